@@ -34,8 +34,8 @@ const startedAt = performance.now()
 const botProcess = await startBot({
   environment: realEnvironment.environment,
   onLog: (line) => {
-    const evaluation = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
-    if (evaluation !== undefined) evaluationDurations.push(Number(evaluation))
+    const evaluationMs = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
+    if (evaluationMs !== undefined) evaluationDurations.push(Number(evaluationMs))
   },
 })
 try {

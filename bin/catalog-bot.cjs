@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What `catalog-bot` runs: the built command line in a published package, the sources in a checkout. CommonJS,
-// since starting Node's other loader takes as long as reading a megabyte of a catalog.
+// The `catalog-bot` program: runs the built command line in a published package, or the sources in a checkout. It is CommonJS
+// because starting Node's module loader takes as long as reading a megabyte of a catalog.
 'use strict'
 const fs = require('node:fs')
 const { enableCompileCache } = require('node:module')
@@ -12,14 +12,14 @@ const { Script } = require('node:vm')
 
 const day = 24 * 60 * 60 * 1000
 
-/** The same as `engines` in package.json: the first Node whose long-term line runs TypeScript without a flag. */
+/** Same as `engines` in package.json: the first long-term support release of Node that runs TypeScript without a flag. */
 const oldestNode = [22, 20]
 
 if (isTooOld(process.versions.node)) runUnderNewerNode()
 else run()
 
 function run() {
-  // A checkout may hold what was built of it long ago: there the sources count.
+  // In a checkout, always runs the sources, because a build there might be outdated.
   const checkedOut = join(__dirname, '../src/cli.ts')
   if (fs.existsSync(checkedOut)) void importKept(checkedOut)
   else runJoined(join(__dirname, '../dist/cli.joined.js'))
@@ -30,22 +30,22 @@ function isTooOld(version) {
   return major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])
 }
 
-/** Under the Node that was installed beside this package, as `npm ci` does in a checkout; else says how to get one. */
+/** Runs under the Node that is installed with this package, as `npm ci` does in a checkout. Otherwise, explains how to get one. */
 function runUnderNewerNode() {
   const newer = installedNode()
   if (newer === undefined) {
     console.error(
-      `catalog-bot needs Node.js ${oldestNode.join('.')} or newer, and this is Node.js ${process.versions.node}.\n` +
+      `catalog-bot requires Node.js ${oldestNode.join('.')} or later, but this is Node.js ${process.versions.node}.\n` +
         (fs.existsSync(join(__dirname, '../src/cli.ts'))
-          ? 'Run "npm ci" in this checkout: it brings Node.js 24 for the project alone.'
-          : 'Install a newer one from https://nodejs.org, or let npm bring one for this command alone:\n' +
-            '  npx --package node@24 --package @catalog-bot/cli -- catalog-bot ...'),
+          ? 'Run "npm ci" in this checkout, which installs Node.js 24 for this project only.'
+          : 'Install a later version from https://nodejs.org, or use npx to run only this command with Node.js 24:\n' +
+            `  npx --package node@24 -- node ${__filename} ...`),
     )
     process.exit(2)
   }
-  // Loaded only here: every other start would pay for it.
+  // Loaded only here, because loading it would slow down every other start.
   const { spawn } = require('node:child_process')
-  // Before the other one starts, or a signal in that moment would end this one alone. A terminal sends Ctrl-C to both.
+  // Registered before the child starts, because a signal in between would end only this process. A terminal sends Ctrl-C to both.
   const signals = ['SIGTERM', 'SIGHUP', 'SIGINT']
   for (const signal of signals)
     process.on(signal, () => {
@@ -53,7 +53,7 @@ function runUnderNewerNode() {
     })
   const child = spawn(newer, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
   child.once('error', (error) => {
-    console.error(`catalog-bot: ${newer} cannot be started: ${error.message}`)
+    console.error(`catalog-bot: cannot start ${newer}: ${error.message}`)
     process.exit(2)
   })
   child.once('exit', (status, signal) => {
@@ -63,7 +63,7 @@ function runUnderNewerNode() {
   })
 }
 
-/** The program of the package `node`, where that is one this command can run under. */
+/** The program of the package `node`, if this command supports its version. */
 function installedNode() {
   try {
     const description = require.resolve('node/package.json')
@@ -74,7 +74,7 @@ function installedNode() {
   }
 }
 
-/** Imports a module; Node keeps what is compiled of it and of what it imports. */
+/** Imports a module. Node caches the compiled code of the module and its imports. */
 function importKept(file) {
   const folder = compiledFolder()
   if (folder) enableCompileCache(folder)
@@ -82,16 +82,16 @@ function importKept(file) {
 }
 
 /**
- * Runs a script that scripts/build.ts joined. What V8 compiles of it is kept from run to run, in the user's own folder:
- * in a shared one others could plant theirs. Node's own cache would keep only what is compiled before the first
- * function runs; here it is all that has run.
+ * Runs a script that scripts/build.ts joined. The code that V8 compiles is cached in the user's folder, because other users could
+ * plant code in a shared folder. Node's cache would contain only code that is compiled before the first function runs. This cache
+ * contains everything that has run.
  */
 function runJoined(file) {
   const source = fs.readFileSync(file, 'latin1')
   const folder = compiledFolder()
   const [command = ''] = process.argv.slice(2)
   const kept = folder && join(folder, nameOf(source, command))
-  // Most catalogs are judged before V8's optimising compiler pays; src/cli/optimizing-compiler.ts lets it go.
+  // Most catalogs are validated before V8's optimizing compiler pays off. src/cli/optimizing-compiler.ts enables it again.
   if (command === 'validate') setFlagsFromString('--no-turbofan')
   const cachedData = kept && readKept(kept)
   const script = new Script(source, { filename: file, cachedData })
@@ -101,7 +101,7 @@ function runJoined(file) {
   script.runInThisContext()(require, load, join(file, '../cli'))
 }
 
-/** Undefined without a home: then everything is compiled anew. */
+/** Undefined without a home folder. Then, nothing is cached. */
 function compiledFolder() {
   try {
     const { CATALOG_BOT_CACHE: own, XDG_CACHE_HOME: shared } = process.env
@@ -113,15 +113,15 @@ function compiledFolder() {
 }
 
 /**
- * Each build has other functions (its digest is the first line), and each command runs others of them. V8 itself looks
- * whether its version and flags are the same.
+ * Each build contains different functions (its digest is in the first line), and each command runs different ones. V8 itself checks
+ * that its version and flags match.
  */
 function nameOf(source, command) {
   const [build] = /[0-9a-f]{16}/.exec(source)
   return [build, process.version, process.arch, command.replace(/\W/g, '').slice(0, 20)].join('-')
 }
 
-/** Undefined, too, after a day: the run that kept it may have been a short one. */
+/** Also undefined after a day, because the run that wrote the cache might have been a short one. */
 function readKept(path) {
   try {
     return Date.now() - fs.statSync(path).mtimeMs < day ? fs.readFileSync(path) : undefined
@@ -130,7 +130,7 @@ function readKept(path) {
   }
 }
 
-/** Written whole beside its place and then moved there, since V8 would run half of it. */
+/** Writes a temporary file and renames it, because V8 would run incomplete code. */
 function keep(path, data) {
   const draft = `${path}.${process.pid}`
   try {
@@ -146,6 +146,6 @@ function remove(path) {
   try {
     fs.rmSync(path, { force: true })
   } catch {
-    // Where nothing can be written there is nothing to remove.
+    // If the file cannot be removed, it could not be written either.
   }
 }

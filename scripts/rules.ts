@@ -20,8 +20,8 @@ function updateFiles(files: ReadonlyMap<string, string>): number {
   return changed
 }
 
-const outdatedLists = updateFiles(renderRuleLists(projectRoot))
+const outdatedListCount = updateFiles(renderRuleLists(projectRoot))
 // Loaded now: the pages are of the rules that the lists name.
 const { renderRulePages: renderPages } = await import('./rule-pages.ts')
-const outdatedPages = updateFiles(await renderPages(projectRoot))
-if (isCheck && outdatedLists + outdatedPages > 0) process.exitCode = 1
+const outdatedPageCount = updateFiles(await renderPages(projectRoot))
+if (isCheck && outdatedListCount + outdatedPageCount > 0) process.exitCode = 1

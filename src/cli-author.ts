@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of the package for authors, without what serves: scripts/build-author-package.ts makes it.
+// The command line of the package for authors, without the App. scripts/build-author-package.ts builds the package.
 import { addAppCommandStubs } from './cli/commands/app-command-stubs.ts'
 import { runProgram } from './cli/program.ts'
 

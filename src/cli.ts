@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of the App's package. Only what a command needs is loaded: `validate` starts in milliseconds.
+// The command line of the App's package. Each command loads only the code that it needs, so `validate` starts in milliseconds.
 import { addAppCommands } from './cli/commands/app-commands.ts'
 import { runProgram } from './cli/program.ts'
 

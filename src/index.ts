@@ -1,6 +1,6 @@
-// What other programs build on: catalogs in directories read, validated, compared and drawn. Nothing here asks the
-// network, writes a file or ends the process. docs/api.md tells of it; etc/catalog-bot.api.md is the exact report of its types, and
-// changes to that are changes to a promise.
+// The public API for other programs: reads, validates, compares, and draws catalogs in directories. It does not use the network,
+// write files, or exit the process. docs/api.md documents it. etc/catalog-bot.api.md is the exact report of its types, and a change
+// to that report is a change to a promise.
 import { createHash } from 'node:crypto'
 import type { Catalog } from './catalog/facts/catalog.ts'
 import { drawMermaid } from './catalog/graph/draw-mermaid.ts'
@@ -35,25 +35,25 @@ export type {
 export type { PackageChange } from './change/change.ts'
 export type { Finding, Location, Severity } from './findings/finding.ts'
 
-/** What a directory's catalog is worth. */
+/** The result of validating the catalog in a directory. */
 export interface ValidationReport {
-  /** No finding is an error. With the profile `opm`: exactly whether `opm validate` exits with 0. */
+  /** True if no finding is an error. With the profile `opm`, true exactly if `opm validate` exits with 0. */
   readonly passed: boolean
-  /** opm's own text where opm refuses the catalog. */
+  /** The error message of opm, if opm rejects the catalog. */
   readonly message?: string
   /** Sorted by file, line, column and rule. */
   readonly findings: readonly Finding[]
 }
 
-/** Which rules are asked, and how much they weigh. */
+/** The rules to apply, and their severities. */
 export interface ValidateOptions {
-  /** `opm`: opm's rules alone; `full` (default): those of this project as well. */
+  /** `opm`: only opm's rules. `full` (default): catalog-bot's rules as well. */
   readonly profile?: 'opm' | 'full'
-  /** Rules of this project with another severity, or `off`; ids as in docs/rules. opm's rules have no switch. */
+  /** Severities for catalog-bot's rules by ID (see docs/rules), or `off`. opm's rules cannot be configured. */
   readonly rules?: Readonly<Record<string, 'error' | 'warning' | 'info' | 'off'>>
 }
 
-/** Validates a directory as `opm validate` does, with explanations. Throws an Error where `directory` is none. */
+/** Validates a directory like `opm validate`, with explanations. Throws an Error if `directory` is not a directory. */
 export function validateDirectory(
   directory: string,
   { profile = 'full', rules = {} }: ValidateOptions = {},
@@ -76,22 +76,22 @@ export function validateDirectory(
 }
 
 /**
- * The catalog of a directory: its packages, channels, bundles and deprecations, each with its place. Files that cannot be
- * read are in `loadErrors`, and what the others say is there. Throws an Error where `directory` is none.
+ * Reads the catalog in a directory: its packages, channels, bundles, and deprecations, each with its location. Lists unreadable
+ * files in `loadErrors` and returns the contents of the others. Throws an Error if `directory` is not a directory.
  */
 export function readCatalog(directory: string): Catalog {
   return loadCatalog(directory).catalog
 }
 
-/** What is different in a catalog. */
+/** The differences between two catalogs. */
 export interface CatalogDifference {
   /** Packages that differ, sorted by name. */
   readonly packages: readonly PackageChange[]
-  /** The same in lines for people. */
+  /** Human-readable descriptions of the differences. */
   readonly text: string
 }
 
-/** Compares two directories in catalog words: what users of the second get that those of the first did not. */
+/** Compares the catalogs in two directories, and describes what changes for users who move from the first to the second. */
 export function diffCatalogs(before: string, after: string): CatalogDifference {
   const sides = { base: loadCatalog(before), result: loadCatalog(after) }
   const bytesOf = (side: 'base' | 'result', path: string) =>
@@ -108,15 +108,15 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
   }
 }
 
-/** What is drawn, and as what. */
+/** The packages to draw, and the format. */
 export interface DrawOptions {
-  /** The names of packages to draw; all where absent. */
+  /** Names of the packages to draw. Default: all packages. */
   readonly packages?: readonly string[]
-  /** `mermaid`: what `opm alpha render-graph` prints; `short`: as in a pull request's comment; `svg`: a picture each. */
+  /** `mermaid`: the output of `opm alpha render-graph`. `short`: as in the comment on a pull request. `svg`: one picture per package. */
   readonly format?: 'mermaid' | 'short' | 'svg'
 }
 
-/** Draws the upgrade graphs of a catalog's packages: one text, or a picture for each package. */
+/** Draws the upgrade graphs of a catalog's packages, as one text or as one picture per package. */
 export function drawGraph(catalog: Catalog, { packages, format = 'mermaid' }: DrawOptions = {}): string[] {
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => packages?.includes(name) ?? true)
   if (format === 'mermaid') return [renderOpmMermaid(graphs)]
@@ -132,7 +132,7 @@ function loadCatalog(directory: string): LoadedCatalog {
   return read
 }
 
-/** Both directories stand for this one: a comparison is of two states of one place. */
+/** Replaces both directories, because a comparison is about two states of the same directory. */
 const comparisonRoot = 'catalog'
 
 function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChange[] {
@@ -147,7 +147,7 @@ function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChan
   })
 }
 
-/** Equal exactly for equal bytes, of the form of an id of git's. */
+/** Equal exactly for equal bytes, in the format of a Git object ID. */
 function computeBlobSha(bytes: Uint8Array): BlobSha {
   return toBlobSha(createHash('sha1').update(bytes).digest('hex'))
 }

@@ -1,5 +1,5 @@
-// The few platform globals a pure floor may use: they exist in every JavaScript runtime and touch nothing
-// outside their arguments. Seen by tsconfig.pure.json only.
+// The few platform globals that pure layers can use. They exist in every JavaScript runtime and affect nothing but their
+// arguments. Only tsconfig.pure.json includes this file.
 
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })

@@ -1,7 +1,7 @@
-// Check runs and commit statuses: making and changing them as GitHub allows, and telling the apps.
+// Check runs and commit statuses: making and changing them as MockGitHub allows, and telling the apps.
 import type { GitHubState } from './github-state.ts'
 import { findOrCreateSuite } from './git/ref-changes.ts'
-import { GitHubApiError, validationFailed } from './http/route.ts'
+import { GitHubApiError, createValidationError } from './http/route.ts'
 import { checkRunView, commitStatusView, computeSuiteState, checkSuiteView } from './views/check-view.ts'
 import { readCommit, commitView } from './views/commit-view.ts'
 import type {
@@ -15,7 +15,7 @@ import type {
   MockCommitStatus,
 } from './github-data.ts'
 
-// GitHub's caps: per request, per text, per run.
+// MockGitHub's caps: per request, per text, per run.
 const maxAnnotationsPerRequest = 50
 const maxOutputCharacters = 65_535
 const maxActions = 3
@@ -37,7 +37,7 @@ function validateCheckRunRequest(body: GitHubPayload): void {
     )
   for (const field of ['summary', 'text'] as const)
     if ((output[field]?.length ?? 0) > maxOutputCharacters)
-      throw validationFailed(
+      throw createValidationError(
         'CheckRun',
         field,
         'custom',
@@ -52,14 +52,14 @@ function validateCheckRunRequest(body: GitHubPayload): void {
   for (const action of actions)
     for (const [field, limit] of Object.entries(maxActionFieldLengths))
       if ((action[field as keyof typeof maxActionFieldLengths] ?? '').length > limit)
-        throw validationFailed(
+        throw createValidationError(
           'CheckRun',
           `actions.${field}`,
           'custom',
           `${field} is too long (maximum is ${limit} characters)`,
         )
   if (body['status'] === 'completed' && body['conclusion'] === undefined)
-    throw validationFailed('CheckRun', 'conclusion', 'missing_field')
+    throw createValidationError('CheckRun', 'conclusion', 'missing_field')
 }
 
 function applyCheckRunRequest(state: GitHubState, run: MockCheckRun, body: GitHubPayload): void {
@@ -204,7 +204,7 @@ export async function addCommitStatus(
 ): Promise<MockCommitStatus> {
   const { world } = state
   const { context = 'default', description = null, target_url = null } = given
-  // GitHub's cap on statuses of one commit and context.
+  // MockGitHub's cap on statuses of one commit and context.
   if (repo.statuses.filter((it) => it.sha === sha && it.context === context).length >= 1000)
     throw new GitHubApiError(422, 'Validation Failed', [
       'This SHA and context has reached the maximum number of statuses.',

@@ -1,2 +1,2 @@
-/** How GitHub merges a pull request. */
+/** How MockGitHub merges a pull request. */
 export type MergeMethod = 'merge' | 'squash' | 'rebase'

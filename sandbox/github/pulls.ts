@@ -2,7 +2,7 @@
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
 import { closePull, emitPullEvent, endAutoMerge, openCheckSuites } from './git/ref-changes.ts'
-import { GitHubApiError, validationFailed } from './http/route.ts'
+import { GitHubApiError, createValidationError } from './http/route.ts'
 import { accountView, teamView } from './views/account-view.ts'
 import { labelView, pullSummary, reviewView } from './views/pull-view.ts'
 import { iteratePulls } from './github-data.ts'
@@ -28,7 +28,7 @@ export interface NewPull {
   readonly maintainerCanModify?: boolean
 }
 
-/** Opens a pull request for a branch that exists. Throws GitHub's 422 when there is nothing to open. */
+/** Opens a pull request for a branch that exists. Throws MockGitHub's 422 when there is nothing to open. */
 export async function createPull(
   state: GitHubState,
   repo: MockRepository,
@@ -47,8 +47,8 @@ export async function createPull(
   } = request
   const headSha = headRepo.knownRefs.get(`refs/heads/${headRef}`)
   const baseSha = repo.knownRefs.get(`refs/heads/${baseRef}`)
-  if (headSha === undefined) throw validationFailed('PullRequest', 'head')
-  if (baseSha === undefined) throw validationFailed('PullRequest', 'base')
+  if (headSha === undefined) throw createValidationError('PullRequest', 'head')
+  if (baseSha === undefined) throw createValidationError('PullRequest', 'base')
   const validationError = (message: string): GitHubApiError =>
     new GitHubApiError(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
   if (await isAncestor(repo.path, headSha, baseSha))
@@ -128,7 +128,7 @@ export async function editPull(
   }
   if (changes.base !== undefined && changes.base !== pull.baseRef) {
     const sha = pull.repo.knownRefs.get(`refs/heads/${changes.base}`)
-    if (sha === undefined) throw validationFailed('PullRequest', 'base')
+    if (sha === undefined) throw createValidationError('PullRequest', 'base')
     edited['base'] = { ref: { from: pull.baseRef }, sha: { from: pull.baseSha } }
     pull.baseRef = changes.base
     pull.baseSha = sha

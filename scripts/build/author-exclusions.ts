@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 const doctorHint =
-  'To ask as the App, run doctor where the App runs; here a token asks: unset APP_ID, and use --app and GITHUB_TOKEN.'
+  'This package cannot authenticate as the App. Unset APP_ID and use --app and GITHUB_TOKEN, or run doctor where the App runs.'
 
 const clusterHint =
-  'To install on a cluster, run the same command of the package catalog-bot: this one has no client for clusters.'
+  '--kubeconfig is not available in this package. To run catalog-bot with cluster support, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md'
 
 export function createAuthorExclusionsPlugin(sources: string): Plugin {
   const client = join(sources, 'github', 'github-app.js')

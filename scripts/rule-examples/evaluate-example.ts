@@ -68,7 +68,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
     }),
   )
   const whole: Catalog = { ...catalog, findings: [...catalog.findings, ...found] }
-  const { findings, message } = validateFully(whole, { settings: enableRule(id) })
+  const { findings, message } = validateFully(whole, { settings: createRuleSettings(id) })
   const all = [
     ...findings,
     ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),
@@ -78,7 +78,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
 }
 
 /** A catalog shows nothing of which bundles are new: rules about those are asked for. */
-function enableRule(id: string): RuleSettings {
+function createRuleSettings(id: string): RuleSettings {
   const rule = allRules.find((each) => each.id === id)
   return rule?.ofNewBundles ? { [id]: rule.severity } : {}
 }

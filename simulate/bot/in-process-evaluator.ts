@@ -8,7 +8,7 @@ import {
   workerMemoryMethods,
   type EvaluationResponse,
   type WorkerPullMemory,
-  type WorkerCallback,
+  type WorkerCallbackRequest,
 } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { AnswerWorkerCallback, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
@@ -57,7 +57,7 @@ function createPullMemory(call: AnswerWorkerCallback): PullMemory {
   const names = Object.keys(workerMemoryMethods) as (keyof WorkerPullMemory)[]
   const methods = names.map((name) => [
     name,
-    (...args: unknown[]) => call({ kind: 'memory', name, args } satisfies WorkerCallback),
+    (...args: unknown[]) => call({ kind: 'memory', name, args } satisfies WorkerCallbackRequest),
   ])
   return { ...noopPullMemory, ...(Object.fromEntries(methods) as WorkerPullMemory) }
 }

@@ -23,7 +23,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
     void found.push({ invariant, what: `#${number}: ${what}` })
 
   const { baseRef, head, base: judgedBase } = permit.landing
-  // GitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
+  // MockGitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
   const isRaced = by === 'merge' && tip !== judgedBase
   const base = objects.commit(tip).tree
   const result = by === 'push' ? objects.commit(commit).tree : computeMergedTree(server, tip, head)
@@ -63,12 +63,12 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
   )
     addViolation('I11', 'it has landed before')
   // Stops are looked for once more after the last look.
-  const readStep = Math.max(
+  const lastReadStep = Math.max(
     observed.leasesTaken.get(merge.process) ?? merge.step,
     observed.freshReads.get(`${merge.process.name} ${number}`) ?? 0,
   )
   for (const stop of listAnnouncedFreezes(server, baseRef))
-    if (stop.step < readStep) addViolation('I13', stop.what)
+    if (stop.step < lastReadStep) addViolation('I13', stop.what)
   return found
 }
 
@@ -90,10 +90,10 @@ function listStatesSinceRead(
 ): readonly SimulatedPull[] {
   const { server } = observed
   const states = server.pulls.get(pull) ?? []
-  const readStep = observed.freshReads.get(`${process.name} ${pull}`) ?? step
+  const lastReadStep = observed.freshReads.get(`${process.name} ${pull}`) ?? step
   const taken = observed.leasesTaken.get(process) ?? 0
-  // A server of GitHub's may lag a little: what it said held then.
-  const since = readStep >= taken - maxLagSteps ? readStep : step
+  // A server of MockGitHub's may lag a little: what it said held then.
+  const since = lastReadStep >= taken - maxLagSteps ? lastReadStep : step
   const first = SimulatedGitHub.at(states, since)
   const later = states.filter((state) => state.step > since).map(({ value }) => value)
   return first === undefined ? later : [first, ...later]
@@ -103,7 +103,7 @@ function listStatesSinceRead(
 const maxLagSteps = 12
 
 /** Milliseconds within which a comment is read by the bot, and its author's rights with it. */
-const commentReadMs = 60_000
+const maxCommentReadDelayMs = 60_000
 
 /** What speaks against landing this state of the pull request. */
 function findMergeViolations(
@@ -146,7 +146,7 @@ function findMergeViolations(
         base,
         result,
         comment.createdAt,
-        comment.createdAt + commentReadMs,
+        comment.createdAt + maxCommentReadDelayMs,
       ),
   )
   for (const hold of holds) {

@@ -1,4 +1,4 @@
-// Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
+// Opens job contexts: one mirror per repository, opened on first use, and MockGitHub as the acting account.
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -29,27 +29,33 @@ export interface RepositoryContexts {
   readonly close: () => Promise<void>
 }
 
-/** Traced calls: GitHub requests and slow git commands. Mirror reads are too many and too fast. */
-const tracedForgeCalls = [
-  'readSnapshot',
-  'openPulls',
-  'branchRules',
-  'readOwnReports',
-  'perform',
-  'answer',
-  'readOwnChecks',
-] as const
-const tracedMergingCalls = ['merge', 'enqueue', 'dequeue', 'createSignedCommit', 'moveStagingBranch'] as const
-const tracedRepositoryCalls = [
-  'fetch',
-  'fetchTestMerge',
-  'merge',
-  'readIncomingCommits',
-  'pushMerge',
-  'pushMergeBatch',
-  'createStagingBranch',
-  'deleteStagingBranch',
-] as const
+/** Traced calls: MockGitHub requests and slow git commands. Mirror reads are too many and too fast. */
+const forgeSpans = {
+  readSnapshot: 'github.readSnapshot',
+  openPulls: 'github.openPulls',
+  branchRules: 'github.branchRules',
+  readOwnReports: 'github.present',
+  perform: 'github.perform',
+  answer: 'github.answer',
+  readOwnChecks: 'github.checksOn',
+} as const
+const mergeSpans = {
+  merge: 'github.merge',
+  enqueue: 'github.enqueue',
+  dequeue: 'github.dequeue',
+  createSignedCommit: 'github.sign',
+  moveStagingBranch: 'github.moveStaged',
+} as const
+const gitSpans = {
+  fetch: 'git.fetch',
+  fetchTestMerge: 'git.fetchTestMerge',
+  merge: 'git.merge',
+  readIncomingCommits: 'git.carried',
+  pushMerge: 'git.land',
+  pushMergeBatch: 'git.landTogether',
+  createStagingBranch: 'git.stage',
+  deleteStagingBranch: 'git.unstage',
+} as const
 
 export function openRepositoryContexts(
   app: AppServices<Store>,
@@ -93,12 +99,11 @@ export function openRepositoryContexts(
       return {
         app,
         installation: job.installation,
-        forge: traceCalls(openForge(octokit, job.repository, acting), 'github', tracedForgeCalls, tracing),
-        merging: traceCalls(openMergeApi(octokit, job.repository), 'github', tracedMergingCalls, tracing),
+        forge: traceCalls(openForge(octokit, job.repository, acting), forgeSpans, tracing),
+        merging: traceCalls(openMergeApi(octokit, job.repository), mergeSpans, tracing),
         repository: traceCalls(
           await openRepositoryMirror(job.installation, job.repository),
-          'git',
-          tracedRepositoryCalls,
+          gitSpans,
           tracing,
         ),
         mirror: mirrorFolderOf(job.repository),

@@ -56,13 +56,13 @@ type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promi
 
 export interface ServeOptions {
   readonly clock?: Clock
-  /** An extra page that uses the App's GitHub access. */
+  /** An extra page that uses the App's MockGitHub access. */
   readonly page?: (github: GitHubApp) => PageHandler
 }
 
 /**
  * Starts the App. Rejects if the port is taken, the store cannot be opened or git is missing, and with a SettingsError
- * if GitHub rejects the credentials. It starts even if GitHub does not answer, because deliveries are stored.
+ * if MockGitHub rejects the credentials. It starts even if MockGitHub does not answer, because deliveries are stored.
  */
 export async function startApp(
   settings: BotSettings,
@@ -121,8 +121,7 @@ export async function startApp(
   )
   const evaluationPool = traceCalls(
     openEvaluationPool(settings.budget, settings.concurrency),
-    'look',
-    ['evaluate'],
+    { evaluate: 'look.look' },
     tracing,
   )
   const releases = openReleasePool(settings.budget)

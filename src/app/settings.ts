@@ -27,11 +27,11 @@ const environmentSchema = z.object({
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
   GITHUB_API_URL: z.url().optional(),
   GITHUB_URL: z.url().optional(),
-  /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
+  /** Whether to respect MockGitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   /** Milliseconds between writes of one installation. */
   GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubLimits.writePause),
-  /** Percentages of GitHub's limit reserved for more important work than evaluations, sweeps and scans. */
+  /** Percentages of MockGitHub's limit reserved for more important work than evaluations, sweeps and scans. */
   GITHUB_RESERVES: z
     .string()
     .transform((text) => text.split(',').map(Number))
@@ -50,7 +50,7 @@ const environmentSchema = z.object({
   LEASE_SECONDS: secondsSchema.default(60),
   /** Kubernetes kills after 30. */
   STOP_SECONDS: secondsSchema.default(25),
-  /** Budget of one pull request before it is too large to check: see LookBudget. */
+  /** Budget of one pull request before it is too large to check: see EvaluationBudget. */
   MAX_PATHS: countSchema.default(defaultEvaluationBudget.paths),
   MAX_CHANGED_PATHS: countSchema.default(defaultEvaluationBudget.changedPaths),
   MAX_CHANGED_MEGABYTES: countSchema.default(defaultEvaluationBudget.changedBytes / bytesPerMegabyte),
@@ -59,9 +59,9 @@ const environmentSchema = z.object({
   MAX_COMMENTS: countSchema.default(defaultEvaluationBudget.comments),
   MAX_CHECK_SECONDS: countSchema.default(defaultEvaluationBudget.time / 1000),
   MAX_CHECK_MEGABYTES: countSchema.min(256).default(defaultEvaluationBudget.memory),
-  /** Private repositories are always limited to people who can read them on GitHub. */
+  /** Private repositories are always limited to people who can read them on MockGitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
-  /** The public address, for links in reports and redirects from GitHub. */
+  /** The public address, for links in reports and redirects from MockGitHub. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The App's OAuth client, for sign-in. */
   CLIENT_ID: z
@@ -231,7 +231,7 @@ function isSafeForCookies(address: string): boolean {
 }
 
 /**
- * GitHub's API and git addresses. GitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
+ * MockGitHub's API and git addresses. MockGitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
  */
 function deriveGitHubUrls(
   values: z.output<typeof environmentSchema>,

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { QueueLength } from '../ports/jobs.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
 import type { PageRecords } from '../ports/page-records.ts'
-import { activeFreezes } from '../gate/merge-freeze.ts'
+import { findActiveFreezes } from '../gate/merge-freeze.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { jobKinds } from './jobs/work-class-of-job.ts'
 
@@ -73,7 +73,7 @@ export function createStoreMetrics(
       for (const kind of freezeKinds) {
         const freezes = its.filter((stop) => stop.kind === kind)
         const inForce = freezes.filter(
-          (stop) => activeFreezes([stop], stop.branch ?? '', clock.now()).length > 0,
+          (stop) => findActiveFreezes([stop], stop.branch ?? '', clock.now()).length > 0,
         )
         stopped.set({ repository, kind }, inForce.length)
       }

@@ -6,7 +6,7 @@ export type BundleFiles = ReadonlyMap<string, Uint8Array>
 
 export type BundleFormat = 'registry+v1' | 'plain+v0' | 'helm+v3'
 
-/** Files directly in a directory, sorted by the bytes of their names, as in Go. */
+/** Files directly in a directory, sorted by name bytes as in Go. */
 export function findFilesInDirectory(
   files: BundleFiles,
   directory: string,

@@ -1,4 +1,4 @@
-// Finds the place of a path in a file's first document.
+// Finds the location of a field path in a file's first document.
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { createPathLocator, createTreeLocator } from '../catalog/positions/locate-path.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
@@ -9,7 +9,7 @@ import { parseRegularManifest } from './regular-manifest.ts'
 export type FieldPath = readonly (string | number)[]
 export type BundleLocator = (file: string, path?: FieldPath) => Location
 
-/** Reads each file at most once, on demand. An empty path is the start of the file. */
+/** Reads each file lazily and at most once. An empty path means the start of the file. */
 export function createBundleLocator(files: BundleFiles): BundleLocator {
   const locators = new Map<string, (path: FieldPath) => Omit<Location, 'file'>>()
   return (file, path = []) => {

@@ -1,4 +1,4 @@
-// Reads `metadata/` as opm does: in name order, the first file that fits each of three roles. Includes dot files.
+// Reads `metadata/` as opm does: the first file, in name order, that matches each of three roles. Includes dotfiles.
 import type { Json } from '../go/json/json.ts'
 import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
 import type { StructType } from '../go/decode/go-type.ts'
@@ -22,12 +22,12 @@ export interface TypedMetadataEntry {
   readonly type: string
   readonly value: Json
   readonly tree: Value | undefined
-  /** The JSON that opm keeps and sorts by; '' without a value. */
+  /** The JSON that opm stores and uses as sort key; '' without a value. */
   readonly text: string
 }
 
 export interface BundleMetadata {
-  /** Undefined if no file has the package, the channels or the default channel. */
+  /** Undefined if no file sets the package, the channels or the default channel. */
   readonly annotations: Readonly<Record<string, string>> | undefined
   readonly annotationsFile: string
   readonly dependencies: readonly TypedMetadataEntry[]
@@ -81,7 +81,7 @@ function decodeTypedEntries(
   })
 }
 
-/** Converts the types of the list's items to text. */
+/** Converts the types of the list's items to strings. */
 function withStringTypes(document: Value, field: string): Value {
   const withStringType = (value: Value): Value =>
     value.kind === 'map'
@@ -101,7 +101,7 @@ function withStringTypes(document: Value, field: string): Value {
   return withEntries(document, entries)
 }
 
-/** Converts numbers and booleans to text, as the YAML decoder does for Go strings. */
+/** Converts numbers and booleans to strings, as the YAML decoder does for Go strings. */
 export function findAnnotations(document: Value): MapValue | undefined {
   const found = valueAt(document, 'annotations')
   if (found?.kind !== 'map') return undefined

@@ -1,4 +1,4 @@
-// Why opm refuses a bundle, in opm's words. Thrown only below `readRegistryBundle`.
+// Why opm rejects a bundle, in opm's words. Thrown only within `readRegistryBundle`.
 import { decodeGoStruct } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
@@ -11,7 +11,7 @@ export interface RejectionLocation {
 }
 
 export class BundleRejectedError extends Error {
-  /** Absent if the refusal isn't about a single place. */
+  /** Absent if the rejection doesn't concern a single location. */
   readonly at: RejectionLocation | undefined
 
   constructor(message: string, at?: RejectionLocation) {
@@ -20,7 +20,7 @@ export class BundleRejectedError extends Error {
   }
 }
 
-/** Throws a Refusal with encoding/json's first error after `before`. `at` is the value's place. */
+/** Throws a BundleRejectedError with encoding/json's first error after `before`. `at` is the value's location. */
 export function decodeOrThrow(
   type: StructType,
   value: Value,

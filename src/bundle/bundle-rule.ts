@@ -1,11 +1,11 @@
-// Rules about the content of a registry+v1 bundle: their input, their output and how a hit becomes a finding.
+// Rules about the content of a registry+v1 bundle: their input, their output, and the conversion of hits to findings.
 import type { Finding } from '../findings/finding.ts'
 import { createFinding, type SearchingRule } from '../findings/rule.ts'
 import { suiteNames, type RuleSuite } from '../findings/suites.ts'
 import type { BundleLocator, FieldPath } from './bundle-locator.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
-/** operator-sdk's selectors: its `suite=operatorframework`, its validator `operatorhub` and the other validators. */
+/** operator-sdk's selectors: `suite=operatorframework`, the validator `operatorhub`, and the other validators. */
 const suitesBySelector: Readonly<Record<string, readonly RuleSuite[]>> = {
   all: suiteNames,
   operatorframework: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis', 'good-practices'],

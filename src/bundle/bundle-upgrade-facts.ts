@@ -1,4 +1,4 @@
-// A bundle's name, version, channels and what it replaces, each with its place.
+// A bundle's name, version, channels and upgrade edges, each with its location.
 import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
@@ -9,7 +9,7 @@ import { asList, asString } from './fields.ts'
 import { readCsvFast } from './read-csv-fast.ts'
 import { isCsv, readManifestObjects } from './registry-bundle.ts'
 
-/** A text and its place in the bundle's files. */
+/** A string and its location in the bundle's files. */
 export interface LocatedText {
   readonly text: string
   readonly at: Location
@@ -29,8 +29,8 @@ export interface BundleUpgradeFacts {
 }
 
 /**
- * Never throws: omits what can't be read, which `validateBundle` reports. Without places, everything points to the
- * start of its file; finding places costs as much as reading the file.
+ * Never throws. Omits unreadable values, which `validateBundle` reports. Without exact locations, every value points to
+ * the start of its file, because finding a location costs as much as reading the file.
  */
 export function readBundleUpgradeFacts(
   files: BundleFiles,

@@ -1,4 +1,4 @@
-// Problems that show only when the bundle is installed or upgraded to.
+// Problems that appear only when the bundle is installed or used for an upgrade.
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import { checkExamples } from './kubernetes/check-examples.ts'

@@ -7,7 +7,7 @@ export const bundleContentRules: readonly BundleRule[] = bundleRules.filter(
   (rule): rule is BundleRule => 'find' in rule,
 )
 
-/** Rules that run only if their suite or a configured severity enables them. */
+/** Rules that are off unless their suite or a configured severity enables them. */
 export const optionalRuleIds: ReadonlySet<string> = new Set(
   bundleRules.filter(({ suite }) => suite !== undefined).map(({ id }) => id),
 )

@@ -2,7 +2,7 @@ import type { Json } from '../go/json/json.ts'
 import { getField, asList, asString } from './fields.ts'
 import type { ManifestObject } from './registry-bundle.ts'
 
-/** The first that is present counts. */
+/** The first one that is set takes precedence. */
 export const exampleAnnotationKeys = ['alm-examples', 'olm.examples'] as const
 
 export interface CsvExamples {
@@ -27,7 +27,7 @@ export function parseCsvExamples({ data }: ManifestObject): CsvExamples {
   )
   return {
     annotation,
-    // Another rule reports items that aren't objects.
+    // `broken-examples` reports items that aren't objects.
     examples: asList(list)
       .filter((example) => asString(getField(example, 'kind')) !== '')
       .map((example) => formatApiKey(asString(getField(example, 'apiVersion')), example)),

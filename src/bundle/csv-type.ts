@@ -1,5 +1,5 @@
-// The Go types that opm decodes a bundle into, as far as opm refuses wrong types there. Omits what only Kubernetes
-// checks.
+// The Go types that opm decodes a bundle into, limited to fields where opm rejects wrong types. Omits fields that only
+// Kubernetes checks.
 import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../go/decode/go-type.ts'
 import { objectMetaType } from '../go/decode/object-type.ts'
 import {
@@ -27,7 +27,7 @@ const deploymentSpecType = struct('v1.DeploymentSpec', {
   }),
 })
 
-/** For reading the operator's own images. Go names its unnamed parts after the functions' types. */
+/** For reading the Operator's own images. Go names the anonymous parts after the functions' types. */
 export const csvInstallType = struct('registry.csvSpec', {
   Install: struct('registry.strategy', {
     strategy: string,
@@ -59,7 +59,7 @@ const permissionsType = struct('v1alpha1.StrategyDeploymentPermissions', {
   ),
 })
 
-/** opm decodes the whole CSV only to make `olm.csv.metadata`. */
+/** opm decodes the whole CSV only to generate `olm.csv.metadata`. */
 export const csvType = struct('v1alpha1.ClusterServiceVersion', {
   apiVersion: string,
   kind: string,

@@ -1,5 +1,5 @@
 // The properties of a bundle's `olm.bundle` blob, from the properties file, annotations, CSV, CRDs and dependencies.
-// Throws a Refusal where opm fails.
+// Throws a BundleRejectedError where opm fails.
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
 import { formatJsonNumber } from '../go/number.ts'
@@ -23,11 +23,11 @@ export interface Gvk {
 export interface DerivedProperty {
   readonly type: string
   readonly value: Json
-  /** opm sorts by this JSON. */
+  /** opm uses this JSON as sort key. */
   readonly text: string
 }
 
-/** Has no tree if the property has no value. */
+/** Without a tree if the property has no value. */
 interface PropertyWithTree extends DerivedProperty {
   readonly tree: Value | undefined
 }
@@ -39,15 +39,15 @@ export interface PropertySources {
   readonly spec: ReadonlyMap<string, Value>
   readonly metadata: BundleMetadata
   readonly provided: readonly Gvk[]
-  /** Lazy, because it can throw a Refusal too. */
+  /** Lazy, because it can throw a BundleRejectedError too. */
   readonly required: () => readonly Gvk[]
 }
 
-/** In opm's order; without `olm.bundle.object` and `olm.csv.metadata`. */
+/** In opm's order, without `olm.bundle.object` and `olm.csv.metadata`. */
 export function deriveProperties(sources: PropertySources): readonly DerivedProperty[] {
   const { name, csv, file, spec, metadata, provided, required } = sources
   const packageName = metadata.annotations?.[annotationKeys.package] ?? ''
-  // opm reads the version first, and only for a bundle with a package.
+  // opm reads the version first, but only if the bundle has a package.
   const own =
     packageName === ''
       ? []
@@ -166,7 +166,7 @@ function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
     return {
       type: getTextField(item, 'type'),
       value: tree ? toPlainJson(tree) : null,
-      // As written, because opm sorts by it.
+      // Unchanged, because opm uses it as sort key.
       text: tree ? text.slice(tree.start, tree.end) : '',
       tree,
     }

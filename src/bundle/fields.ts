@@ -1,4 +1,4 @@
-// Reads fields of untyped JSON. Bundles are untrusted, so every step can fail.
+// Reads fields of untyped JSON. Bundles are untrusted, so every lookup can fail.
 import type { Json } from '../go/json/json.ts'
 import type { FieldPath } from './bundle-locator.ts'
 

@@ -1,5 +1,5 @@
-// The kinds that OLM v0 installs from bundles. Deliberately excludes `PodMonitor`: opm accepts it, but the install plan
-// fails.
+// The kinds that OLM v0 installs from bundles. Deliberately excludes `PodMonitor`, which opm accepts although the
+// install plan fails.
 
 export const installableKinds: ReadonlySet<string> = new Set([
   'ClusterServiceVersion',

@@ -1,4 +1,4 @@
-// Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it begins with a brace, else
+// Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it starts with a brace, otherwise
 // go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
 import type { Json } from '../go/json/json.ts'
 import { memoizePerObject } from '../findings/memoize.ts'
@@ -18,7 +18,7 @@ export type ManifestDocument =
       readonly kind: 'value'
       readonly value: Value
       readonly documents: number
-      /** The text that offsets refer to, for JSON, which Go keeps as written. */
+      /** The text that offsets refer to. Only for JSON, which Go stores unchanged. */
       readonly json?: string
     }
   | { readonly kind: 'unreadable'; readonly reason: string }
@@ -75,7 +75,7 @@ export function formatUntypedGoJson(value: Value): string {
   return formatGoJson(normalizeGoNumbers(value), { escapeHtml: true, exactNumbers: true })
 }
 
-/** Like goJson, but keeps every number as written. */
+/** Like formatUntypedGoJson, but keeps every number unchanged. */
 export function formatGoJsonWithRawNumbers(value: Value): string {
   return formatGoJson(value, { escapeHtml: true, exactNumbers: true })
 }
@@ -84,7 +84,7 @@ export function toJsonData(value: Value | undefined): Json | undefined {
   return value === undefined ? undefined : toPlainJson(value)
 }
 
-// Deeper than any manifest; documents are untrusted.
+// Deeper than any manifest. Documents are untrusted.
 const maxDepth = 500
 
 function normalizeGoNumbers(value: Value, depth = 0): Value {

@@ -1,10 +1,10 @@
-// Reads a bundle's ClusterServiceVersion alone and without places, because a package has hundreds of neighbors.
+// Reads only a bundle's ClusterServiceVersion, without locations, because a package can have hundreds of bundles.
 import type { Value } from '../go/tree.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
 import { isCsv, parseObjectType } from './registry-bundle.ts'
 
-/** The first one, as in `manifestObjects`. Offsets in its tree are meaningless. */
+/** The first ClusterServiceVersion, as in `readManifestObjects`. Offsets in its tree are meaningless. */
 export function readCsvFast(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const tree = parseManifestTree(bytes)

@@ -1,4 +1,4 @@
-// Reads a registry+v1 bundle as opm does: only first documents, without undecodable files, and the first
+// Reads a registry+v1 bundle as opm does: only the first document of each file, no undecodable files, and only the first
 // ClusterServiceVersion.
 import { lazy, memoizePerObject } from '../findings/memoize.ts'
 import type { Json } from '../go/json/json.ts'
@@ -21,7 +21,7 @@ export interface ManifestObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** Truncated if very large; `tree` never is. */
+  /** Truncated if very large. `tree` is never truncated. */
   readonly data: Json
   readonly tree: Value
 }
@@ -41,11 +41,11 @@ export interface RegistryBundle extends BundleMetadata {
   readonly csv: ManifestObject
   readonly objects: readonly ManifestObject[]
   readonly crds: readonly ManifestObject[]
-  /** In opm's order, without the properties that hold whole manifests. */
+  /** In opm's order, without the properties that contain whole manifests. */
   readonly derivedProperties: readonly DerivedProperty[]
   /** `spec.relatedImages`, including duplicates. */
   readonly relatedImages: readonly RelatedImage[]
-  /** Images of all containers and init containers, without duplicates; '' for a container without one. */
+  /** Images of all containers and init containers, without duplicates; '' for a container without an image. */
   readonly operatorImages: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export type RegistryBundleResult =
   | { readonly bundle: RegistryBundle; readonly problem?: undefined }
   | { readonly bundle?: undefined; readonly problem: string }
 
-/** `problem` is opm's reason to refuse the bundle. */
+/** `problem` is opm's reason for rejecting the bundle. */
 export function readRegistryBundle(files: BundleFiles): RegistryBundleResult {
   const { bundle, rejections } = readRegistryBundlePartially(files)
   const [first] = rejections
@@ -62,7 +62,7 @@ export function readRegistryBundle(files: BundleFiles): RegistryBundleResult {
 }
 
 export interface PartialRegistryBundle {
-  /** What can be read, even if opm refuses the bundle. Absent without a ClusterServiceVersion. */
+  /** The readable parts, even if opm rejects the bundle. Absent without a ClusterServiceVersion. */
   readonly bundle?: RegistryBundle
   /** All reasons, starting with the one that opm reports. */
   readonly rejections: readonly BundleRejectedError[]
@@ -82,7 +82,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
         file,
         ...type,
         name,
-        // Lazy, because most objects need few fields, which come from the tree.
+        // Lazy, because callers usually need only a few fields from the tree.
         get data() {
           return data()
         },
@@ -92,7 +92,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
   }),
 )
 
-/** Undefined for objects that opm's decoder skips: no kind, or an invalid version. */
+/** Undefined for objects that opm's decoder skips, which have no kind or an invalid version. */
 export function parseObjectType(
   tree: Value,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
@@ -101,7 +101,7 @@ export function parseObjectType(
   return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
 }
 
-/** The first in a bundle counts. */
+/** Only the first one in a bundle counts. */
 export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
   return kind === 'ClusterServiceVersion'
 }
@@ -126,7 +126,7 @@ export function getDefinedApis(crds: readonly ManifestObject[]): readonly Bundle
   })
 }
 
-/** Continues after each reason to refuse the bundle, in opm's order. Cached per bundle. */
+/** Collects every reason to reject the bundle, in opm's order. Cached per bundle. */
 export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
   const rejections: BundleRejectedError[] = []
   const attempt = <Result>(fallback: Result, step: () => Result): Result => {

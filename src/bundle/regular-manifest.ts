@@ -1,4 +1,4 @@
-// Reads a manifest that is one regular YAML document with the fast reader, once for all callers.
+// Reads a manifest that is a single regular YAML document with the fast reader. Cached for all callers.
 import { memoizePerObject } from '../findings/memoize.ts'
 import { RegularYamlReader, type RegularYamlDocument } from '../go/fast/regular-yaml.ts'
 

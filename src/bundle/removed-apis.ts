@@ -51,7 +51,7 @@ export interface RemovedApiUse {
   readonly file?: string
   readonly path: FieldPath
   readonly data: { readonly api: string; readonly name: string; readonly release: string }
-  /** No Kubernetes version that the bundle supports has the API. */
+  /** Whether every Kubernetes version that the bundle supports lacks the API. */
   readonly isCertain: boolean
 }
 

@@ -1,5 +1,5 @@
-// CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers the whole
-// kind.
+// CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers all
+// versions of the kind.
 import { getField, asList, asString } from './fields.ts'
 import { getDefinedApis, type ManifestObject, type RegistryBundle } from './registry-bundle.ts'
 

@@ -1,4 +1,4 @@
-// Validates a bundle of any format: opm's refusals first, then what opm accepts but OLM fails on.
+// Validates a bundle of any format: first problems that opm rejects, then problems that only OLM rejects.
 import { trimSpace } from '../go/text.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { valueAt } from '../go/tree.ts'
@@ -37,10 +37,10 @@ export interface BundleValidationReport {
 }
 
 export interface BundleValidationOptions {
-  /** Bytes of a file after gzip; without it the size isn't checked. */
+  /** Returns a file's size in bytes after gzip. Without it, the size isn't checked. */
   readonly packedSize?: (bytes: Uint8Array) => number
   readonly suites?: readonly RuleSuite[]
-  /** Image labels. The annotations file overrides them. */
+  /** Image labels. The annotations file takes precedence. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
@@ -57,7 +57,7 @@ export function validateBundle(
   if (format === undefined)
     findings.push(
       createFinding(unreadableBundle, undefined, {
-        reason: 'it has neither manifests nor a chart',
+        reason: 'it contains neither manifests nor a chart',
         isEmpty: true,
       }),
     )
@@ -143,7 +143,7 @@ function* validateAnnotations(
     const annotations = document.kind === 'value' ? findAnnotations(document.value) : undefined
     return annotations ? [{ file, annotations }] : []
   })
-  // Without a file the labels count. opm refuses such a bundle, which another rule reports.
+  // Without an annotations file, the labels apply. opm rejects such a bundle, which another rule reports.
   const [first] = found
   if (!first && !Object.values(annotationKeys).some((key) => key in labels)) return
   const file = first?.file ?? 'labels'
@@ -181,7 +181,7 @@ function* validateAnnotations(
   }
 }
 
-/** Upper bound for gzip: its headers, and five bytes for every 16 KB. */
+/** Upper bound for gzip output: headers, plus five bytes per 16 KB. */
 const getMaxGzipBytes = (bytes: number): number => bytes + 64 + Math.ceil(bytes / 1024)
 
 const getBase64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)

@@ -1,4 +1,4 @@
-// A helm+v3 bundle as far as it can be judged without Helm's engine: the chart's description and its structure.
+// Checks the parts of a helm+v3 bundle that don't need Helm's engine: the chart's metadata and structure.
 import type { Finding } from '../findings/finding.ts'
 import { createFinding } from '../findings/rule.ts'
 import { findChartRoot } from './bundle-format.ts'
@@ -17,7 +17,7 @@ export function* validateChart(files: BundleFiles): Generator<Finding> {
     createFinding(brokenChart, { file, line: 1, column: 1 }, { problem })
   const document = readManifest(files.get(file) ?? new Uint8Array(0))
   if (document.kind === 'unreadable') {
-    yield createBrokenChartFinding(`${file} cannot be read: ${document.reason}`)
+    yield createBrokenChartFinding(`${file} can't be parsed: ${document.reason}`)
     return
   }
   const chart = toJsonData(document.value)
@@ -26,22 +26,22 @@ export function* validateChart(files: BundleFiles): Generator<Finding> {
     yield createBrokenChartFinding(`its apiVersion is "${apiVersion}", not v1 or v2`)
   if (asString(getField(chart, 'name')) === '') yield createBrokenChartFinding('it has no name')
   const version = asString(getField(chart, 'version'))
-  if (!semverPattern.test(version)) yield createBrokenChartFinding(`"${version}" is no semantic version`)
+  if (!semverPattern.test(version)) yield createBrokenChartFinding(`"${version}" is not a semantic version`)
   if (asString(getField(chart, 'type')) === 'library')
-    yield createBrokenChartFinding('it is a library, which installs nothing')
+    yield createBrokenChartFinding("it is a library chart, which doesn't install anything")
   const values = files.get(`${root}values.yaml`)
   if (values && values.length > 0) {
     const read = readManifest(values)
     if (read.kind === 'unreadable' && !/empty/.test(read.reason))
-      yield createBrokenChartFinding(`values.yaml cannot be read: ${read.reason}`)
+      yield createBrokenChartFinding(`values.yaml can't be parsed: ${read.reason}`)
   }
   const schema = files.get(`${root}values.schema.json`)
   if (schema && !isJsonObjectFile(schema))
-    yield createBrokenChartFinding('values.schema.json is no JSON object')
+    yield createBrokenChartFinding('values.schema.json is not a JSON object')
   for (const [path, bytes] of files)
     if (path.startsWith(`${root}templates/`) && !hasBalancedBraces(decodeLikeGo(bytes)))
-      yield createBrokenChartFinding(`${path} opens {{ and does not close it`)
-  // Charts of the first version list them in a file of their own.
+      yield createBrokenChartFinding(`${path} has an unclosed {{`)
+  // Charts with apiVersion v1 list them in a separate file.
   const requirements = files.get(`${root}requirements.yaml`)
   const required = requirements && readManifest(requirements)
   const dependencies = [
@@ -70,11 +70,11 @@ function isJsonObjectFile(bytes: Uint8Array): boolean {
   }
 }
 
-/** Every action of the template language is closed before the next one opens; what is in comments and texts aside. */
+/** Whether every template action is closed before the next one opens. Ignores comments and strings. */
 function hasBalancedBraces(text: string): boolean {
   const bare = text
     .replace(/\{\{-?\s*\/\*[\s\S]*?\*\/\s*-?\}\}/g, '')
-    // A text inside an action may hold braces.
+    // A string inside an action can contain braces.
     .replace(/\{\{(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^"`{}]|\{(?!\{)|\}(?!\}))*\}\}/g, '')
   return !bare.includes('{{')
 }

@@ -1,4 +1,4 @@
-// What a registry+v1 bundle says beyond what opm demands: names, kinds, owners, modes, examples, dependencies.
+// Checks of a registry+v1 bundle that opm doesn't make: names, kinds, owners, modes, examples and dependencies.
 import type { Finding } from '../findings/finding.ts'
 import { createFinding } from '../findings/rule.ts'
 import type { Json } from '../go/json/json.ts'
@@ -33,7 +33,7 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Gen
   for (const { name, file } of findUnownedCrds(bundle))
     yield createFinding(unownedCrd, locate(file, ['metadata', 'name']), { crd: name, file })
 
-  // As operator-framework/api judges it: an account that only permissions name is one that OLM finds there, and uses.
+  // Like operator-framework/api, ignores accounts that only permissions name, because OLM uses an existing account.
   const accounts = new Set(
     asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
       asString(getField(entry, 'spec', 'template', 'spec', 'serviceAccountName')),
@@ -71,16 +71,16 @@ function findInstallModesProblem(csv: Json): string | undefined {
   if (modes.length === 0) return 'it has no install modes'
   const types = modes.map((mode) => asString(getField(mode, 'type')))
   const twice = types.find((type, index) => types.indexOf(type) !== index)
-  if (twice !== undefined) return `it names the install mode "${twice}" twice`
+  if (twice !== undefined) return `it lists the install mode "${twice}" twice`
   const supported = modes
     .filter((mode) => getField(mode, 'supported') === true)
     .map((mode) => asString(getField(mode, 'type')))
-  if (supported.length === 0) return 'it supports no install mode'
+  if (supported.length === 0) return 'it does not support any install mode'
   const converts = asList(getField(csv, 'spec', 'webhookdefinitions')).some(
     (webhook) => asList(getField(webhook, 'conversionCRDs')).length > 0,
   )
   return converts && supported.join() !== 'AllNamespaces'
-    ? 'it converts CRDs, which only AllNamespaces allows'
+    ? 'it converts CRDs, which requires AllNamespaces as the only supported install mode'
     : undefined
 }
 
@@ -94,22 +94,22 @@ function isExampleList(text: string): boolean {
 }
 
 function findDependencyProblem({ type, value }: TypedMetadataEntry): string | undefined {
-  const findMissingKeys = (...keys: readonly string[]) => {
+  const describeMissingKeys = (...keys: readonly string[]) => {
     const missing = keys.filter((key) => asString(getField(value, key)) === '')
     return missing.length === 0 ? undefined : `it has no ${missing.join(', no ')}`
   }
   switch (type) {
     case 'olm.gvk':
-      return findMissingKeys('group', 'version', 'kind')
+      return describeMissingKeys('group', 'version', 'kind')
     case 'olm.package':
       return (
-        findMissingKeys('packageName', 'version') ?? findRangeProblem(asString(getField(value, 'version')))
+        describeMissingKeys('packageName', 'version') ?? findRangeProblem(asString(getField(value, 'version')))
       )
     case 'olm.label':
-      return findMissingKeys('label')
+      return describeMissingKeys('label')
     case 'olm.constraint': {
       const cel = getField(value, 'cel')
-      if (cel !== undefined && asString(getField(cel, 'rule')) === '') return 'its cel has no rule'
+      if (cel !== undefined && asString(getField(cel, 'rule')) === '') return 'its cel constraint has no rule'
       const range = getField(value, 'package')
       if (range !== undefined) {
         const problem = findRangeProblem(asString(getField(range, 'versionRange')))
@@ -118,14 +118,14 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
       const kinds = ['all', 'any', 'not', 'cel', 'gvk', 'package'].filter(
         (key) => getField(value, key) !== undefined,
       )
-      return kinds.length === 1 ? undefined : 'it has not exactly one of all, any, not, cel, gvk, package'
+      return kinds.length === 1 ? undefined : 'it must have exactly one of all, any, not, cel, gvk and package'
     }
     default:
-      return 'the type is not known'
+      return 'the type is unknown'
   }
 }
 
 function findRangeProblem(range: string): string | undefined {
   const parsed = parseVersionRange(range)
-  return parsed.ok ? undefined : `its version range "${range}" cannot be read: ${parsed.error}`
+  return parsed.ok ? undefined : `its version range "${range}" can't be parsed: ${parsed.error}`
 }

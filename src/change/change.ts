@@ -1,4 +1,4 @@
-// A pull request's change in catalog terms. describe-change.ts makes it from two trees, never from a list of GitHub or
+// A pull request's change in catalog terms. describe-change.ts makes it from two trees, never from a list of MockGitHub or
 // the author.
 import type { BlobLocation, Catalog } from '../catalog/facts/catalog.ts'
 import type { TextPosition } from '../go/text-position.ts'

@@ -1,4 +1,4 @@
-// The issues and pull requests that GitHub closes because of a commit message.
+// The issues and pull requests that MockGitHub closes because of a commit message.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/linking-a-pull-request-to-an-issue
 
 export interface ClosingReference {

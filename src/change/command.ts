@@ -17,6 +17,9 @@ export const commandNames = [
 ] as const
 export type CommandName = (typeof commandNames)[number]
 
+/** Other names of commands. Records keep the name in `commandNames`. */
+const commandAliases: ReadonlyMap<string | undefined, CommandName> = new Map([['unfreeze', 'thaw']])
+
 export interface SlashCommand {
   readonly name: CommandName
   /** The start of a commit id, 7 to 64 lower-case hex digits. */
@@ -48,7 +51,8 @@ export function parseComment(body: string): ParsedComment {
   const found = new Map<string, SlashCommand>()
   for (const line of findPlainLines(body)) {
     const match = commandLinePattern.exec(line)?.groups
-    const name = commandNames.find((known) => known === match?.name)
+    const written = match?.['name']
+    const name = commandAliases.get(written) ?? commandNames.find((known) => known === written)
     if (match === undefined || name === undefined) continue
     const rest = match.rest ?? ''
     if (rest !== '' && commandsTakingText.has(name)) {
@@ -58,7 +62,7 @@ export function parseComment(body: string): ParsedComment {
     if (rest !== '' && !(commandsTakingCommit.has(name) && commitPrefixPattern.test(rest)))
       return {
         kind: 'unclear',
-        reason: `/${name} cannot be followed by ${JSON.stringify(rest.slice(0, 40))}`,
+        reason: `/${written} cannot be followed by ${JSON.stringify(rest.slice(0, 40))}`,
       }
     found.set(`${name} ${rest}`, rest === '' ? { name } : { name, sha: rest })
   }

@@ -3,13 +3,13 @@
 import type { BlobSha, CommitSha, PullNumber } from './ids.ts'
 import type { ClosingReference } from './closing-keywords.ts'
 
-/** GitHub lists no more commits of a pull request, so people could not review further ones. */
+/** MockGitHub lists no more commits of a pull request, so people could not review further ones. */
 export const maxIncomingCommits = 250
 
 /** Bytes. Messages of larger commit objects, which people don't write, are not read. */
 export const maxCommitObjectBytes = 256 * 1024
 
-/** GitHub rejects a push with a file above 100 MiB in any commit. */
+/** MockGitHub rejects a push with a file above 100 MiB in any commit. */
 export const maxPushedFileBytes = 100 * 1024 * 1024
 
 export interface IncomingCommits {
@@ -17,7 +17,7 @@ export interface IncomingCommits {
   readonly isWhole: boolean
   /** Commits reachable from the head but not the base, newest first, without the merge commit. */
   readonly commits: readonly IncomingCommit[]
-  /** Files above `largestPushed` in any commit. */
+  /** Files above `maxPushedFileBytes` in any commit. */
   readonly largeFiles: readonly BlobSha[]
 }
 

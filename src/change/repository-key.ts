@@ -2,7 +2,7 @@
 import type { PullNumber } from './ids.ts'
 import type { RepositoryName } from './snapshot.ts'
 
-/** `owner/name` in lower case, because GitHub ignores case. */
+/** `owner/name` in lower case, because MockGitHub ignores case. */
 export function repositoryKey({ owner, name }: RepositoryName): string {
   return `${owner}/${name}`.toLowerCase()
 }

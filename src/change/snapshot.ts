@@ -1,4 +1,4 @@
-// All that GitHub reported about one pull request at one moment. Titles, labels and comments carry no authority
+// All that MockGitHub reported about one pull request at one moment. Titles, labels and comments carry no authority
 // themselves; people are numeric ids.
 import type { CommitSha, PullNumber, UserId } from './ids.ts'
 
@@ -30,7 +30,7 @@ export interface PullSnapshot {
   /** Read from the branch's ref, never from the pull request's ancestry (T04). */
   readonly base: CommitSha
   /**
-   * The base branch's tip at the last push of the head, where GitHub's diff begins. Only tells what reviewers saw;
+   * The base branch's tip at the last push of the head, where MockGitHub's diff begins. Only tells what reviewers saw;
    * nothing is judged against it.
    */
   readonly shownBase?: CommitSha
@@ -43,7 +43,7 @@ export interface PullSnapshot {
   /** Set where there are too many comments or reviews to read. Then the rest decides nothing. */
   readonly excess?: string
   /**
-   * Who pushed the head (T24). Null: GitHub does not say. Absent: nobody asked, as in an offline check.
+   * Who pushed the head (T24). Null: MockGitHub does not say. Absent: nobody asked, as in an offline check.
    * Never taken from commits: their authors are free text (T22).
    */
   readonly pusher?: GitHubAccount | null
@@ -62,7 +62,7 @@ export interface PullReview {
 
 export interface PullComment {
   readonly id: number
-  /** GitHub's node id, to ask who edited it. Absent: that is unknown. */
+  /** MockGitHub's node id, to ask who edited it. Absent: that is unknown. */
   readonly node?: string
   readonly author: GitHubAccount | null
   readonly body: string

@@ -1,5 +1,5 @@
-// `action`: what action.yml runs in a workflow. Decides on the pull request of the event, or validates all catalogs; writes
-// annotations, the job's summary, SARIF and outputs. It uses no token, and nothing that it prints is a command of others.
+// `action`: the command that action.yml runs in a workflow. Decides on the pull request of the event, or validates all catalogs.
+// Writes annotations, the job summary, SARIF, and outputs. It uses no token, and never prints untrusted text as a runner command.
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -27,11 +27,11 @@ export interface ActionOptions {
 }
 
 interface ActionRunResult {
-  /** A word for the output `verdict`. */
+  /** Value of the output `verdict`. */
   readonly verdict: 'merge' | 'wait' | 'blocked' | 'unknown' | 'passed' | 'failed'
   readonly isWrong: boolean
   readonly findings: readonly Finding[]
-  /** Markdown. */
+  /** In Markdown. */
   readonly summary: string
 }
 
@@ -65,7 +65,7 @@ export async function runAction(options: ActionOptions): Promise<void> {
     print(toLogLine(`verdict: ${judged.verdict}`))
     setExitCode(judged.isWrong && options.failOn === 'errors' ? 1 : 0)
   } catch (error) {
-    // Uses logLine() because the message may be untrusted and the runner reads both streams.
+    // Uses toLogLine() because the message may be untrusted and the runner reads both streams.
     print(toLogLine(`catalog-bot could not run: ${error instanceof Error ? error.message : String(error)}`))
     setExitCode(2)
   }
@@ -118,15 +118,15 @@ async function evaluatePull(
 }
 
 /**
- * The commits to compare. GitHub's merge commit has what is to be merged, also where its history is cut behind its parents;
- * with the whole history the head itself is merged, so that its commits are looked at.
+ * The commits to compare. In a shallow clone, the head is GitHub's merge commit, which contains the result of the merge. With
+ * the full history, it is the head of the pull request, so that its commits are checked too.
  */
 async function resolveCommits(head: string): Promise<{ readonly base: string; readonly head: string }> {
   const [merge = '', ...parents] = (await runGit('rev-list', '--parents', '--max-count=1', 'HEAD')).split(' ')
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)
     throw new Error(
-      "the checkout is not GitHub's merge of this pull request with its parents: use actions/checkout without `ref`, and with `fetch-depth: 2`",
+      "the checkout does not contain GitHub's merge commit of this pull request and its parents: use actions/checkout without `ref` and with `fetch-depth: 2`",
     )
   const isCut = (await runGit('rev-parse', '--is-shallow-repository')) === 'true'
   return { base, head: isCut ? merge : head }
@@ -138,7 +138,7 @@ async function runGit(...parameters: readonly string[]): Promise<string> {
 
 async function validateAllCatalogs(): Promise<ActionRunResult> {
   const { roots } = await findLocalCatalogs()
-  if (roots.length === 0) throw new Error('no catalog is found in this repository')
+  if (roots.length === 0) throw new Error('no catalog found in this repository')
   const { passed, findings } = await validateDirectories(roots)
   const lines = findings
     .slice(0, 50)
@@ -151,7 +151,7 @@ async function validateAllCatalogs(): Promise<ActionRunResult> {
   return { verdict: passed ? 'passed' : 'failed', isWrong: !passed, findings, summary }
 }
 
-/** Appends to one of the runner's files. Does nothing without the file, as on a person's machine. */
+/** Appends to one of the runner's files. Does nothing outside of a runner, where the file does not exist. */
 async function appendToRunnerFile(
   variable: 'GITHUB_STEP_SUMMARY' | 'GITHUB_OUTPUT',
   text: string,
@@ -163,7 +163,7 @@ async function appendToRunnerFile(
 function formatActionOutputs(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
     .map(([name, value]) => {
-      if (/[\r\n]/.test(String(value))) throw new Error(`the output ${name} would be several lines`)
+      if (/[\r\n]/.test(String(value))) throw new Error(`the output ${name} contains a line break`)
       return `${name}=${value}\n`
     })
     .join('')

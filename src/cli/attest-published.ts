@@ -1,4 +1,4 @@
-// What `build --push` and `rebase --push` put beside an image: its bill of images and its provenance, signed where `--key` says so.
+// Attaches an SBOM and provenance to the images of `build --push` and `rebase --push`, and signs them if `--key` is set.
 import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
 import { readVersion } from './version.ts'
@@ -25,16 +25,16 @@ import { printToStderr } from './output.ts'
 
 export interface AttestOptions {
   readonly push?: boolean
-  /** False with `--no-provenance`: nothing is put beside the image. */
+  /** False with `--no-provenance`: nothing is attached to the image. */
   readonly provenance: boolean
   readonly key?: string
   readonly passwordVariable: string
-  /** False with `--no-recursive`: of an index, the key signs the index alone. */
+  /** False with `--no-recursive`: the key signs an index, but not the manifests in it. */
   readonly recursive: boolean
 }
 
 export interface BuildOrigin {
-  /** `org.opencontainers.image.source` and `.revision` say the commit. */
+  /** `org.opencontainers.image.source` and `.revision` identify the commit. */
   readonly annotations: Readonly<Record<string, string>>
   readonly path?: string
   readonly rebased?: ImageBuildRecord['rebased']
@@ -48,15 +48,15 @@ export type AttestImage = (
   origin: BuildOrigin,
 ) => Promise<ImagePublishResult>
 
-/** Opens the key before anything is pushed. What it gives resolves with what the tags have in the end. */
+/** Opens the key before anything is pushed. The returned function resolves to the image that the tags finally refer to. */
 export async function openAttester(
   { push, provenance, key: file, passwordVariable, recursive }: AttestOptions,
   publisher: CatalogPublisher,
   registry: RegistryClient,
 ): Promise<AttestImage> {
-  if (file !== undefined && push !== true) throw new Error('--key signs what --push pushes')
+  if (file !== undefined && push !== true) throw new Error('--key requires --push')
   if (file !== undefined && !provenance)
-    throw new Error('--key signs the provenance too: leave out --no-provenance, or use `catalog-bot sign`')
+    throw new Error('--key also signs the provenance: remove --no-provenance, or use `catalog-bot sign`')
   if (push !== true || !provenance) return (published) => Promise.resolve(published)
   const key =
     file === undefined
@@ -79,10 +79,10 @@ export async function openAttester(
         },
       })
     } catch (error) {
-      // A failure without a key is only reported: unsigned data isn't relied on.
+      // Without a key, a failure is only a warning, because no one relies on unsigned data.
       if (key || !(error instanceof RegistryError || error instanceof ImageError)) throw error
       printToStderr(
-        toPrintable(`Warning: no provenance could be put beside ${repository}@${digest}: ${error.message}`),
+        toPrintable(`Warning: could not attach provenance to ${repository}@${digest}: ${error.message}`),
       )
     }
     return signable
@@ -106,7 +106,7 @@ function toBuildRecord(
   }
 }
 
-/** A directory as the repository has it, for who builds at its top; nothing of this machine otherwise. */
+/** The directory relative to the current one, which can be the root of the repository. Undefined for other paths, so that the provenance does not reveal paths of this machine. */
 export function findPathInRepository(directory: string): string | undefined {
   const path = normalize(directory).split(sep).join('/').replace(/\/$/, '')
   return isAbsolute(directory) || path.startsWith('..') ? undefined : path

@@ -1,5 +1,5 @@
-// `build DIR|LIST` and `rebase IMAGE`: a catalog image without a container engine. Exit 0 when it was built (and pushed), 1 when the
-// catalog is one that opm would not serve, 2 when it could not run.
+// `build DIR|LIST` and `rebase IMAGE`: build a catalog image without a container engine. Exit code 0: the image was built (and
+// pushed); 1: opm would not serve the catalog; 2: the command could not run.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -144,12 +144,12 @@ function toImageOrder(files: readonly CatalogImageFile[], options: BuildOptions)
   }
 }
 
-/** Reproducible builds state it in seconds: https://reproducible-builds.org/specs/source-date-epoch/ */
+/** The variable contains seconds: https://reproducible-builds.org/specs/source-date-epoch/ */
 function parseSourceDateEpoch(epoch: string | undefined): string | undefined {
   if (epoch === undefined || epoch === '') return undefined
   // The largest four-digit year.
   if (!/^\d{1,12}$/.test(epoch) || Number(epoch) > 253_402_300_799)
-    throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, not "${toPrintable(epoch)}"`)
+    throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, but is "${toPrintable(epoch)}"`)
   return new Date(Number(epoch) * 1000).toISOString()
 }
 
@@ -173,9 +173,9 @@ function getListTags(list: CompositeCatalogSpec | undefined): readonly string[] 
 function requireDestination(options: RebaseOptions, tags: readonly string[]): void {
   const destinations = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
   if (destinations.filter(Boolean).length !== 1)
-    throw new Error('say where the image goes: one of --push, --dry-run, --oci-layout DIR')
+    throw new Error('specify exactly one of --push, --dry-run, and --oci-layout DIR')
   if (options.ociLayout === undefined && tags.length === 0)
-    throw new Error('name the image: --tag REGISTRY/REPOSITORY:TAG')
+    throw new Error('specify the image name with --tag REGISTRY/REPOSITORY:TAG')
 }
 
 function parsePushTargets(
@@ -186,7 +186,7 @@ function parsePushTargets(
   for (const text of tags) {
     const [, repository, tag] = /^(.*\/[^:@]*):([^/@]+)$/.exec(text) ?? []
     if (repository === undefined || tag === undefined)
-      throw new Error(`"${text}" is no name for an image: REGISTRY/REPOSITORY:TAG`)
+      throw new Error(`"${text}" is not an image name in the form REGISTRY/REPOSITORY:TAG`)
     byRepository.set(repository, [...(byRepository.get(repository) ?? []), tag])
   }
   return [...byRepository].map(([repository, own]) => ({
@@ -205,7 +205,7 @@ async function withPublisher(
   const registry = openRegistry({ clock: systemClock, ...access })
   const { credentials, egress } = access
   const pusher = openPusher({ clock: systemClock, credentials, egress })
-  // Without mirrors, which may have outdated tags.
+  // Doesn't use mirrors, because their tags might be outdated.
   const published = openRegistry({ clock: systemClock, ...access, rules: [] })
   const publisher = openCatalogPublisher({
     registry,
@@ -227,7 +227,7 @@ async function withPublisher(
   }
 }
 
-/** In this user's cache. Errors count as missing entries. */
+/** Uses the user's cache folder. Treats errors as missing entries. */
 function openDiskBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
@@ -245,7 +245,7 @@ function openDiskBuildCache(folder = join(getCacheDirectory(), 'images')): Image
         writeFileSync(beside, value)
         renameSync(beside, pathOf(key))
       } catch {
-        // Cache errors are harmless.
+        // A failed write only costs time later.
       }
     },
   }

@@ -1,4 +1,4 @@
-// `bundle validate|render REF|DIR`: a bundle image or directory. Exit 0 when it is fine, 1 when it is not, 2 when the
+// `bundle validate|render REF|DIR`: validates or renders a bundle image or directory. Exit code 0: no errors; 1: errors; 2: the
 // command could not run.
 import { statSync } from 'node:fs'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
@@ -28,7 +28,7 @@ export async function runBundleValidate(name: string, options: BundleOptions): P
   const requestedSuites = parseSuites(options.suite ?? '')
   if ('unknown' in requestedSuites)
     throw new Error(
-      `there is no suite "${requestedSuites.unknown}"; use one of: ${suiteNames.join(', ')}, operatorframework, all`,
+      `unknown suite "${requestedSuites.unknown}"; use one of: ${suiteNames.join(', ')}, operatorframework, all`,
     )
   const { files, labels } = await loadBundle(name, options)
   const { format, findings } = validateBundle(files, {
@@ -68,7 +68,7 @@ interface LoadedBundle {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** As for opm, an existing path is a directory, and anything else is an image. */
+/** As in opm, an existing path is a directory, and anything else is an image. */
 async function loadBundle(name: string, options: BundleOptions): Promise<LoadedBundle> {
   const found = statSync(name, { throwIfNoEntry: false })
   if (found) {
@@ -79,7 +79,7 @@ async function loadBundle(name: string, options: BundleOptions): Promise<LoadedB
   return withRegistry(options.insecureRegistry, async (registry) => {
     const { files, labels } = await pullBundle(registry, name)
     if (detectFormat(files) !== undefined) return { files, image: name, labels }
-    // Charts lie anywhere, so that all of the image is wanted; other bundles never are pulled twice.
+    // A chart can be anywhere in the image, so its whole content is needed. Bundles in other formats are never pulled twice.
     const whole = await pullBundle(registry, name, { directories: [''] })
     return { files: whole.files, image: name, labels }
   })

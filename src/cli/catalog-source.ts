@@ -6,11 +6,11 @@ import { requireRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface CatalogSourceFile {
   readonly path: string
-  /** Throws where it cannot be read. */
+  /** Throws if the file cannot be read. */
   readonly bytes: () => Uint8Array
 }
 
-/** A directory is read as opm reads it; anything else is an image, unpacked in a process of its own. */
+/** Reads a directory like opm. Anything else is an image, which is unpacked in a separate process. */
 export async function readCatalogFiles(
   name: string,
   insecure: readonly string[] | undefined,
@@ -20,7 +20,7 @@ export async function readCatalogFiles(
   const { files, labels } = await withRegistry(insecure, (registry) => pullBundleOrCatalog(registry, name))
   const directory = getCatalogDirectory(labels)
   if (directory === undefined)
-    throw new Error(`${name} is no catalog image: no label says where its catalog lies`)
+    throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
   const ignores = [...below].filter(([path]) => isIgnoreFile(path))
   const { files: paths, loadError } = selectFiles(

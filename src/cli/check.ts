@@ -1,4 +1,4 @@
-// `check`: the whole decision on a local git repository. Exit 0 when it would land, 1 when not.
+// `check`: makes the whole decision for a local Git repository. Exit code 0: catalog-bot would merge; 1: it would not.
 import type { PullRequestChange } from '../change/change.ts'
 import type { Evaluation } from '../evaluate/evaluate.ts'
 import { TooLargeError } from '../evaluate/worker/evaluation-budget.ts'
@@ -39,7 +39,7 @@ export async function checkPull(options: CheckOptions): Promise<void> {
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }
 
-/** Exceeding a limit is a verdict; rethrows any other failure. */
+/** Turns an exceeded limit into a verdict. Rethrows any other failure. */
 function toLimitVerdict(error: unknown): Pick<Evaluation, 'change' | 'becoming'> & {
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {

@@ -1,4 +1,4 @@
-/** At most three, the closest first: names that differ in few letters or contain the input. */
+/** Returns at most three names, closest first, that differ in few letters or contain the input. */
 export function findClosestNames(typed: string, names: readonly string[]): string[] {
   const maxDistance = Math.max(2, Math.floor(typed.length / 3))
   return names

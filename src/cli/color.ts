@@ -1,4 +1,4 @@
-// Whether what is printed may have colours: https://no-color.org and https://force-color.org, else where a terminal reads it.
+// Decides whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a terminal.
 
 export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = environment

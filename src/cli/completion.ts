@@ -1,5 +1,5 @@
-// `completion SHELL`: a script that completes commands, options, their choices, and else file names. Made of the tree of
-// commands alone, so that it knows all that they know; starts nothing at a key press.
+// `completion SHELL`: prints a script that completes commands, options, their choices, and otherwise file names. The script is
+// generated from the tree of commands, so it is complete and does not start a process for each completion.
 import type { Command, Option } from 'commander'
 import { listCommands } from './help.ts'
 
@@ -16,12 +16,12 @@ const scriptByShell: Readonly<Record<Shell, (program: Command) => string>> = {
 }
 
 interface CommandCompletion {
-  /** The words that lead to it, with a blank between: '' for the program itself. */
+  /** The words of the command, separated by spaces. Empty for the program itself. */
   readonly path: string
   readonly description: string
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly Option[]
-  /** What its first argument may be; empty where that is anything. */
+  /** The choices for its first argument. Empty if any value is allowed. */
   readonly choices: readonly string[]
 }
 
@@ -69,7 +69,7 @@ ${chosen.map((option) => `        ${getFlags(option).join('|')}) words='${option
 ${flagsWithValue(valued.filter((option) => !chosen.includes(option)))}
       esac ;;`
   })
-  return `# Completion of catalog-bot for bash: source <(catalog-bot completion bash)
+  return `# bash completion for catalog-bot: source <(catalog-bot completion bash)
 _catalog_bot() {
   local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} place='' words='' flags='' word
   COMPREPLY=()
@@ -133,7 +133,7 @@ ${inner}
 }`
   })
   return `#compdef catalog-bot
-# Completion of catalog-bot for zsh: source <(catalog-bot completion zsh), behind compinit.
+# zsh completion for catalog-bot: source <(catalog-bot completion zsh), after compinit.
 ${functions.join('\n')}
 compdef _catalog_bot catalog-bot
 `
@@ -148,7 +148,7 @@ function formatZshSpec(option: Option): string {
   const words = option.description.replaceAll(/[[\]]/g, String.raw`\$&`).replaceAll(':', String.raw`\:`)
   const action = option.argChoices ? `(${option.argChoices.join(' ')})` : '_files'
   const value = takesValue(option) ? `:value:${action}` : ''
-  // Each spelling has a line of its own in other scripts; here the long one is enough for help, and both complete.
+  // In the other scripts, each spelling has a separate line. Here, one line covers both.
   return `${others.length > 0 ? `(${others.join(' ')})` : ''}*${flag}[${words}]${value}`
 }
 
@@ -182,7 +182,7 @@ function fishScript(program: Command): string {
   const paths = listCompletions(program)
     .map(({ path }) => path)
     .filter((path) => path !== '')
-  return `# Completion of catalog-bot for fish: catalog-bot completion fish > ~/.config/fish/completions/catalog-bot.fish
+  return `# fish completion for catalog-bot: catalog-bot completion fish > ~/.config/fish/completions/catalog-bot.fish
 function __catalog_bot_at
   set -l place
   for word in (commandline -opc)[2..-1]

@@ -1,4 +1,4 @@
-// `demo`: exit 0 only when every outcome is as it should be.
+// `demo`: exits with 0 only if every outcome is as expected.
 import { extname } from 'node:path'
 import { setExitCode, print } from './output.ts'
 
@@ -9,20 +9,20 @@ export interface DemoOptions {
 
 export interface DemoRunOptions {
   readonly print: (line: string) => void
-  /** Prints the bot's log too. */
+  /** Also prints catalog-bot's log. */
   readonly verbose?: boolean | undefined
-  /** Called at the end; the demo keeps running until it resolves. */
+  /** Called at the end. The demo keeps running until the promise resolves. */
   readonly keep?: ((addresses: readonly string[]) => Promise<void>) | undefined
-  /** Milliseconds for all stories, once the bot listens. */
+  /** Time limit for all pull requests, from the moment when catalog-bot starts listening. */
   readonly timeoutMs?: number
 }
 
-/** True when every pull request ended as expected. */
+/** Resolves to true if every pull request ended as expected. */
 export type RunDemo = (telling: DemoRunOptions) => Promise<boolean>
 
 /**
- * The sandbox is no part of what serves, so its demo is found when it is wanted, not imported: in a checkout as its
- * source, in the published package as the one script that scripts/build.ts makes of it.
+ * The sandbox is not part of the server, so the demo is not imported statically. In a checkout, it is a source file. In the
+ * published package, it is the single script that scripts/build.ts creates.
  */
 const demoScriptPath =
   extname(import.meta.url) === '.ts' ? '../../sandbox/demo/run-demo.ts' : '../demo/run-demo.js'

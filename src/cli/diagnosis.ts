@@ -1,4 +1,4 @@
-// Judges what `doctor` collected about permissions, deliveries, clock, proxy and registries.
+// Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
 import type { ImageAnswer } from '../checks/questions.ts'
 import { selectProxy, proxyVariables } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'
@@ -6,7 +6,7 @@ import { toPrintable } from '../findings/printable.ts'
 
 export interface DoctorRemark {
   readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
-  /** Undefined for unknown results and for information. */
+  /** Undefined for inconclusive results and for information. */
   readonly ok: boolean | undefined
   readonly text: string
 }
@@ -20,18 +20,18 @@ export function diagnosePermissions(
   granted: TokenPermissions | undefined,
 ): DoctorRemark {
   if (granted === undefined)
-    return { about: 'permissions', ok: undefined, text: 'only the App itself can ask what it may do' }
+    return { about: 'permissions', ok: undefined, text: 'not checked, because only the App can read its permissions' }
   const missing = Object.entries(wanted).filter(([name, level]) => {
     const has = granted[name]
     return has !== 'write' && has !== 'admin' && has !== level
   })
   if (missing.length === 0)
-    return { about: 'permissions', ok: true, text: 'the App has all that app.yml asks for' }
+    return { about: 'permissions', ok: true, text: 'the App has every permission in app.yml' }
   const names = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
   return {
     about: 'permissions',
     ok: missing.some(([name]) => requiredPermissions.has(name)) ? false : undefined,
-    text: `the App lacks ${names}; grant it in the App's settings, and accept the change where it is installed`,
+    text: `the App lacks ${names}; grant these permissions in the App's settings, then accept the change in its installations`,
   }
 }
 
@@ -45,26 +45,26 @@ export interface DeliveryStatus {
 export function diagnoseDeliveries(delivered: readonly DeliveryStatus[] | undefined): DoctorRemark {
   const about = 'deliveries'
   if (delivered === undefined)
-    return { about, ok: undefined, text: 'only the App itself can see its deliveries' }
+    return { about, ok: undefined, text: 'not checked, because only the App can read its deliveries' }
   const [last] = delivered
   if (last === undefined)
     return {
       about,
       ok: undefined,
-      text: 'GitHub has delivered nothing yet; the sweep works without deliveries',
+      text: 'GitHub has not delivered any events yet; catalog-bot still checks pull requests periodically',
     }
   const failed = delivered.filter(({ status }) => status < 200 || status >= 300)
   if (failed.length === 0)
     return {
       about,
       ok: true,
-      text: `the last ${delivered.length} were all accepted, the latest at ${toPrintable(last.at)}`,
+      text: `the last ${delivered.length} succeeded, most recently at ${toPrintable(last.at)}`,
     }
-  const why = failed[0]?.status === 0 ? 'nobody answered' : `the answer was ${failed[0]?.status}`
+  const why = failed[0]?.status === 0 ? 'no response' : `HTTP status ${failed[0]?.status}`
   return {
     about,
     ok: last === failed[0] ? false : undefined,
-    text: `${failed.length} of the last ${delivered.length} failed, the latest of them at ${toPrintable(failed[0]?.at ?? '')} (${why})`,
+    text: `${failed.length} of the last ${delivered.length} failed, most recently at ${toPrintable(failed[0]?.at ?? '')} (${why})`,
   }
 }
 
@@ -75,19 +75,19 @@ const maxClockSkewSeconds = 30
 export function diagnoseClock(answered: string | undefined, now: number): DoctorRemark {
   const there = Date.parse(answered ?? '')
   if (Number.isNaN(there))
-    return { about: 'clock', ok: undefined, text: 'GitHub did not say what time it is' }
+    return { about: 'clock', ok: undefined, text: "GitHub's response does not contain a time" }
   const seconds = Math.round((now - there) / 1000)
   if (Math.abs(seconds) <= maxClockSkewSeconds)
-    return { about: 'clock', ok: true, text: "it agrees with GitHub's" }
+    return { about: 'clock', ok: true, text: "synchronized with GitHub's clock" }
   const direction = seconds > 0 ? 'ahead of' : 'behind'
   return {
     about: 'clock',
     ok: false,
-    text: `it is ${Math.abs(seconds)} seconds ${direction} GitHub's, which refuses an App's tokens for that: set it by NTP`,
+    text: `${Math.abs(seconds)} seconds ${direction} GitHub's clock, so GitHub rejects the App's tokens; synchronize the clock with NTP`,
   }
 }
 
-/** Undefined where no proxy is set. */
+/** Returns undefined if no proxy is set. */
 export function diagnoseProxy(
   environment: Readonly<Record<string, string | undefined>>,
 ): DoctorRemark | undefined {
@@ -104,16 +104,16 @@ export function diagnoseProxy(
     }
   }
   const registries = {
-    off: 'registries are asked directly',
-    name: 'registries are asked by name, so that the proxy must keep the bot from internal addresses',
-    address: 'registries are asked at addresses that the bot has checked',
+    off: 'catalog-bot connects to registries directly',
+    name: 'the proxy resolves registry names, so it must block internal addresses',
+    address: 'catalog-bot resolves registry names and checks their addresses',
   } as const
   const proxySetting = environment['REGISTRY_PROXY']
   // Omits the user and password that the variable may contain.
   return {
     about: 'proxy',
     ok: undefined,
-    text: `${name} leads to ${toPrintable(proxy?.url ?? 'no proxy')}; ${registries[proxySetting === 'off' || proxySetting === 'name' ? proxySetting : 'address']}`,
+    text: `${name} is set to ${toPrintable(proxy?.url ?? 'no proxy')}; ${registries[proxySetting === 'off' || proxySetting === 'name' ? proxySetting : 'address']}`,
   }
 }
 
@@ -123,12 +123,12 @@ export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): r
       {
         about: 'registries',
         ok: undefined,
-        text: 'none was asked: the configuration names none; use --registry HOST',
+        text: 'not checked, because the configuration does not list any; to check one, use --registry HOST',
       },
     ]
   return [...answers].map(([host, answer]): DoctorRemark => {
     const isThere = answer.kind === 'ok' || answer.kind === 'missing' || answer.kind === 'missing-or-private'
-    if (isThere) return { about: 'registries', ok: true, text: `${toPrintable(host)} answers` }
+    if (isThere) return { about: 'registries', ok: true, text: `${toPrintable(host)} responds` }
     return { about: 'registries', ok: false, text: `${toPrintable(host)}: ${toPrintable(answer.reason)}` }
   })
 }

@@ -1,4 +1,4 @@
-// `diff`: what changes, in catalog words and as a picture. Exit 0 also when nothing does.
+// `diff`: describes and draws catalog changes. Exits with 0 even if nothing changes.
 import { renderChangeAsMermaid, drawChange } from '../change/draw-change.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import { drawSvg } from '../catalog/graph/draw-svg.ts'
@@ -18,7 +18,7 @@ import { writePictures } from './write-pictures.ts'
 
 export interface DiffOptions {
   readonly repo: string
-  /** The default branch of the remote where it is not named. */
+  /** Default: the default branch of the remote. */
   readonly base?: string
   readonly head: string
   readonly output: 'text' | 'json' | 'markdown' | 'svg' | 'mermaid'
@@ -28,13 +28,13 @@ export interface DiffOptions {
 
 export async function printDiff(options: DiffOptions): Promise<void> {
   const { output, out } = options
-  if (out !== undefined && output !== 'svg') throw new Error('--out needs -o svg')
+  if (out !== undefined && output !== 'svg') throw new Error('--out requires -o svg')
   const {
     change,
     becoming = [],
     merge,
   } = await evaluateLocalPull({ ...options, author: 'nobody', offline: true })
-  if (merge.kind === 'conflict') throw new Error(`base and head conflict in ${merge.paths.join(', ')}`)
+  if (merge.kind === 'conflict') throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
       print(formatChangeAsText(toDiffLines(change, becoming)).join('\n'))
@@ -55,7 +55,7 @@ export async function printDiff(options: DiffOptions): Promise<void> {
       writePictures(
         drawDiff(change, becoming).map(({ catalogs, drawing }) => ({
           name: drawing.package,
-          // Only where a package changes in different ways in different catalogs the names need more than its name.
+          // Distinguishes the files of a package that changes differently in different catalogs.
           variant: catalogs.join(' '),
           draw: () => drawSvg(drawing),
         })),
@@ -65,7 +65,7 @@ export async function printDiff(options: DiffOptions): Promise<void> {
   setExitCode(0)
 }
 
-/** Bundle directories change no catalog yet, so their effect follows the changes. */
+/** Bundle directories don't change a catalog yet, so their projected effect comes after the changes. */
 function toDiffLines(change: PullRequestChange, projected: readonly ProjectedCatalog[]): DescriptionLine[] {
   return [...describeChangeLines(change), ...describeProjectedChange(projected)]
 }

@@ -1,6 +1,6 @@
-// `doctor`: what a branch on GitHub demands, how the App would merge there, what is missing; and whether permissions, deliveries,
-// clock and registries are as they should be. It reads, and changes nothing.
-// As the App where its credentials are in the environment, else with a token from there; a token is never an argument.
+// `doctor`: diagnoses branch rules, how the App would merge, permissions, deliveries, the clock, and registries. It is read-only.
+// It authenticates as the App if the App's credentials are in the environment, otherwise with a token from the environment.
+// A token is never an argument, because other users of the machine can read arguments.
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,11 +41,11 @@ export interface DoctorOptions {
   readonly repository?: string
   readonly branch?: string
   readonly config?: string
-  /** The App's id, where it is not in the environment. */
+  /** ID of the App, if it is not in the environment. */
   readonly app?: number
   readonly tokenVariable: string
   readonly rulesets?: string
-  /** Hosts to ask beside those that the configuration allows. */
+  /** Hosts to check in addition to those that the configuration allows. */
   readonly registry?: readonly string[]
   readonly insecureRegistry?: readonly string[]
   readonly output: 'text' | 'json'
@@ -60,7 +60,7 @@ interface DiagnosisReport {
 
 export async function runDoctor(named: string | undefined, options: DoctorOptions): Promise<void> {
   if ((named === undefined) === (options.repository === undefined))
-    throw new Error('name one repository: catalog-bot doctor OWNER/NAME')
+    throw new Error('specify exactly one repository: catalog-bot doctor OWNER/NAME')
   const repository = parseRepository(named ?? options.repository ?? '')
   const config = await readConfigFile(options.config)
   const {
@@ -87,7 +87,7 @@ export async function runDoctor(named: string | undefined, options: DoctorOption
     })
   else print(`${formatMergePlanAsText(rules.branch, plan)}\n${formatRemarks(remarks)}`)
   const isWell = remarks.every(({ ok }) => ok !== false) && plan.method && plan.missing.length === 0
-  // An unread setting may forbid the merge.
+  // A setting that could not be read might prevent the merge.
   const isUnread = permissions === undefined || rules.unread.length > 0
   setExitCode(!isWell ? 1 : isUnread ? 2 : 0)
 }
@@ -95,7 +95,7 @@ export async function runDoctor(named: string | undefined, options: DoctorOption
 async function readConfigFile(path: string | undefined): Promise<Config> {
   const parsed = parseConfig(path === undefined ? undefined : await readFile(path, 'utf8'))
   if (parsed.kind === 'config') return parsed.config
-  throw new Error(`the configuration cannot be used: ${parsed.findings.map(({ what }) => what).join('; ')}`)
+  throw new Error(`the configuration is invalid: ${parsed.findings.map(({ what }) => what).join('; ')}`)
 }
 
 async function runDiagnosis(
@@ -136,10 +136,10 @@ async function diagnoseWithToken(
   const app = given
   if (app === undefined)
     throw new Error(
-      "--app must be the App's id, or APP_ID and the App's credentials must be in the environment",
+      "specify the App's ID with --app, or set APP_ID and the App's credentials in the environment",
     )
   const auth = process.env[tokenVariable]
-  if (auth === undefined || auth === '') throw new Error(`there is no token in ${tokenVariable}`)
+  if (auth === undefined || auth === '') throw new Error(`the environment variable ${tokenVariable} does not contain a token`)
   const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
   const octokit = new (Octokit.plugin(createApiVersionPlugin(printToStderr)))({
     auth,
@@ -158,7 +158,7 @@ async function diagnoseWithToken(
   return { app, rules, permissions: undefined, remarks }
 }
 
-/** Any answer of GitHub has its time. */
+/** Uses `rate_limit` because it is cheap. Every response from GitHub contains the time. */
 async function checkClock(octokit: {
   request(route: 'GET /rate_limit'): Promise<{ readonly headers: { readonly date?: string | undefined } }>
 }): Promise<DoctorRemark> {
@@ -167,7 +167,7 @@ async function checkClock(octokit: {
   return diagnoseClock(headers.date, (before + systemClock.now()) / 2)
 }
 
-/** Undefined where GitHub doesn't report them, as for an App without a webhook. */
+/** Resolves to undefined if GitHub doesn't report deliveries, as for an App without a webhook. */
 async function fetchDeliveries({ probot }: GitHubApp): Promise<readonly DeliveryStatus[] | undefined> {
   try {
     const { data } = await (await probot.auth()).rest.apps.listWebhookDeliveries({ per_page: 50 })
@@ -184,7 +184,7 @@ function readManifestPermissions(): Readonly<Record<string, string>> {
   return manifest.default_permissions
 }
 
-/** Asks for an arbitrary image, because only the registry's answer matters. */
+/** Requests an arbitrary image, because it only matters whether the registry responds. */
 async function probeRegistries(config: Config, options: DoctorOptions): Promise<readonly DoctorRemark[]> {
   const allowed = config.images.registries.map((one) => one.split('/')[0] ?? '')
   const hosts = [...new Set([...allowed, ...(options.registry ?? [])])]
@@ -210,5 +210,5 @@ async function writeRulesets(
   await mkdir(folder, { recursive: true })
   for (const [name, ruleset] of Object.entries(rulesets))
     await writeFile(join(folder, `ruleset-${name}.json`), `${JSON.stringify(ruleset, undefined, 2)}\n`)
-  printToStderr(`wrote ruleset-a.json and ruleset-b.json to ${folder}`)
+  printToStderr(`Wrote ruleset-a.json and ruleset-b.json to ${folder}`)
 }

@@ -1,4 +1,4 @@
-// `explain`: prints everything that a decision rests on and leads to, and stops.
+// `explain`: prints the inputs and the results of a decision, without acting on it.
 import { renderChangeAsMermaid } from '../change/draw-change.ts'
 import { renderReport } from '../messages/report.ts'
 import { summarizeChange } from '../messages/summarize-change.ts'

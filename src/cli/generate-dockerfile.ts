@@ -1,4 +1,4 @@
-// `generate dockerfile DIR`: DIR.Dockerfile beside the catalog, as opm writes it. `build --dockerfile` prints the same text.
+// `generate dockerfile DIR`: writes DIR.Dockerfile next to the catalog, like opm. `build --dockerfile` prints the same text.
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { renderDockerfile } from '../image/dockerfile.ts'
@@ -16,12 +16,12 @@ export function generateDockerfile(dir: string, options: GenerateDockerfileOptio
   const from = normalize(dir).replace(/(?<=.)\/+$/, '')
   const directory = basename(from)
   if (directory === '' || directory === '.' || directory === '..')
-    throw new Error(`${dir} has no name of its own: name the directory as it is called`)
+    throw new Error(`${dir} does not end with a directory name: specify the directory by its name`)
   const path = join(dirname(from), `${directory}.Dockerfile`)
   if (!statSync(from).isDirectory()) throw new Error(`provided root path "${from}" is not a directory`)
   const text = renderDockerfile({ directory, base, builder, labels: parseKeyValues(extraLabels, 'label') })
-  // Never overwrites a file, which may have been edited.
+  // Never overwrites a file, because a user might have edited it.
   writeFileSync(path, text, { flag: 'wx' })
-  printToStderr(`wrote ${path}`)
+  printToStderr(`Wrote ${path}`)
   setExitCode(0)
 }

@@ -1,5 +1,5 @@
-// `graph DIR`: the upgrade graphs of a catalog's packages, as mermaid text or SVG pictures. Exit 0 when all was drawn,
-// 1 when files could not be read (what the others say is drawn), 2 when the command could not run.
+// `graph DIR`: draws the upgrade graphs of a catalog's packages, as Mermaid text or SVG pictures. Exit code 0: everything was
+// drawn; 1: some files could not be read, and the rest was drawn; 2: the command could not run.
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
 import { drawSvg } from '../catalog/graph/draw-svg.ts'
@@ -18,7 +18,7 @@ export interface GraphCommandOptions {
   readonly out?: string
 }
 
-/** No directory stands for the only catalog of the repository around the current one. */
+/** Without a directory, draws the only catalog of the current repository. */
 export async function printGraph(
   named: string | undefined,
   { package: names, output, out }: GraphCommandOptions,
@@ -28,11 +28,11 @@ export async function printGraph(
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
   for (const name of new Set(names))
     if (!graphs.some((found) => found.name === name))
-      throw new Error(`${dir} has no channel of a package "${toPrintable(name)}"`)
+      throw new Error(`${dir} has no channel in a package "${toPrintable(name)}"`)
   if (output === 'svg' || out !== undefined)
     writePictures(
       graphs.map((one) => ({ name: one.name, draw: () => drawGraphs([one], output) })),
-      { extension: output === 'svg' ? 'svg' : 'mmd', out, emptyMessage: `${dir} has no channel.` },
+      { extension: output === 'svg' ? 'svg' : 'mmd', out, emptyMessage: `${dir} does not contain any channels.` },
     )
   else print(drawGraphs(graphs, output))
   for (const { file, message } of catalog.loadErrors)
@@ -44,7 +44,7 @@ async function findOnlyCatalog(): Promise<string> {
   const [only = '.', ...more] = await (await import('./local-catalogs.ts')).listLocalCatalogs()
   if (more.length === 0) return only
   throw new Error(
-    `there are ${more.length + 1} catalogs here; name one of them: ${[only, ...more].map(toPrintable).join(' ')}`,
+    `the repository contains ${more.length + 1} catalogs; specify one of them: ${[only, ...more].map(toPrintable).join(' ')}`,
   )
 }
 

@@ -23,5 +23,5 @@ export function getCommandPath(command: Command): string {
 
 export function addHelpHint(program: Command): void {
   for (const command of listCommands(program))
-    command.showHelpAfterError(`Run "${getCommandPath(command)} --help" for what it takes.`)
+    command.showHelpAfterError(`Run '${getCommandPath(command)} --help' for usage.`)
 }

@@ -1,5 +1,5 @@
-// `images DIR`: every image that a catalog names, looked up in its registry. Exit 0 when all are there, 1 when some
-// are certainly not, 2 when that could not be found out for some, or when it could not run.
+// `images DIR`: looks up every image that a catalog references in its registry. Exit code 0: all exist; 1: some definitely don't
+// exist; 2: the result is inconclusive for some images, or the command could not run.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { systemClock } from '../evaluate/system-clock.ts'
 import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
@@ -69,7 +69,7 @@ function findImageReferences(dir: string): ReadonlySet<string> {
   return references
 }
 
-/** Skips an incomplete last line, so that its reference is asked again. */
+/** Skips an incomplete last line, so that its reference is looked up again. */
 function readEarlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   const earlier = new Map<string, ImageAnswer>()
   if (!existsSync(file)) return earlier

@@ -1,4 +1,4 @@
-// `init NAME`: an olm.package blob with its description and icon, as opm init prints it.
+// `init NAME`: prints an olm.package blob with a description and an icon, like opm init.
 import { readFileSync } from 'node:fs'
 import { sniffImage } from '../catalog/load/sniff-image.ts'
 import { formatCatalogJson } from '../catalog/write/format-json.ts'
@@ -16,7 +16,7 @@ export interface InitPackageOptions {
 
 export function initPackage(name: string, options: InitPackageOptions): void {
   const { defaultChannel = '', description, icon, output = 'json' } = options
-  if (name === '') throw new Error('the name of the package is empty')
+  if (name === '') throw new Error('the package name is empty')
   const text = description === undefined ? '' : decodeLikeGo(readFileSync(description))
   const catalog: WritableCatalog = {
     packages: [
@@ -37,13 +37,13 @@ export function initPackage(name: string, options: InitPackageOptions): void {
   setExitCode(0)
 }
 
-/** opm rejects SVG, which most operators use and consoles show. */
+/** Also accepts SVG, which opm rejects although most Operators use it and consoles display it. */
 function readIcon(file: string): { readonly base64data: string; readonly mediatype: string } {
   const bytes = readFileSync(file)
   const found = sniffImage(bytes)
   if (found?.startsWith('image/') !== true)
-    throw new Error(`${file} is not an image that a console shows: use SVG, PNG, JPEG or GIF`)
-  // opm's own name for it.
+    throw new Error(`${file} is not an image in a supported format: use SVG, PNG, JPEG, or GIF`)
+  // The media type that opm uses.
   const mediatype = found === 'image/x-icon' ? 'image/vnd.microsoft.icon' : found
   return { base64data: bytes.toString('base64'), mediatype }
 }

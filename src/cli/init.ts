@@ -1,5 +1,5 @@
-// `init`: what a catalog repository needs for the bot, said and, where wanted, written. `init NAME`: an olm.package blob. Exit 1
-// where no catalog is found, 2 when the command could not run.
+// `init`: prints what a catalog repository needs for catalog-bot, and writes it with --write. `init NAME`: prints an olm.package
+// blob. Exit code 1: no catalog was found; 2: the command could not run.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { configPath } from '../config/config-path.ts'
@@ -24,11 +24,11 @@ export async function runInit(name: string | undefined, options: InitOptions): P
   const { defaultChannel, description, icon, output, action, write, app } = options
   if (name !== undefined) {
     if (action !== undefined || write !== undefined || app !== undefined)
-      throw new Error('--action, --write and --app set up a repository: leave the name of the package out')
+      throw new Error('--action, --write, and --app set up a repository and cannot be used with a package name')
     return initPackage(name, options)
   }
   if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
-    throw new Error('name the package: catalog-bot init NAME')
+    throw new Error('specify a package name: catalog-bot init NAME')
   if (action === true) return print(renderWorkflow())
   await initRepository(write === true, app)
 }
@@ -40,46 +40,46 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
     print(`Catalogs: ${roots.map((root) => toPrintable(root)).join(', ')}`)
     print(
       hasConfig
-        ? `${configPath} is there already, and stays as it is.`
-        : 'They are found by their place: no configuration is needed.',
+        ? `${configPath} already exists and was not changed.`
+        : 'catalog-bot finds these catalogs by their location. No configuration is required.',
     )
   } else {
-    print('No catalog is found here.')
-    if (hasConfig) print(`List its directory under "catalogs" in ${configPath}.`)
+    print('No catalog found in this repository.')
+    if (hasConfig) print(`List the directory of the catalog under "catalogs" in ${configPath}.`)
     else if (isToWrite) {
       mkdirSync(dirname(join(top, configPath)), { recursive: true })
       writeFileSync(join(top, configPath), configTemplate, { flag: 'wx' })
-      print(`Wrote ${configPath}: put the directory of your catalog into it.`)
+      print(`Wrote ${configPath}. Set the path to the directory of your catalog.`)
     } else
       print(
-        `Say where it is, in ${configPath} ("catalog-bot init --write" writes this file):\n\n${configTemplate}`,
+        `Specify the directory of the catalog in ${configPath}. To create this file, run "catalog-bot init --write":\n\n${configTemplate}`,
       )
   }
   await printRulesets(top, app)
-  print('\nWithout the App, a workflow can validate: catalog-bot init --action')
+  print('\nTo validate catalogs in a workflow without the App, run: catalog-bot init --action')
   setExitCode(roots.length > 0 ? 0 : 1)
 }
 
-const configTemplate = `# What catalog-bot does in this repository. Every field: docs/configuration.md of the project.
+const configTemplate = `# Configuration of catalog-bot for this repository. For all fields, see docs/configuration.md in the catalog-bot repository.
 catalogs:
   - path: catalog # the directory of a file-based catalog
 `
 
-/** Both name the App's id; otherwise any App's check would count. */
+/** Both rulesets contain the App's ID. Otherwise, a check of any App would satisfy them. */
 async function printRulesets(top: string, app: number | undefined): Promise<void> {
   if (app === undefined) {
-    print('\nThe rulesets to import need the id of your App: catalog-bot init --app ID')
+    print('\nTo print the rulesets to import, provide the ID of your App: catalog-bot init --app ID')
     return
   }
   const branch = await findDefaultBase(top).then(
     ({ name }) => name,
     () => {
-      printToStderr('The default branch is not known here; the rulesets are for main.')
+      printToStderr('The default branch is unknown, so the rulesets are for main.')
       return 'main'
     },
   )
   const { a, b } = buildRecommendedRulesets(branch, app, toCheckNames(getRequiredOwnChecks(defaultConfig)))
-  print('\nImport two rulesets (Settings, Rules, Rulesets, Import a ruleset). Save each as a file:')
+  print('\nSave each of these rulesets to a file, then import both (Settings > Rules > Rulesets > New ruleset > Import a ruleset):')
   for (const [file, ruleset] of [
     ['ruleset-a.json', a],
     ['ruleset-b.json', b],
@@ -89,7 +89,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
 
 /** Pins actions by commit, because tags can be moved. */
 function renderWorkflow(): string {
-  return `# .github/workflows/catalog.yml: judges the catalogs of each pull request. It merges nothing, and needs no App.
+  return `# .github/workflows/catalog.yml: checks the catalogs of each pull request. It does not merge, and it does not require the App.
 name: catalog
 on: pull_request
 permissions:
@@ -105,7 +105,7 @@ jobs:
       - uses: actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0
         with:
           node-version: 24
-      # Not in the checkout: an .npmrc of the pull request's would say from where.
+      # Installs outside of the checkout, where an .npmrc of the pull request could change the package registry.
       - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${readVersion()}
         working-directory: \${{ runner.temp }}
       - run: '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action'

@@ -1,5 +1,5 @@
-// The catalogs of the command `install`: from a directory or an image, with everything that is asked of them: their facts,
-// their bundles as a server gives them, and how their images start.
+// Reads the catalogs of the command `install` from a directory or an image, with the data that the install check needs: their
+// facts, their bundles as a server returns them, and how their images start.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -26,16 +26,16 @@ import { requireRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface InstallCatalog {
   readonly catalog: Catalog
-  /** Of its files that opm reads, by their path below the catalog. */
+  /** The files that opm reads, by their path in the catalog. */
   readonly files: ReadonlyMap<string, () => Uint8Array>
   /** Absent for an image. */
   readonly directory?: string
   readonly images: readonly ServedCatalogImage[]
-  /** Undefined where opm would not serve it. */
+  /** Returns undefined if opm would not serve the catalog. */
   readonly served: () => ServedCatalog | undefined
 }
 
-/** Milliseconds for opm on one catalog: it makes its cache first. */
+/** Long, because opm builds its cache of the catalog first. */
 const opmTimeoutMs = 300_000
 const closeTimeoutMs = 1000
 
@@ -50,7 +50,7 @@ export async function readInstallCatalog(
     const { files, labels } = await pullBundleOrCatalog(registry, name)
     const directory = getCatalogDirectory(labels)
     if (directory === undefined)
-      throw new Error(`${name} is no catalog image: no label says where its catalog lies`)
+      throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
     const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
     const { images } = await fetchImageTree(registry, name, 'not-a-catalog')
     return {
@@ -97,7 +97,7 @@ function toServedCatalog(files: InstallCatalog['files']): ServedCatalog | undefi
   return read.ok ? read.value : undefined
 }
 
-/** Ignores values that aren't text, as other readers do. */
+/** Ignores values that aren't strings, as other readers do. */
 function parseStartCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
     Record<string, unknown>
@@ -111,7 +111,7 @@ function parseStartCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoin
   }
 }
 
-/** The objects that the catalog's server gives of a bundle, as JSON. */
+/** The objects that the catalog's server returns for a bundle, as JSON. */
 export function listBundleObjects({ served, catalog }: InstallCatalog, blob: BundleBlob): readonly string[] {
   const channel = catalog.channels.find(
     ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
@@ -120,7 +120,7 @@ export function listBundleObjects({ served, catalog }: InstallCatalog, blob: Bun
   return served()?.bundle({ package: blob.package, channel: channel.name, name: blob.name })?.object ?? []
 }
 
-/** Serves the catalog and asks for it: our own server over gRPC, and opm where the environment names one. */
+/** Serves and queries the catalog, with catalog-bot's gRPC server and with opm if the environment specifies its path. */
 export async function probeCatalogServers(
   one: InstallCatalog,
   packageName: string,
@@ -160,7 +160,7 @@ async function queryOpmServer(
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {
     for (const [path, bytes] of files) {
-      if (path.split('/').includes('..')) throw new Error(`${path} leads out of the image`)
+      if (path.split('/').includes('..')) throw new Error(`${path} is outside of the image`)
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes())
     }

@@ -1,5 +1,5 @@
-// `install ... --kubeconfig F`: after the simulation, the same on a cluster. Catalogs on this disk are served from here for as
-// long as the trials last; the cluster has to get to this machine for it.
+// `install ... --kubeconfig F`: after the simulation, installs on a cluster. Local catalogs are served from this machine during the
+// install tests, so the cluster must be able to reach it.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
@@ -49,9 +49,9 @@ export interface ClusterInstallRequest {
   readonly main: TestedCatalog
   readonly base: TestedCatalog | undefined
   readonly contents: ReadonlyMap<BundleBlob, InstallBundleContent>
-  /** None named: whatever the cluster has and the bundles are made for. */
+  /** If empty, every target that both the cluster and the bundles support. */
   readonly wanted: readonly InstallTarget[]
-  /** With what it installs in the simulation, by channel. */
+  /** The targets with which the package installs in the simulation, by channel. */
   readonly simulated: ReadonlyMap<string, readonly InstallTarget[]>
 }
 
@@ -65,14 +65,14 @@ export async function installOnCluster(
     tell = printToStderr,
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
 ): Promise<ClusterInstallResult> {
-  // Loaded on demand because it is slow and most installs need no cluster.
+  // Loaded on demand because loading is slow and most installs don't use a cluster.
   const { openCluster } = await import('../cluster/open-cluster.ts')
   const { runClusterTests: tryTrials } = await import('../cluster/run-cluster-tests.ts')
   const { sweepCluster } = await import('../cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
     context: options.context,
-    // The cluster belongs to the user.
+    // The kubeconfig belongs to the user, so it may run credential plugins.
     allowsPrograms: true,
     clock,
   })
@@ -94,12 +94,12 @@ export async function installOnCluster(
     }
     for (const { id, leftovers } of await sweepCluster(run))
       tell(
-        `removed what the trial ${id} left${leftovers.length === 0 ? '' : `, but ${leftovers.join(', ')}`}`,
+        `Removed the remaining objects of the install test ${id}${leftovers.length === 0 ? '' : `, except ${leftovers.join(', ')}`}`,
       )
     const serve = async (one: TestedCatalog): Promise<CatalogLocation> => {
       if (one.image !== undefined) return { image: one.image }
       const served = one.catalog.served()
-      if (!served) throw new Error('the catalog cannot be served, so no cluster can be given it')
+      if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
       const host = options.catalogHost ?? guessOwnAddress()
       const server = await openGrpcServer(served, { host: isLoopback(host) ? host : '0.0.0.0', port: 0 })
       closing.unshift(() => server.close(closeTimeoutMs))
@@ -126,7 +126,7 @@ export async function installOnCluster(
     })
     const isCut = reports.length < trials.length
     const installs = combineTestVerdicts(reports)
-    // A trial proves only its own channel.
+    // An install test covers only its own channel.
     const isWhole = request.plan.channels.every(({ resolution }) =>
       trials.some(({ channel }) => channel === resolution.channel),
     )
@@ -158,12 +158,12 @@ function planClusterTests(
       (target) => present.includes(target) && (target !== 'OLM v1' || main.image !== undefined),
     )
     for (const target of suitable)
-      if (!present.includes(target)) notTried.push({ target, channel, why: 'the cluster has no API for it' })
+      if (!present.includes(target)) notTried.push({ target, channel, why: 'the cluster does not have its API' })
       else if (!targets.includes(target))
         notTried.push({
           target,
           channel,
-          why: 'it takes catalogs from images alone: give the image instead of a directory',
+          why: 'it accepts catalogs only as images: specify an image instead of a directory',
         })
     const planned = planChannelClusterTests({
       package: plan.request.package,
@@ -179,7 +179,7 @@ function planClusterTests(
   return { trials, notTried }
 }
 
-/** A guess at this machine's address, which the user can override. */
+/** Guesses the address of this machine. The user can override it. */
 function guessOwnAddress(): string {
   const found = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])

@@ -44,6 +44,7 @@ export interface InstallOptions extends ClusterInstallOptions {
   readonly beside?: readonly string[]
   readonly with?: readonly string[]
   readonly objects?: true
+  readonly verbose?: boolean
   readonly offline?: true
   readonly insecureRegistry?: readonly string[]
   readonly output: 'text' | 'json'
@@ -70,7 +71,7 @@ export async function runInstall(dir: string, options: InstallOptions): Promise<
   const running = await probeCatalogServers(main, options.package, process.env['OPM_PATH'])
   const report = evaluateInstall(
     plan,
-    (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'it was not opened' },
+    (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'its content was not read' },
     {
       wanted,
       running,
@@ -111,7 +112,7 @@ function installableTargets({ acceptance }: ChannelInstall): readonly InstallTar
 function printReport(
   report: InstallReport,
   clusterResult: ClusterInstallResult | undefined,
-  { output, objects }: InstallOptions,
+  { output, objects, verbose = false }: InstallOptions,
 ): void {
   const withObjects = objects === true
   if (output === 'json') {
@@ -121,7 +122,7 @@ function printReport(
     }))
     return printJson({ ...report, channels: shown, cluster: clusterResult })
   }
-  print(describeInstall(report))
+  print(describeInstall(report, { verbose }))
   if (clusterResult) print(describeClusterTests(clusterResult.trials, clusterResult.notTried))
   if (!withObjects) return
   for (const { channel, objects: made } of report.channels)
@@ -161,10 +162,10 @@ async function openBundles(
       contents.set(blob, {
         kind: 'missing',
         reason:
-          'it has no image, and the catalog does not hold all of its manifests; olm.csv.metadata is no substitute',
+          'it has no image, and the catalog does not contain all of its manifests (olm.csv.metadata is not enough)',
       })
     else if (offline)
-      contents.set(blob, { kind: 'unknown', reason: `no registry was asked for ${blob.image}` })
+      contents.set(blob, { kind: 'unknown', reason: `--offline: ${blob.image} was not looked up` })
     else toPull.push(blob)
   }
   if (toPull.length > 0)

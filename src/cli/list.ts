@@ -1,5 +1,5 @@
-// `list packages|channels|bundles CATALOG`: the tables of `opm alpha list`. Exit 1 in opm's words where it would not load the
-// catalog or knows no such package, 2 when the command could not run.
+// `list packages|channels|bundles CATALOG`: prints the tables of `opm alpha list`. Exit code 1: opm could not load the catalog or
+// does not find the package (prints its message); 2: the command could not run.
 import type { ApiBundle } from '../catalog/api/api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage } from '../catalog/api/package-index.ts'
 import { buildServedCatalog, type ServedCatalog } from '../catalog/api/served-catalog.ts'
@@ -38,7 +38,7 @@ export async function printList(
   if (packageName !== undefined && !index.has(packageName))
     return failWithOpmError(`package ${quote(packageName)} not found`)
   const packages = [...index.values()].filter((one) => packageName === undefined || one.name === packageName)
-  const rows = rowsByKind[kind](packages, served.value)
+  const rows = rowBuilderByKind[kind](packages, served.value)
   if (output === 'json') printJson(rows)
   else
     print(
@@ -63,7 +63,7 @@ const headingsByKind: Readonly<Record<ListKind, readonly string[]>> = {
 
 type ListRow = Readonly<Record<string, string | readonly string[]>>
 
-const rowsByKind: Readonly<
+const rowBuilderByKind: Readonly<
   Record<ListKind, (packages: readonly IndexedPackage[], served: ServedCatalog) => readonly ListRow[]>
 > = {
   packages: (packages, served) =>
@@ -104,7 +104,7 @@ function readApiBundle(
   return served.bundle({ package: of, channel, name })
 }
 
-/** What the head of the default channel calls itself. opm looks into manifests alone; olm.csv.metadata says it too. */
+/** The display name of the default channel's head. opm reads only manifests, but olm.csv.metadata contains the name too. */
 function getDisplayName(one: IndexedPackage, served: ServedCatalog): string {
   const channel = one.channels.get(one.defaultChannel)
   const head = channel?.bundles.get(channel.head)
@@ -117,7 +117,7 @@ function getDisplayName(one: IndexedPackage, served: ServedCatalog): string {
   }
 }
 
-/** opm joins a list by commas. */
+/** Joins lists with commas, like opm. */
 function formatCell(value: string | readonly string[]): string {
   return toPrintable(typeof value === 'string' ? value : value.join(','))
 }

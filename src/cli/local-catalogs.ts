@@ -1,4 +1,4 @@
-// Finds catalogs in the current repository's files as the bot does. Does not follow symbolic links.
+// Finds catalogs in the current repository in the same way as catalog-bot. Does not follow symbolic links.
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -10,22 +10,22 @@ import { parseConfig, type Config } from '../config/config.ts'
 import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
-/** Bytes; enough for half a million paths of usual length. */
+/** Enough for half a million paths of typical length. */
 const maxListingBytes = 64 * 1024 * 1024
 
 /**
- * Directories as seen from the current one, in the order of their versions, at least one. `config` is a file that states
- * them, or false for none. Throws an Error outside of a git repository, and where none is recognised.
+ * Returns at least one directory, relative to the current one, in version order. `config` is a configuration file that lists them,
+ * or false for none. Throws an Error outside of a Git repository, or if no catalog is found.
  */
 export async function listLocalCatalogs(config?: string | false): Promise<string[]> {
   const { top, roots } = await findLocalCatalogs(config)
   if (roots.length > 0) return roots
   throw new Error(
-    `no catalog found in ${top}: name its directory, or list it under "catalogs" in ${configPath}`,
+    `no catalog found in ${top}: specify its directory, or list it under "catalogs" in ${configPath}`,
   )
 }
 
-/** The same, with the top of the repository, and where none is recognised. */
+/** Like `listLocalCatalogs`, but also returns the root of the repository, and accepts that no catalog is found. */
 export async function findLocalCatalogs(
   config?: string | false,
 ): Promise<{ readonly top: string; readonly roots: string[] }> {
@@ -39,7 +39,7 @@ export async function findLocalCatalogs(
   return { top, roots: layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.') }
 }
 
-/** The top of the repository, and its tracked or addable files, each followed by NUL. */
+/** The root of the repository, and its files that are tracked or could be added, each terminated by NUL. */
 async function listGitFiles(): Promise<string[]> {
   try {
     const { stdout } = await execFileAsync('git', ['rev-parse', '--show-toplevel'])
@@ -48,7 +48,7 @@ async function listGitFiles(): Promise<string[]> {
     return [top, (await execFileAsync('git', ['-C', top, ...files], { maxBuffer: maxListingBytes })).stdout]
   } catch (cause) {
     if (formatSystemError(cause) !== undefined) throw cause
-    throw new Error('the current directory is not in a git repository: name the directory of a catalog', {
+    throw new Error('the current directory is not in a Git repository: specify the directory of a catalog', {
       cause,
     })
   }

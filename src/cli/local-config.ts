@@ -1,4 +1,4 @@
-// The rule switches for validating a local directory. Reads the working copy; the bot reads the base branch.
+// The rule settings for validating a local directory. Reads the working copy, whereas catalog-bot reads the base branch.
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { RuleSettings } from '../checks/validation/rule-settings.ts'
@@ -6,15 +6,15 @@ import { configPath } from '../config/config-path.ts'
 
 export interface LocalConfig {
   readonly settings: RuleSettings
-  /** Allowed image registries; an empty list allows all. */
+  /** Allowed image registries. An empty list allows all. */
   readonly registries: readonly string[]
-  /** The directory's path in its repository, by which the switches name files. */
+  /** Path of the directory in its repository, because the settings refer to files by such paths. */
   readonly root: string
 }
 
 /**
- * The configuration for a directory: from `file`, or from `.github/catalog-bot.yml` at the top of its repository, or
- * the default. Throws an Error with every problem's place for a file that is no configuration or cannot be read.
+ * Loads the configuration for a directory: from `file`, from `.github/catalog-bot.yml` at the root of its repository, or the
+ * default. If the file is invalid or unreadable, throws an Error with the location of each problem.
  */
 export async function loadLocalConfig(directory: string, file: string | undefined): Promise<LocalConfig> {
   const there = realpathSync(directory)
@@ -23,7 +23,7 @@ export async function loadLocalConfig(directory: string, file: string | undefine
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
   const content = readPlainFile(path, file === undefined)
-  // Loaded on demand, because schema and rules take longer to load than most catalogs to judge.
+  // Loaded on demand because loading the schema and the rules takes longer than validating most catalogs.
   const { parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
   const { allRules } = await import('../checks/all-rules.ts')
   const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))
@@ -34,13 +34,13 @@ export async function loadLocalConfig(directory: string, file: string | undefine
   )
 }
 
-/** Follows a link that the user named, but rejects one in the bot's place as the bot does. */
+/** Follows a symbolic link that the user specified, but rejects one at the default path, as catalog-bot does. */
 function readPlainFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
   if (isBots && lstatSync(path).isSymbolicLink()) return 'link'
   return statSync(path).isDirectory() ? 'directory' : readFileSync(path)
 }
 
-/** The nearest directory upwards that has a configuration or is a repository; the directory itself where none is. */
+/** The closest directory, upwards, that contains a configuration or is a repository. Default: the directory itself. */
 function findRepositoryRoot(directory: string): string {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, configPath)) || existsSync(join(at, '.git'))) return at

@@ -1,5 +1,5 @@
-// A pull request that exists only as two commits of a local repository: what `check`, `explain` and `diff` look at.
-// Nothing is written into the repository: merge results go to a temporary folder that borrows its objects.
+// A pull request that exists only as two commits in a local repository, for `check`, `explain`, and `diff`. The repository is not
+// modified: merge results go to a temporary folder that borrows its objects.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -29,10 +29,10 @@ const execFileAsync = promisify(execFile)
 export interface LocalPullOptions {
   readonly repo: string
   readonly base?: string | undefined
-  /** What the base branch is called, where `base` is a commit. */
+  /** Name of the base branch, if `base` is a commit. */
   readonly baseName?: string | undefined
   readonly head: string
-  /** `login` or `login:id`; without an id one is made from the login. Whoever is at the keyboard where nobody is named. */
+  /** `login` or `login:id`. Without an ID, one is derived from the login. Default: the current user. */
   readonly author?: string | undefined
   readonly approvedBy?: readonly string[] | undefined
   readonly role?: string | undefined
@@ -40,12 +40,12 @@ export interface LocalPullOptions {
   readonly offline?: boolean | undefined
 }
 
-/** Rejects with an Error whose message says what is unreadable. */
+/** Rejects with an Error whose message names what is unreadable. */
 export function evaluateLocalPull(options: LocalPullOptions): Promise<Evaluation> {
   return withLocalEvaluation(options, (examination) => Promise.resolve(examination))
 }
 
-/** The same, for who looks further into the merge result: its objects are gone once `use` has ended. */
+/** Like `evaluateLocalPull`, but with access to the merge result, whose objects exist until `use` has finished. */
 export async function withLocalEvaluation<T>(
   options: LocalPullOptions,
   use: (examination: Evaluation, repository: GitRepository) => Promise<T>,
@@ -67,11 +67,11 @@ export async function withLocalEvaluation<T>(
       ? undefined
       : await openRegistries({
           clock: systemClock,
-          // The questions are asked in two rounds; the second one does not ask registries again.
+          // Questions are asked in two rounds. The cache keeps the second round from contacting registries again.
           store: openMemoryCache(systemClock),
           environment: process.env,
           insecure: options.insecureRegistry ?? [],
-          // There is one look only, and who waits for it has asked for all of it.
+          // No time limits, because this is the only evaluation and the user waits for the complete result.
           bundles: { ...defaultBundlePullBudget, pulls: Infinity, time: Infinity },
           lookTime: Infinity,
           showsAll: true,
@@ -94,7 +94,7 @@ export async function withLocalEvaluation<T>(
   }
 }
 
-/** A repository for results that reads the objects of another one, in a folder that `close` removes: nothing is written there. */
+/** A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write there. */
 export async function openScratchRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {
@@ -117,7 +117,7 @@ export async function openScratchRepository(
   }
 }
 
-/** Answers where there is no GitHub to ask: everybody but the author may read, and what only GitHub knows is unknown. */
+/** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
 export function answerWithoutGitHub(
   author: GitHubAccount,
   role: RepositoryRole,
@@ -129,20 +129,20 @@ export function answerWithoutGitHub(
       case 'image':
       case 'bundle':
       case 'install':
-        return askRegistries?.(question) ?? unknownOnGitHub('the command runs offline')
+        return askRegistries?.(question) ?? unknownOnGitHub('the command is running offline')
       case 'user':
         return {
           kind: 'person',
           person: isSamePerson(question.login, author.login) ? author : parsePerson(question.login),
         }
       case 'comment':
-        return unknownOnGitHub('comments are known to GitHub only')
+        return unknownOnGitHub('comments are available only on GitHub')
       case 'branch':
-        return unknownOnGitHub('branches are known to GitHub only')
+        return unknownOnGitHub('branches are available only on GitHub')
       case 'check-run':
-        return unknownOnGitHub('checks of other Apps are known to GitHub only')
+        return unknownOnGitHub('checks of other Apps are available only on GitHub')
       case 'team-member':
-        return unknownOnGitHub('only GitHub knows the members of teams')
+        return unknownOnGitHub('team members are available only on GitHub')
       case 'role':
         return { kind: 'role', role: question.user === author.id ? role : 'read' }
     }
@@ -193,7 +193,7 @@ async function resolveCommit(directory: string, revision: string): Promise<Commi
     return toCommitSha(stdout.trim())
   } catch (cause) {
     if (formatSystemError(cause) !== undefined) throw cause
-    throw new Error(`${revision} is not a commit of the git repository at ${directory}`, { cause })
+    throw new Error(`${revision} is not a commit in the Git repository at ${directory}`, { cause })
   }
 }
 
@@ -202,7 +202,7 @@ async function linkAlternateObjects(from: string, into: string): Promise<void> {
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })
   await writeFile(join(directory, 'alternates'), `${resolve(from, stdout.trim())}\n`)
-  // Where the history of a clone ends: without that git looks for commits that were never fetched.
+  // A shallow clone records where its history ends. Without that record, Git looks for commits that were never fetched.
   const { stdout: shallow } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'shallow'])
   const ends = resolve(from, shallow.trim())
   if (existsSync(ends)) await copyFile(ends, join(into, 'shallow'))
@@ -211,8 +211,8 @@ async function linkAlternateObjects(from: string, into: string): Promise<void> {
 export function parsePerson(text: string): GitHubAccount {
   const [login = '', id] = text.split(':')
   if (login === '' || (id !== undefined && !/^\d+$/.test(id)))
-    throw new Error(`"${text}" is not a login or login:id`)
-  // Without GitHub an id stands for the login it is made from: equal logins are equal people, and no others.
+    throw new Error(`"${text}" is not in the form LOGIN or LOGIN:ID`)
+  // Without GitHub, the ID is derived from the login, so that two users are the same exactly if their logins are equal.
   const made = createHash('sha256').update(login.toLowerCase()).digest().readUIntBE(0, 6) + 1
   return {
     id: toUserId(id === undefined ? made : Number(id)),

@@ -1,4 +1,4 @@
-// `landings`: where nothing is merged and why; stop and resume. On the store itself, or through the App that has it.
+// `merging`, formerly `landings`: lists, adds, and ends freezes, in the store itself or through the App that uses it.
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { userInfo } from 'node:os'
@@ -21,7 +21,7 @@ export interface FreezeCommandOptions {
   readonly json?: boolean
 }
 
-/** Exit code 0, also where nothing is stopped; 1 when there was nothing to resume. Rejects where the store cannot be had. */
+/** Sets exit code 1 if there was nothing to unfreeze, otherwise 0. Rejects if the store is unavailable. */
 export async function runFreezeCommand(verb: string, options: FreezeCommandOptions): Promise<void> {
   const wanted = parseFreezeRequest(verb, options)
   const answer = await sendFreezeRequest(wanted)
@@ -34,8 +34,9 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Freeze
   const repository = options.repository === undefined ? undefined : parseRepository(options.repository)
   if (verb === 'list') return { verb, ...(repository && { repository }) }
   if (verb !== 'stop' && verb !== 'resume')
-    throw new Error(`landings can stop and resume, and not ${JSON.stringify(verb)}`)
-  if (repository === undefined) throw new Error(`landings ${verb} needs --repository OWNER/NAME`)
+    throw new Error(`unknown action ${JSON.stringify(verb)}: use list, freeze, or unfreeze`)
+  if (repository === undefined)
+    throw new Error(`merging ${verb === 'stop' ? 'freeze' : 'unfreeze'} requires --repository OWNER/NAME`)
   const { branch, reason = '', audit = false } = options
   const order = { repository, ...(branch !== undefined && { branch }), reason, user: userInfo().username }
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
@@ -50,14 +51,14 @@ async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesRespons
   const folder = storeFolder(dataDirectory)
   if (!existsSync(folder))
     throw new Error(
-      `there is no store in ${dataDirectory}: set DATA_DIR or DATABASE_URL to what the App has, or run this where it runs`,
+      `no store found in ${dataDirectory}: set DATA_DIR or DATABASE_URL as for the App, or run this command in the App's environment`,
     )
   try {
     return await executeOnStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
-      `the App has the store in ${dataDirectory} and does not answer at ${socket ?? 'a socket'}: comment /freeze or /thaw on a pull request, or try again when the App has started`,
+      `another process uses the store in ${dataDirectory} but does not respond at ${socket ?? 'a socket'}: comment /freeze or /thaw on a pull request, or try again after the App has started`,
       { cause: error },
     )
   }
@@ -75,7 +76,7 @@ async function executeOnStore(
   }
 }
 
-/** Undefined when no App listens there. */
+/** Resolves to undefined if no App listens at this path. */
 async function requestFromApp(
   socketPath: string,
   wanted: FreezesRequest,
@@ -96,22 +97,22 @@ async function requestFromApp(
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
       else failed(error)
     })
-    clientRequest.on('timeout', () => clientRequest.destroy(new Error('the App did not answer within 30 s')))
+    clientRequest.on('timeout', () => clientRequest.destroy(new Error('the App did not respond within 30 seconds')))
     clientRequest.end(JSON.stringify(wanted))
   })
 }
 
 function printFreezes(wanted: FreezesRequest, { changed, stops, events }: FreezesResponse): void {
   if (wanted.verb === 'resume') {
-    for (const stop of changed) print(`Resumed: ${formatBranchName(stop)}`)
-    if (changed.length === 0) printToStderr('There was nothing to resume.')
+    for (const stop of changed) print(`Unfrozen: ${formatBranchName(stop)}`)
+    if (changed.length === 0) printToStderr('Nothing was frozen.')
     const audits = stops.filter(
       ({ kind, branch }) => kind === 'audit' && (wanted.branch === undefined || branch === wanted.branch),
     )
     if (audits.length > 0 && !wanted.audit)
-      printToStderr('A stop that the audit ordered stays. Look at its cause, then resume with --audit.')
+      printToStderr('A freeze that follows a failed merge verification remains. Fix its cause, then unfreeze with --audit.')
   }
-  if (stops.length === 0) print('Merging is stopped nowhere.')
+  if (stops.length === 0) print('No branch is frozen.')
   for (const stop of stops) print(`${formatBranchName(stop)}: ${toPrintable(formatFreeze(stop))}`)
   if (wanted.verb === 'list' && events.length > 0) {
     print('')
@@ -119,11 +120,18 @@ function printFreezes(wanted: FreezesRequest, { changed, stops, events }: Freeze
       const where = branch === undefined ? 'every branch' : toPrintable(branch)
       const why = reason === '' ? '' : `: ${toPrintable(reason)}`
       print(
-        `${new Date(at).toISOString()} ${step} (${kind}) ${where} by ${toPrintable(formatFreezeAuthor(by))}${why}`,
+        `${new Date(at).toISOString()} ${stepLabels[step]} (${kindLabels[kind]}) ${where} by ${toPrintable(formatFreezeAuthor(by))}${why}`,
       )
     }
   }
 }
+
+const stepLabels = { stopped: 'freeze', resumed: 'unfreeze' } as const
+const kindLabels = {
+  frozen: 'manual',
+  audit: 'merge verification failed',
+  refused: 'rejected by GitHub',
+} as const
 
 function formatBranchName({ repository: { owner, name }, branch }: MergeFreeze): string {
   return toPrintable(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)

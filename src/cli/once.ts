@@ -1,5 +1,5 @@
-// `once`: one sweep of one repository with a token from the environment, then the end. Exit code 0: every pull request has its
-// answer; 1: something is left, or merging is stopped; 2: it could not run. The token is no argument and reaches no other process.
+// `once`: sweeps one repository once, with a token from the environment. Exit code 0: every pull request was decided; 1: work is
+// left, or merging is frozen; 2: the command could not run. The token is not an argument and is not passed to child processes.
 import pino from 'pino'
 import { sweepOnce, type SweepOnceResult, type SweptPull } from '../app/once/sweep-once.ts'
 import { readSettings } from '../app/settings.ts'
@@ -20,10 +20,10 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
   const environment = { ...process.env }
   const settings = readSettings({
     LOG_LEVEL: 'warn',
-    // A workflow on GitHub Enterprise Server is told its address by these; GITHUB_API_URL has the name that is ours, too.
+    // Workflows on GitHub Enterprise Server get its URL in these variables. GITHUB_API_URL already has the name that settings use.
     GITHUB_URL: environment['GITHUB_SERVER_URL'],
     ...environment,
-    // Whatever the App is told beside its token is not for this.
+    // The command uses only its token, not the App's credentials.
     APP_ID: undefined,
     PRIVATE_KEY: undefined,
     PRIVATE_KEY_PATH: undefined,
@@ -49,7 +49,7 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
 function takeToken(variable: string): string {
   const token = process.env[variable]
   delete process.env[variable]
-  if (token === undefined || token === '') throw new Error(`there is no token in ${variable}`)
+  if (token === undefined || token === '') throw new Error(`the environment variable ${variable} does not contain a token`)
   return token
 }
 
@@ -66,22 +66,22 @@ function sweepResultToJson({ pulls, stops, left, failed }: SweepOnceResult): unk
 const outcomeLabels: Readonly<Record<SweptPull['outcome'], string>> = {
   merged: 'merged',
   merge: 'ready to merge',
-  wait: 'waits',
+  wait: 'waiting',
   blocked: 'blocked',
-  unknown: 'not decided',
+  unknown: 'inconclusive',
 }
 
 function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void {
-  if (pulls.length === 0) print('No pull request was looked at.')
+  if (pulls.length === 0) print('No pull requests were processed.')
   for (const { pull, outcome, reasons } of pulls) {
     const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => toPrintable(reason)).join('; ')}`
     print(`#${pull} ${outcomeLabels[outcome]}${why}`)
   }
   for (const { branch, reason } of stops)
     print(
-      `Merging is stopped on ${branch === undefined ? 'every branch' : toPrintable(branch)}: ${toPrintable(reason)}`,
+      `Merging is frozen on ${branch === undefined ? 'every branch' : toPrintable(branch)}: ${toPrintable(reason)}`,
     )
-  for (const { job } of failed) printToStderr(`Failed: ${formatJobName(job)}. The log above says why.`)
+  for (const { job } of failed) printToStderr(`Failed: ${formatJobName(job)}. For the cause, see the log above.`)
   for (const job of left) printToStderr(`Left for the next run: ${formatJobName(job)}`)
 }
 

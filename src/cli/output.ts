@@ -1,9 +1,9 @@
-// How commands speak: results on stdout, everything else on stderr, exit codes 0, 1 and 2.
+// Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
 import { toPrintable } from '../findings/printable.ts'
 import { formatSystemError } from './system-error.ts'
 
-/** Success; invalid input; the command could not run. */
+/** 0: success. 1: the check failed. 2: the result is inconclusive, or the command could not run. */
 export type ExitCode = 0 | 1 | 2
 
 export function print(text: string): void {
@@ -48,15 +48,15 @@ export function printToStderr(text: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Lets pending output finish. */
+/** Sets the exit code without exiting, so that pending output is written. */
 export function setExitCode(code: ExitCode): void {
   process.exitCode = code
 }
 
-/** Prints one line for people, with details on request. */
+/** Prints a readable message, and the stack trace if `DEBUG` is set. */
 export function exitWithError(error: unknown): void {
   const message = formatSystemError(error) ?? (error instanceof Error ? error.message : String(error))
-  // Only our own line breaks are kept, because the message may be untrusted.
+  // Escapes each line because the message may contain untrusted text.
   printToStderr(`catalog-bot: ${message.split('\n').map(toPrintable).join('\n')}`)
   if (process.env.DEBUG && error instanceof Error && error.stack !== undefined) printToStderr(error.stack)
   setExitCode(2)

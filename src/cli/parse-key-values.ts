@@ -1,6 +1,6 @@
-// `key=value` options of a command.
+// Parses `key=value` options.
 
-/** `k=v`, or several of them with commas between; the last of a key counts, as for opm. Throws where there is no key. */
+/** Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a key is missing. */
 export function parseKeyValues(
   pairs: readonly string[],
   optionName: string,
@@ -10,7 +10,7 @@ export function parseKeyValues(
       .flatMap((text) => text.split(/,(?=[^,=]+=)/))
       .map((text) => {
         const equals = text.indexOf('=')
-        if (equals < 1) throw new Error(`invalid ${optionName} "${text}": it must be KEY=VALUE`)
+        if (equals < 1) throw new Error(`invalid ${optionName} "${text}": it must have the form KEY=VALUE`)
         return [text.slice(0, equals), text.slice(equals + 1)]
       }),
   )

@@ -1,9 +1,9 @@
 import type { RepositoryName } from '../change/snapshot.ts'
 
-/** Throws where the text isn't `OWNER/NAME`. */
+/** Throws if the text isn't `OWNER/NAME`. */
 export function parseRepository(text: string): RepositoryName {
   const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
   if (owner === undefined || name === undefined)
-    throw new Error(`the repository must be OWNER/NAME, and not ${JSON.stringify(text)}`)
+    throw new Error(`the repository must have the form OWNER/NAME, but is ${JSON.stringify(text)}`)
   return { owner, name }
 }

@@ -1,5 +1,5 @@
-// The whole command line as a tree of commands: parsed here, and read for help, completion and tests. Running one loads
-// what it needs, so that no other starts later for it.
+// Builds the tree of commands, which is also the source for help, completion, and tests. Each command loads its code when it
+// runs, so that it does not slow down the start of the others.
 import { Command } from 'commander'
 import { addAuthoringCommands } from './commands/authoring-commands.ts'
 import { addCatalogCommands } from './commands/catalog-commands.ts'
@@ -9,13 +9,13 @@ import { addPullCommands } from './commands/pull-commands.ts'
 import { addHelp, addHelpHint } from './help.ts'
 import { readVersion } from './version.ts'
 
-/** `addApp` adds the commands of the App, or what stands for them where it is not. */
+/** `addApp` adds the App's commands, or stubs for them in a package without the App. */
 export function buildProgram(addApp: (program: Command) => void): Command {
   const program = new Command('catalog-bot')
-    .description("Checks, merges and republishes Operator catalogs in OLM's file-based format.")
+    .description('Validate, merge, and publish OLM file-based catalogs.')
     .version(readVersion())
     .exitOverride((error) => {
-      // Help and version are no failures; everything else means that the command could not run.
+      // Help and version exit successfully. Every other exit means that the command could not run.
       process.exit(error.exitCode === 0 ? 0 : 2)
     })
   addCatalogCommands(program)
@@ -31,7 +31,7 @@ export function buildProgram(addApp: (program: Command) => void): Command {
 }
 
 export function runProgram(addApp: (program: Command) => void): void {
-  // A closed pipe, as with `head`, is no failure, and a known result still counts.
+  // A closed pipe, as with `head`, is not a failure, and an exit code that is already set still applies.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error

@@ -1,5 +1,5 @@
-// What `check`, `explain` and `diff` take for granted: the default branch of the remote, and who is at the keyboard. Reads git's
-// and gh's files, runs git, and asks no network.
+// Default values for `check`, `explain`, and `diff`: the default branch of the remote, and the user's GitHub login. Reads the
+// files of Git and gh and runs Git, but does not use the network.
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -15,17 +15,17 @@ export interface BaseBranch {
   readonly name: string
 }
 
-/** Throws a sentence for other paths. */
+/** Throws a readable error for other paths. */
 export async function requireRepository(directory: string): Promise<void> {
-  if (!existsSync(directory)) throw new Error(`${directory}: there is no such directory`)
+  if (!existsSync(directory)) throw new Error(`${directory}: no such directory`)
   if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
   if ((await runGit(directory, 'rev-parse', '--git-dir')) === undefined)
-    throw new Error(`${directory} is not in a git repository`)
+    throw new Error(`${directory} is not in a Git repository`)
 }
 
 /**
- * The default branch of `upstream`, as forks call what they come from, of `origin`, or of the only remote; without a remote
- * the local `main` or `master`.
+ * The default branch of `upstream` (the usual name for the origin of a fork), of `origin`, or of the only remote. Without a
+ * remote, the local `main` or `master`.
  */
 export async function findDefaultBase(directory: string): Promise<BaseBranch> {
   const remotes = ((await runGit(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
@@ -40,26 +40,26 @@ export async function findDefaultBase(directory: string): Promise<BaseBranch> {
     for (const name of defaultBranchNames)
       if (await revisionExists(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
     throw new Error(
-      `the default branch of ${toPrintable(remote)} is not known here: name it with --base, or run "git remote set-head ${toPrintable(remote)} --auto"`,
+      `the default branch of ${toPrintable(remote)} is unknown: specify it with --base, or run "git remote set-head ${toPrintable(remote)} --auto"`,
     )
   }
   for (const name of defaultBranchNames)
     if (await revisionExists(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
-  throw new Error('there is no remote here, and no branch main or master: name the base with --base')
+  throw new Error('the repository has no remote and no main or master branch: specify the base with --base')
 }
 
 const defaultBranchNames = ['main', 'master']
 
-/** The login that git (`github.user`) or gh has. Throws where neither has one. */
+/** The login in the configuration of Git (`github.user`) or gh. Throws if neither contains one. */
 export async function findDefaultAuthor(directory: string): Promise<string> {
   const login = (await runGit(directory, 'config', '--get', 'github.user')) ?? (await readGhLogin())
   if (login !== undefined && login !== '') return login
   throw new Error(
-    'nobody knows who opens the pull request: use --author LOGIN, or say it once with "git config --global github.user LOGIN"',
+    'the author of the pull request is unknown: use --author LOGIN, or set a default with "git config --global github.user LOGIN"',
   )
 }
 
-/** https://cli.github.com/manual/gh_help_environment says where its files are. */
+/** For the location of the files, see https://cli.github.com/manual/gh_help_environment. */
 async function readGhLogin(): Promise<string | undefined> {
   const { GH_CONFIG_DIR: own, XDG_CONFIG_HOME: shared, GH_HOST: host = 'github.com' } = process.env
   const file = join(own || join(shared || join(homedir(), '.config'), 'gh'), 'hosts.yml')
@@ -83,7 +83,7 @@ async function revisionExists(directory: string, revision: string): Promise<bool
   return (await runGit(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 
-/** Trimmed output; undefined when git fails. */
+/** Resolves to the trimmed output, or to undefined if Git fails. */
 async function runGit(directory: string, ...parameters: readonly string[]): Promise<string | undefined> {
   try {
     return (await execFileAsync('git', ['-C', directory, ...parameters])).stdout.trim()

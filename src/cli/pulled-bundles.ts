@@ -1,4 +1,4 @@
-// Bundles and catalogs for the command line: from a directory on disk, or from registries with this user's credentials.
+// Reads bundles and catalogs for the command line, from a local directory or from registries with the user's credentials.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../evaluate/system-clock.ts'
@@ -9,10 +9,10 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 
-/** Each bundle is unpacked in a process of its own. */
+/** Each bundle is unpacked in a separate process. */
 const maxConcurrentPulls = 4
 
-/** Gives `use` a registry client, closed afterwards. `insecure`: hosts to ask by plain http. */
+/** Passes a registry client to `use` and closes it afterwards. `insecure`: hosts to contact over unencrypted HTTP. */
 export async function withRegistry<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient) => Promise<Result>,
@@ -28,14 +28,14 @@ export async function withRegistry<Result>(
   }
 }
 
-/** What became of each reference: the bundle's or catalog's files, or why there are none. Never rejects. */
+/** Resolves to the files of the bundle or catalog, or an error, for each reference. Never rejects. */
 export async function pullImages(
   registry: RegistryClient,
   references: Iterable<string>,
 ): Promise<ReadonlyMap<string, PulledBundle | Error>> {
   const pulled = new Map<string, PulledBundle | Error>()
   const waiting = [...new Set(references)]
-  const pullNext = async () => {
+  const pullRemaining = async () => {
     for (let reference = waiting.shift(); reference !== undefined; reference = waiting.shift())
       try {
         pulled.set(reference, await pullBundleOrCatalog(registry, reference))
@@ -43,11 +43,11 @@ export async function pullImages(
         pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
       }
   }
-  await Promise.all(Array.from({ length: maxConcurrentPulls }, pullNext))
+  await Promise.all(Array.from({ length: maxConcurrentPulls }, pullRemaining))
   return pulled
 }
 
-/** The files of a bundle directory by their path below it. */
+/** The files of a bundle directory, by their path in it. */
 export function readBundleDirectory(directory: string): BundleFiles {
   return new Map(
     readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -57,13 +57,13 @@ export function readBundleDirectory(directory: string): BundleFiles {
   )
 }
 
-/** opm refuses shorter references, which Docker would look for on its own registry. */
+/** opm rejects references without a host, which Docker would resolve to its own registry. */
 const registryReferencePattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 
-/** Throws where a name that is no file or directory is no image either: most often a path that is not there. */
+/** Throws if a name that is not an existing path is not an image reference either. Usually, it is a misspelled path. */
 export function requireRegistry(name: string): void {
   if (!registryReferencePattern.test(name))
     throw new Error(
-      `${quote(name)} is neither a file, nor a directory, nor an image: an image is HOST/REPOSITORY:TAG`,
+      `${quote(name)} is not an existing file or directory, and not an image reference (HOST/REPOSITORY:TAG)`,
     )
 }

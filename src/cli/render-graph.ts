@@ -1,5 +1,5 @@
-// `render-graph CATALOG...`: the text of `opm alpha render-graph`, with its options. Exit 1 in opm's words where it would draw
-// nothing, 2 when the command could not run. `graph` draws what it can.
+// `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with the same options. Exit code 1: opm would fail
+// (prints its message); 2: the command could not run. By contrast, `graph` draws the readable part of a catalog.
 import { boundCatalog } from '../catalog/graph/bound-catalog.ts'
 import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
@@ -19,7 +19,7 @@ export interface RenderGraphOptions {
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
   const cache = openFactsCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
-  // Paths only order the files: those of a later catalog come behind those of an earlier one.
+  // Paths only determine the order of the files. The files of a later catalog come after those of an earlier one.
   for (const [index, name] of names.entries())
     for (const { path, bytes } of await readCatalogFiles(name, options.insecureRegistry))
       files.push({ path: `${String(index).padStart(4, '0')}/${path}`, facts: cache.factsOf(bytes()) })

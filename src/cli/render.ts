@@ -1,5 +1,5 @@
-// `render DIR|TEMPLATE|LIST|REF...`: catalogs, templates, composite lists and bundles as one file-based catalog, byte
-// for byte as opm writes it. Exit 1 when a source cannot be rendered, in opm's words where it has some; 2 when an image cannot be had.
+// `render DIR|TEMPLATE|LIST|REF...`: renders catalogs, templates, composite files, and bundles to one file-based catalog, byte for
+// byte like opm. Exit code 1: a source cannot be rendered (prints opm's message if it has one); 2: an image cannot be pulled.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateCatalog, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
@@ -39,7 +39,7 @@ interface RenderSource {
   render(images: PulledImages): CatalogReadResult<WritableCatalog>
 }
 
-/** What was pulled: as bundles where only those will do, as whole catalogs where anything is welcome. */
+/** The pulled images: as bundles for sources that accept only bundles, or as catalogs for sources that accept both. */
 interface PulledImages {
   readonly bundles: BundleSource
   readonly catalogs: (reference: string) => CatalogReadResult<WritableCatalog>
@@ -76,7 +76,7 @@ export async function render(sources: readonly string[], options: RenderCatalogO
   setExitCode(0)
 }
 
-/** As for opm, an existing path is a directory or template, and anything else is an image. */
+/** As in opm, an existing path is a directory or a template, and anything else is an image. */
 function openRenderSource(source: string): RenderSource {
   if (source === '-') return toTemplateSource(readFileSync(0))
   const found = statSync(source, { throwIfNoEntry: false })
@@ -97,7 +97,7 @@ function isDirectory(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory()
 }
 
-/** A template that cannot be read needs no images: rendering says why. A list has no schema, which a template needs. */
+/** An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template, because it has no schema. */
 function toTemplateSource(bytes: Uint8Array): RenderSource {
   const listed = parseReferenceList(bytes)
   if (listed && !isTemplate(bytes)) return toListSource(listed)
@@ -113,7 +113,7 @@ function isTemplate(bytes: Uint8Array): boolean {
   return document.ok && isTemplateSchema(document.value.schema)
 }
 
-/** All that the images of a composite list hold, bundles or whole catalogs, in the order of the list. */
+/** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
 function toListSource({ references }: ReferenceList): RenderSource {
   return {
     images: references.map(({ image }) => image),
@@ -150,7 +150,7 @@ function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
   return { ok: true, value: sortForRendering(read.value) }
 }
 
-/** Throws for the first image that could not be pulled: that is the world's failure, and says nothing of the source. */
+/** Throws for the first image that could not be pulled, because that is a failure of the environment, not of the source. */
 function toPulledImages(pulled: ReadonlyMap<string, PulledBundle | Error>): PulledImages {
   const found = new Map<string, PulledBundle>()
   for (const [reference, image] of pulled) {

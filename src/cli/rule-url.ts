@@ -1,8 +1,8 @@
-// Where the pages of rules can be read: at RULES_URL, which an operator or a fork may set, or in the project itself.
+// The URLs of rule pages: below RULES_URL, which a bot administrator or a fork can set, or in the project's repository.
 
 const defaultRulesUrl = 'https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/'
 
-/** The address that `<id>.md` follows. */
+/** The URL prefix before `<id>.md`. */
 export function rulesBaseUrl(): string {
   const { RULES_URL: own } = process.env
   if (own === undefined || own === '') return defaultRulesUrl

@@ -1,4 +1,4 @@
-// `rule ID`: the page of a rule, as it lies in docs/rules, in the package too. Exit 2 where there is no such rule.
+// `rule ID`: prints the page of a rule from docs/rules, which the package includes. Exit code 2: the rule does not exist.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../checks/all-rules.ts'
@@ -32,8 +32,8 @@ function describeRule(id: string, output: 'text' | 'json'): void {
       allRules.map((one) => one.id),
     )
     const hint =
-      alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : '"catalog-bot rule" lists them all'
-    throw new Error(`there is no rule "${toPrintable(id)}": ${hint}`)
+      alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : 'to list all rules, run "catalog-bot rule"'
+    throw new Error(`unknown rule "${toPrintable(id)}": ${hint}`)
   }
   const { severity, check, title } = found
   const page = findRulePage(id)

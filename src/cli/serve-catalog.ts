@@ -1,5 +1,5 @@
-// `serve-catalog DIR|IMAGE`: a catalog over OLM's gRPC API and catalogd's HTTP API, until it is told to stop. Exit 0 when
-// it was, 1 for a catalog that opm would not serve, 2 when the command could not run.
+// `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal stops it. Exit code 0: a
+// signal stopped it; 1: opm would not serve the catalog; 2: the command could not run.
 import { buildServedCatalog } from '../catalog/api/served-catalog.ts'
 import { parseServedFile } from '../catalog/api/served-file.ts'
 import { systemClock } from '../evaluate/system-clock.ts'
@@ -16,7 +16,7 @@ export interface ServeCatalogOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-/** Milliseconds that calls under way have when it is told to stop: less than what Kubernetes gives a pod. */
+/** Time for requests in progress to finish after a signal. Shorter than the grace period of a pod in Kubernetes. */
 const shutdownTimeoutMs = 10_000
 
 export async function serveCatalog(name: string, options: ServeCatalogOptions): Promise<void> {
@@ -44,7 +44,7 @@ function formatAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** A second signal stops at once. */
+/** A second signal stops the server immediately. */
 function stopOnSignal(close: () => Promise<unknown>): void {
   let isStopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

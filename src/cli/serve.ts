@@ -1,4 +1,4 @@
-// `serve`: the GitHub App, until it is told to stop.
+// `serve`: runs the GitHub App until a signal stops it.
 import { startFromEnvironment } from '../app/start.ts'
 import { printToStderr } from './output.ts'
 

@@ -1,5 +1,5 @@
-// `sign IMAGE --key F`: an image's signature in cosign's format, put beside it in its registry. Exit 0 when it is signed,
-// 2 when the command could not run.
+// `sign IMAGE --key F`: signs an image in cosign's format and attaches the signature in the image's registry. Exit code 0: the
+// image is signed; 2: the command could not run.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
@@ -33,7 +33,7 @@ export async function sign(name: string, options: SignOptions): Promise<void> {
       for (const attachment of missing) await attachManifest(registry, pusher, attachment)
       return { digest: subject.digest, isNew: missing.length > 0 }
     })
-    const verb = signed.isNew ? 'Signed' : 'Signed already'
+    const verb = signed.isNew ? 'Signed' : 'Already signed'
     print(toPrintable(`${verb}: ${reference.host}/${reference.repository}@${signed.digest}`))
     setExitCode(0)
   } finally {

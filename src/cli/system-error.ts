@@ -1,32 +1,32 @@
 const systemErrorTexts: Readonly<Record<string, string>> = {
-  EACCES: 'you may not open it',
-  EADDRINUSE: 'another program listens there already',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was cut off',
-  EEXIST: 'it exists already',
-  EISDIR: 'it is a directory, and a file is needed',
-  ELOOP: 'its symbolic links lead in a circle',
+  EACCES: 'permission denied',
+  EADDRINUSE: 'the address is already in use',
+  EADDRNOTAVAIL: 'this address does not exist on this machine',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  EEXIST: 'the file already exists',
+  EISDIR: 'expected a file, but it is a directory',
+  ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
-  ENAMETOOLONG: 'its name is too long',
-  ENOENT: 'there is no such file or directory',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'no such file or directory',
   ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of its path is not a directory',
+  ENOTDIR: 'part of the path is not a directory',
   ENOTEMPTY: 'the directory is not empty',
-  ENOTFOUND: 'there is no such host',
-  EPERM: 'you may not do that',
-  EROFS: 'the disk can only be read',
-  ETIMEDOUT: 'it did not answer in time',
+  ENOTFOUND: 'host not found',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ETIMEDOUT: 'the connection timed out',
 }
 
-/** Undefined for other errors. */
+/** Returns undefined for other errors. */
 export function formatSystemError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   const meaning = systemErrorTexts[error.code]
-  // Our own errors may have codes too.
+  // Errors of catalog-bot can have codes too.
   if (meaning === undefined || !('syscall' in error) || typeof error.syscall !== 'string') return undefined
   if (error.syscall.startsWith('spawn') && error.code === 'ENOENT')
-    return `${error.syscall.slice('spawn '.length) || 'a program'} is needed, and is not installed`
+    return `${error.syscall.slice('spawn '.length) || 'a program'} is required but not installed`
   const { path, address, hostname, port } = error as Error & {
     readonly path?: string
     readonly address?: string

@@ -1,5 +1,5 @@
-// `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when one
-// is no directory or it could not run.
+// `validate`: validates directories of file-based catalogs. Exit code 0: all pass; 1: some fail; 2: one is not a directory, or the
+// command could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { FileFacts } from '../catalog/facts/catalog.ts'
@@ -30,11 +30,11 @@ export interface ValidateCommandOptions {
   readonly opm: string
   readonly cache: boolean
   readonly all?: boolean
-  /** A file with rule switches, or false for none. Where absent the repository's own is looked for. */
+  /** A file with rule settings, or false for none. Default: the file in the repository. */
   readonly config?: string | false
 }
 
-/** No directory stands for every catalog of the repository around the current one. */
+/** Without directories, validates every catalog of the current repository. */
 export async function validate(named: readonly string[], options: ValidateCommandOptions): Promise<void> {
   const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : findRuleSet(options.opm)
   if (ruleSet === undefined)
@@ -56,14 +56,14 @@ export async function validate(named: readonly string[], options: ValidateComman
     if (options.output === 'json') print(renderJson(report))
     else if (options.output === 'text') await printTextReport(report, options.all === true)
     else if (report.leftOut !== undefined)
-      printToStderr(`${directory}: ${report.leftOut} less important findings are not listed`)
+      printToStderr(`${directory}: ${report.leftOut} less important findings are not shown`)
   }
   if (options.output === 'sarif')
     print((await import('../findings/render-sarif.ts')).renderSarif(all, await loadSarifOptions()))
   setExitCode(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
-/** Directories by this project's rules, with every finding at a place as one reads it from here: for SARIF and annotations. */
+/** Validates directories with all rules. Each finding has a location relative to the current directory, for SARIF and annotations. */
 export async function validateDirectories(
   directories: readonly string[],
 ): Promise<{ readonly passed: boolean; readonly findings: readonly Finding[] }> {
@@ -80,8 +80,8 @@ export async function validateDirectories(
 }
 
 /**
- * The finding with a place: one that is about many or about all of the catalog has none, and code scanning refuses a
- * whole run for one result without. It gets that of another of its rule, or of any, or the directory.
+ * Adds a location to a finding about the whole catalog, because code scanning rejects a run in which any result has none.
+ * Uses the location of another finding of the same rule, of any other finding, or the directory.
  */
 export function withLocation(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
   const alike = () => all.find((one) => one.rule === found.rule && one.at) ?? all.find((one) => one.at)
@@ -145,7 +145,7 @@ async function loadRuleSettings(dir: string, config: string | false | undefined)
   return config === false ? {} : (await import('./local-config.ts')).loadLocalConfig(dir, config)
 }
 
-/** Without a cache no more of a file is read than the profile needs, and nothing is loaded to keep it. */
+/** Without a cache, reads only the parts of a file that the profile needs, and doesn't load the code of the cache. */
 async function createFactsReader(
   isCached: boolean,
   profile: ValidationProfile,

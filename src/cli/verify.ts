@@ -1,5 +1,5 @@
-// `verify IMAGE --key F`: whether an image is signed by a key, and what its provenance says. Exit 0 when it is, 1 when not,
-// 2 when that could not be found out.
+// `verify IMAGE --key F`: verifies that an image is signed with a key, and prints its provenance. Exit code 0: verified; 1: not
+// verified; 2: the command could not run.
 import { readFileSync } from 'node:fs'
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { toPrintable } from '../findings/printable.ts'
@@ -22,7 +22,7 @@ export async function verify(name: string, options: VerifyCommandOptions): Promi
   const reference = requireImageReference(name)
   const { signedAs, recursive } = options
   if (signedAs !== undefined && parseRepositoryName(signedAs) === undefined)
-    throw new Error(`--signed-as is to be a repository, not "${toPrintable(signedAs)}"`)
+    throw new Error(`--signed-as must be a repository, but is "${toPrintable(signedAs)}"`)
   const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
   const found = await withRegistry(options.insecureRegistry, (registry) =>
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
@@ -33,7 +33,7 @@ export async function verify(name: string, options: VerifyCommandOptions): Promi
   setExitCode(isVerified ? 0 : 1)
 }
 
-/** Signed with all below it, and not attested by others alone: those may say what they like. */
+/** The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone can attach others. */
 function passesVerification({
   signatures,
   platforms,
@@ -46,24 +46,24 @@ function passesVerification({
 
 function* formatVerification(name: string, found: ImageVerification): Generator<string> {
   yield `${name} is ${found.digest}`
-  yield found.signatures > 0 ? 'Signed by this key.' : 'Not signed by this key.'
-  for (const why of found.refused) yield `  A signature does not count: ${why}.`
+  yield found.signatures > 0 ? 'Signed with this key.' : 'Not signed with this key.'
+  for (const why of found.refused) yield `  Ignored a signature: ${why}.`
   for (const { platform, digest, signatures, refused } of found.platforms) {
-    yield `${platform || 'A manifest below it'}, ${digest}: ${signatures > 0 ? 'signed' : 'not signed'} by this key.`
-    for (const why of refused) yield `  A signature does not count: ${why}.`
+    yield `${platform || 'A manifest in the index'}, ${digest}: ${signatures > 0 ? 'signed' : 'not signed'} with this key.`
+    for (const why of refused) yield `  Ignored a signature: ${why}.`
   }
-  if (found.provenance.length === 0) yield 'No provenance by this key.'
+  if (found.provenance.length === 0) yield 'No provenance signed with this key.'
   for (const { builder, sources } of found.provenance) {
-    yield `Built by ${builder ?? 'somebody who gives no name'}`
+    yield `Built by ${builder ?? 'an unnamed builder'}`
     for (const source of sources) yield `  from ${source}`
   }
-  for (const why of found.refusedAttestations) yield `  An attestation does not count: ${why}.`
+  for (const why of found.refusedAttestations) yield `  Ignored an attestation: ${why}.`
 }
 
-/** Throws for what is no image. */
+/** Throws if `name` is not an image reference. */
 export function requireImageReference(name: string): ImageReference {
   requireRegistry(name)
   const { reference, reason } = parseImageReference(name)
-  if (!reference) throw new Error(`"${name}" is no image reference: ${reason}`)
+  if (!reference) throw new Error(`"${name}" is not an image reference: ${reason}`)
   return reference
 }

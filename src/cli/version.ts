@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readPackageVersion } from '../app/version.ts'
 
-/** Where this package lies: of the sources and of what is built, the commands are two folders deep. */
+/** The root folder of this package. The commands are two folders deep, both in the sources and in the build. */
 export function findPackageFolder(): string {
   return join(import.meta.dirname, '..', '..')
 }

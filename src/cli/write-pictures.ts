@@ -1,5 +1,5 @@
-// Where pictures go: one to stdout, more of them into a folder, a file each. File names are made from package names,
-// which are a stranger's text: nothing is ever written outside the folder.
+// Writes one picture to stdout, or several to a folder, one file each. File names are derived from package names, which are
+// untrusted, so nothing is ever written outside of the folder.
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export interface PicturesOptions {
 /** File systems allow 255 bytes. */
 const maxFileNameLength = 150
 
-/** Throws an Error for several pictures without a folder, and for a failed write. */
+/** Throws an Error if there are several pictures but no folder, or if a write fails. */
 export function writePictures(
   pictures: readonly Picture[],
   { extension, out, emptyMessage }: PicturesOptions,
@@ -36,7 +36,7 @@ export function writePictures(
       const names = [...new Set(pictures.map(({ name }) => name))]
       const shown = names.slice(0, 5).map((name) => JSON.stringify(name))
       throw new Error(
-        `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): give a folder for them with --out`,
+        `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): specify a folder for them with --out`,
       )
     }
     print(only.draw())
@@ -52,7 +52,7 @@ export function writePictures(
   }
 }
 
-/** Different names stay different; names of packages as they should be stay as they are. */
+/** Maps different names to different results, and keeps well-formed package names unchanged. */
 function toFileName(name: string): string {
   const plain = encodeURIComponent(name.toWellFormed()).replace(/^\./, '%2E').replaceAll('*', '%2A')
   if (plain.length <= maxFileNameLength) return plain.replaceAll('%20', ' ')

@@ -30,7 +30,7 @@ export interface AnsweredChecks {
   readonly described: DescribedChange
 }
 
-/** Rejects with a StoreError, and with TooLarge where the questions exceed the budget. */
+/** Rejects with a StoreError, and with TooLargeError where the questions exceed the budget. */
 export async function answerCheckQuestions(
   checks: readonly Check[],
   { snapshot, epoch, onRecord }: BaseState,

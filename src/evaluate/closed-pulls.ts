@@ -1,4 +1,4 @@
-// The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
+// The other open pull requests that a merge would close, and what becomes of their content. MockGitHub marks a pull request
 // as merged when its head becomes reachable from its base branch, regardless of its tree.
 import type { IncomingCommits, ClosedPull } from '../change/incoming-commits.ts'
 import type { TreeSha } from '../change/ids.ts'

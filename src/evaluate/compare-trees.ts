@@ -41,7 +41,7 @@ export interface TreeComparison {
   readonly pulls: readonly ClosedPull[]
 }
 
-/** Rejects with a GitError or StoreError, and with TooLarge where the change exceeds the budget. */
+/** Rejects with a GitError or StoreError, and with TooLargeError where the change exceeds the budget. */
 export async function compareTrees(
   { snapshot, baseTree, basePaths, baseLayout, entries, config }: BaseState,
   resultTree: TreeSha,
@@ -141,10 +141,10 @@ function readChangedBlobs(
 ): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
   let size = 0
   const read = async (oid: BlobSha) => {
-    if (size > maxBytes) throw createTooMuchError(maxBytes)
+    if (size > maxBytes) throw createTooLargeError(maxBytes)
     const bytes = await repository.read(oid)
     size += bytes.length
-    if (size > maxBytes) throw createTooMuchError(maxBytes)
+    if (size > maxBytes) throw createTooLargeError(maxBytes)
     return bytes
   }
   const wanted = new Set<BlobSha>()
@@ -166,7 +166,7 @@ function isReadAsCatalog(path: string, layout: Layout): boolean {
   return findContainingCatalog(path, layout) !== undefined || canBeReferenceList(path)
 }
 
-function createTooMuchError(maxBytes: number): TooLargeError {
+function createTooLargeError(maxBytes: number): TooLargeError {
   return new TooLargeError(
     `its changed files have more than ${Math.floor(maxBytes / 1024 / 1024)} MB together`,
   )

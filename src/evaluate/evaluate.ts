@@ -55,12 +55,12 @@ export interface Evaluation {
 
 /**
  * Decides on one snapshot, whose commits must already be in the repository. Rejects with a GitError or StoreError, and
- * with TooLarge where the pull request exceeds its budget.
+ * with TooLargeError where the pull request exceeds its budget.
  */
 export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOptions): Promise<Evaluation> {
   const baseState = await loadBaseState(given, options.repository, options.memory)
   const { config, configDigest, configFindings, merge, epoch } = baseState
-  // Keeps the snapshot as given: before merging it is compared with GitHub's state, which names no pusher.
+  // Keeps the snapshot as given: before merging it is compared with MockGitHub's state, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
   if (given.state !== 'open' && configFindings.length === 0)
     return {

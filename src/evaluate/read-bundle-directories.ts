@@ -48,7 +48,7 @@ const renderedBundlesCache = new LruMap<string, { readonly bundle: RenderedBundl
   () => 1,
 )
 
-/** Rejects with a GitError, and with TooLarge where the touched bundles exceed the limit. */
+/** Rejects with a GitError, and with TooLargeError where the touched bundles exceed the limit. */
 export async function readBundleDirectories(
   { paths }: Pick<PullRequestChange, 'paths'>,
   ctx: BundleDirectoriesContext,

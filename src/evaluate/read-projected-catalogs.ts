@@ -5,9 +5,9 @@ import {
   type ProjectedCatalog,
   type ImageNamer,
 } from '../checks/bundles/projected-catalog.ts'
-import { projectFromDirectories } from '../checks/bundles/project-from-directories.ts'
+import { projectCatalogsFromDirectories } from '../checks/bundles/project-from-directories.ts'
 import {
-  projectFromTemplates,
+  projectCatalogsFromTemplates,
   listTemplatesToRelease,
   type LoadedTemplate,
 } from '../checks/bundles/project-from-templates.ts'
@@ -35,8 +35,8 @@ export async function readProjectedCatalogs(
     for (const { template_name: name, catalog_names: catalogs } of listTemplatesToRelease(sources))
       templates.set(name, await readTemplateForProjection(sources.directory, name, catalogs, ctx))
     found.push(
-      ...projectFromTemplates(sources, templates, imageOf),
-      ...projectFromDirectories(sources, imageOf),
+      ...projectCatalogsFromTemplates(sources, templates, imageOf),
+      ...projectCatalogsFromDirectories(sources, imageOf),
     )
   }
   return found

@@ -74,7 +74,7 @@ export async function readTemplates(
         loader.load(repository, result.tree, pair.catalog),
         loader.load(repository, base.tree, pair.catalog),
       ])
-      const file = pair.offer === 'patch' ? await readOnlyFile(own, checkedIn, ctx) : undefined
+      const file = pair.offer === 'patch' ? await readSingleCatalogFile(own, checkedIn, ctx) : undefined
       return {
         ...pair,
         ...(file && { file }),
@@ -87,7 +87,7 @@ export async function readTemplates(
 }
 
 /** Undefined where the file is too large to render for a patch. */
-async function readOnlyFile(
+async function readSingleCatalogFile(
   own: Catalog | undefined,
   checkedIn: Catalog | undefined,
   { repository, base, result }: TemplatesContext,

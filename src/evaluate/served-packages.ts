@@ -13,7 +13,7 @@ import { queryOpmForChange } from './query-opm-for-change.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
-const maxServed = { packages: 60, bytes: 64 * 1024 * 1024 }
+const servedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
 
 /** Milliseconds for opm in one look. opm reads whole catalogs and builds a cache for each. */
 const opmTimeoutMs = 15_000
@@ -26,8 +26,8 @@ export async function readServedPackages(
   opm?: string,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>> {
   const served = new Map<string, Map<string, ServedPackage>>()
-  const remaining = { ...maxServed }
-  const forOpm = { milliseconds: opmTimeoutMs, bytes: maxServed.bytes }
+  const remaining = { ...servedPackageLimits }
+  const forOpm = { milliseconds: opmTimeoutMs, bytes: servedPackageLimits.bytes }
   for (const change of catalogs) {
     const ofCatalog = new Map<string, ServedPackage>()
     const files = new Map<string, ServedFile>()

@@ -1,4 +1,4 @@
-// Merge trains: ready pull requests of one branch, each validated on top of the one before, pushed together.
+// Batches: ready pull requests of one branch, each validated on top of the previous one, and pushed together.
 import type { PullNumber } from '../change/ids.ts'
 import type { BranchRules } from './branch-rules.ts'
 import type { MergePlan } from './merge-strategy.ts'
@@ -12,9 +12,9 @@ export function orderBatch<Ready extends { readonly pull: PullNumber; readonly r
 }
 
 /**
- * Whether a branch accepts several pull requests' merges in one push. "Require a pull request" prevents it
- * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub looks for required checks on the new tip only, as
- * bors-ng's batches show. If it refuses the push, nothing changes and we try a shorter train.
+ * Whether a branch accepts the merges of several pull requests in one push. "Require a pull request" prevents it
+ * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub requires checks only on the new tip, as bors-ng's
+ * batches show. If GitHub rejects the push, nothing changes and a smaller batch is tried.
  */
 export function canShareOnePush(
   { method, needsGitHubsTree }: Pick<MergePlan, 'method'> & Partial<MergePlan>,
@@ -30,26 +30,26 @@ export function canShareOnePush(
   )
 }
 
-/** Why the permits do not form a chain; undefined when each one builds on the one before it. */
+/** Why the permits do not form a chain. Undefined if each one builds on the previous one. */
 export function findBatchProblem(permits: readonly MergePermit[]): string | undefined {
   const merges = permits.map(({ landing }) => landing)
   const [first] = merges
   if (first === undefined) return 'there is no permit'
-  if (new Set(merges.map(({ pull }) => pull)).size !== merges.length) return 'a pull request is in it twice'
+  if (new Set(merges.map(({ pull }) => pull)).size !== merges.length) return 'the batch contains a pull request twice'
   for (const [index, { repository, baseRef, base }] of merges.entries()) {
     if (repository.owner !== first.repository.owner || repository.name !== first.repository.name)
       return 'the permits are for several repositories'
     if (baseRef !== first.baseRef) return 'the permits are for several branches'
     const before = merges[index - 1]
-    if (before !== undefined && base !== before.commit) return 'a permit does not stand on the one before it'
+    if (before !== undefined && base !== before.commit) return 'a permit does not build on the previous one'
   }
   return undefined
 }
 
-/** Most pull requests per push; limits recovery work after a crash or a bad push. */
+/** The maximum number of pull requests per push. Limits recovery work after a crash or a bad push. */
 export const maxBatchSize = 32
 
-/** The next train's length: half after a refusal, to find the bad member in few pushes; double after a success. */
+/** The size of the next batch: half after a rejection, to find the bad member in few pushes; double after a success. */
 export function computeNextBatchSize(length: number, end: 'landed' | 'refused'): number {
   return end === 'landed' ? Math.min(maxBatchSize, length * 2) : Math.max(1, Math.floor(length / 2))
 }

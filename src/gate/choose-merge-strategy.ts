@@ -1,5 +1,5 @@
-// Chooses how a pull request reaches its branch; decide.ts decides whether it does. docs/landing.md has the table in
-// words. Where the effect of a push is unknown, GitHub merges.
+// Chooses how a pull request is merged; decide.ts decides whether it is. docs/landing.md describes the choice in a table.
+// If the effect of a push is unknown, GitHub merges.
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
 import { describeMergeConditions, describeUncertainties, suggestFasterSettings } from './merge-advice.ts'
 import type { MergeStrategy, MergePlan } from './merge-strategy.ts'
@@ -24,7 +24,7 @@ export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
   return {
     ...(isOpen && { method }),
     needsGitHubsTree: isOpen && method.kind === 'push' && comparesMergeTrees(input.rules),
-    because: isOpen ? because : 'GitHub would take nothing that the App can do',
+    because: isOpen ? because : 'GitHub would not accept any merge method that catalog-bot can use',
     missing: [...shut, ...findChecksOfOtherApps(input)],
     conditions: describeMergeConditions(input, requirements, method),
     faster: suggestFasterSettings(input, requirements, method),
@@ -38,7 +38,7 @@ interface StrategyChoice {
   readonly missing: readonly string[]
 }
 
-const noStrategy = (...missing: string[]): StrategyChoice => ({ because: '', missing })
+const createNoStrategyChoice = (...missing: string[]): StrategyChoice => ({ because: '', missing })
 
 function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
   const { rules, wanted } = input
@@ -49,17 +49,17 @@ function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements)
     case 'push':
       return requirements.noPush.length === 0
         ? choosePush(input, requirements)
-        : noStrategy(
-            ...requirements.noPush.map((why) => `merge.method is push, and it would be refused: ${why}`),
+        : createNoStrategyChoice(
+            ...requirements.noPush.map((why) => `merge.method is push, but GitHub would reject the push: ${why}`),
           )
     case 'queue':
-      return noStrategy(
-        'merge.method is queue, and the branch has no merge queue: add that rule, or choose auto',
+      return createNoStrategyChoice(
+        'merge.method is queue, but the branch has no merge queue: add one, or set merge.method to auto',
       )
     case 'merge':
     case 'squash':
     case 'rebase':
-      return chooseGitHubMerge(input, requirements, wanted, 'merge.method says so')
+      return chooseGitHubMerge(input, requirements, wanted, `merge.method is ${wanted}`)
   }
 }
 
@@ -69,19 +69,19 @@ function chooseQueue(
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
 ): StrategyChoice {
   if (wanted !== 'auto' && wanted !== 'queue')
-    return noStrategy(
-      `the branch takes changes through its merge queue alone, and merge.method is ${wanted}: choose auto or queue`,
+    return createNoStrategyChoice(
+      `the branch accepts changes only through its merge queue, but merge.method is ${wanted}: set it to auto or queue`,
     )
-  // GitHub merges a group as soon as its required checks pass: without ours, it would merge what we have not validated.
+  // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)
-    return noStrategy(
-      `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} of App ${app} on the branch`,
+    return createNoStrategyChoice(
+      `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} from App ${app} on the branch`,
     )
-  const because = 'the branch has a merge queue, and takes nothing that does not come through it'
+  const because = 'the branch accepts changes only through its merge queue'
   return { method: { kind: 'queue' }, because, missing: [] }
 }
 
-/** Prefers a push; falls back to GitHub's own merge where a push fails or its effect is unknown. */
+/** Prefers a push. Falls back to GitHub's own merge if a push would fail or its effect is unknown. */
 function chooseAutomatically(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
   const obstacles = [...requirements.noPush, ...requirements.doubtful]
   if (obstacles.length === 0) return choosePush(input, requirements)
@@ -89,29 +89,29 @@ function chooseAutomatically(input: MergePlanInput, requirements: MergeRequireme
     requirements.methods.includes(method),
   )
   if (best !== undefined) return chooseGitHubMerge(input, requirements, best, obstacles.join('; '))
-  // A push that GitHub refuses changes nothing, so doubt alone does not rule it out.
+  // A rejected push changes nothing, so uncertainty alone does not rule out a push.
   if (requirements.noPush.length === 0) return choosePush(input, requirements)
   const allowed = formatList(input.rules.mergeMethods) || 'none'
-  return noStrategy(
-    `no way to merge is left: ${obstacles.join('; ')}; and what GitHub itself may merge by (${allowed}) does not fit the other rules: ${suggestSettingsFix(input.rules)}`,
+  return createNoStrategyChoice(
+    `no merge method works: ${obstacles.join('; ')}; and the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestSettingsFix(input.rules)}`,
   )
 }
 
 function suggestSettingsFix({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
-    return 'GitHub lets only the author of a pull request squash it under signatures: do not require both on this branch'
+    return 'require either a linear history or signatures on this branch, because with both, GitHub lets only the author squash a pull request'
   const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
 function choosePush({ rules }: MergePlanInput, { checksFirst }: MergeRequirements): StrategyChoice {
   const how = [
-    ...(checksFirst ? ['its required checks are put on that merge first'] : []),
-    ...(rules.signatures ? ['GitHub signs it, because the branch demands signatures'] : []),
+    ...(checksFirst ? ['catalog-bot adds the required checks to that merge first'] : []),
+    ...(rules.signatures ? ['GitHub signs the merge because the branch requires signatures'] : []),
   ]
   return {
     method: { kind: 'push', checksFirst, signed: rules.signatures },
-    because: ['the branch takes the very merge that was validated', ...how].join('; '),
+    because: ['the branch accepts the validated merge itself', ...how].join('; '),
     missing: [],
   }
 }
@@ -122,15 +122,15 @@ function chooseGitHubMerge(
   method: MergeMethod,
   why: string,
 ): StrategyChoice {
-  if (!methods.includes(method)) return noStrategy(explainDisallowedMethod(rules, method))
-  // When the head is behind its base, GitHub expects all checks again, even if they passed.
+  if (!methods.includes(method)) return createNoStrategyChoice(explainDisallowedMethod(rules, method))
+  // If the head is behind its base, GitHub expects all checks to run again, even if they passed.
   if (requiresUpToDateHead(rules) && pull?.containsBase === false)
-    return noStrategy(
-      `the pull request is behind its base, GitHub must merge it (${why}), and the branch demands that it is up to date: update it, or switch that demand off`,
+    return createNoStrategyChoice(
+      `GitHub must merge this pull request (${why}), but it is behind its base and the branch requires it to be up to date: update the pull request, or turn off that requirement`,
     )
   return {
     method: { kind: 'github-merge', method },
-    because: `GitHub merges by ${method}: ${why}`,
+    because: `GitHub merges with the method ${method}: ${why}`,
     missing: [],
   }
 }
@@ -139,11 +139,11 @@ function explainDisallowedMethod(rules: BranchRules, method: MergeMethod): strin
   const fault = !rules.mergeMethods.includes(method)
     ? 'the repository or a rule does not allow it'
     : method === 'merge'
-      ? 'the branch demands a linear history'
+      ? 'the branch requires a linear history'
       : method === 'squash'
-        ? 'the branch demands signatures, and GitHub lets only the author of a pull request squash it then'
-        : 'the branch demands signatures, and GitHub does not sign what it rebases'
-  return `merge.method is ${method}, and ${fault}: allow it, or choose another method`
+        ? 'the branch requires signatures, so GitHub lets only the author of a pull request squash it'
+        : 'the branch requires signatures, and GitHub does not sign rebased commits'
+  return `merge.method is ${method}, but ${fault}: allow it, or choose another method`
 }
 
 /** Reasons why no method can merge into the branch. */
@@ -163,29 +163,29 @@ function findMergeBlockers({
     ...(rules.closedToUs
       ? [
           rules.owner === 'user'
-            ? "only those on a list may move the branch, and in a person's repository no App can be on it: remove that rule"
-            : `only those on a list may move the branch: put this App (id ${app}) on it, to bypass that rule always`,
+            ? "only listed users can update the branch, and a user's repository cannot list an App: remove that rule"
+            : `only listed users and apps can update the branch: add this App (id ${app}) to the list, with the bypass mode "always"`,
         ]
       : []),
     ...unknown.map(
       ({ name }) =>
-        `the check "${name}" is required from this App, which reports no such check: require ${formatQuotedList(checksToRequire)} instead`,
+        `the branch requires the check "${name}" from this App, which does not report it: require ${formatQuotedList(checksToRequire)} instead`,
     ),
     ...(pull?.editsWorkflows === true && !hasPermission(permissions, 'workflows')
       ? [
-          'the pull request changes .github/workflows/, and the App lacks the permission workflows: write: a person must merge it',
+          'a person must merge this pull request, because it changes .github/workflows/ and the App lacks the permission workflows: write',
         ]
       : []),
   ]
 }
 
-/** Our checks that do not count when we report them. The other App may be another catalog-bot, so they can pass. */
+/** Checks that do not count from this App. The other App may be another catalog-bot, so they can pass. */
 function findChecksOfOtherApps({ rules, app, ownChecks }: MergePlanInput): string[] {
   return rules.checks.required
     .filter((check) => ownChecks.includes(check.name) && check.app !== undefined && check.app !== app)
     .map(
       (check) =>
-        `the check "${check.name}" counts from App ${check.app ?? ''} alone, and this App is ${app}: choose this App as its source`,
+        `the branch accepts the check "${check.name}" only from App ${check.app ?? ''}, but this App is ${app}: select this App as the source of the check`,
     )
 }
 
@@ -197,7 +197,7 @@ const permissionsByStrategy: Readonly<Record<MergeStrategy['kind'], readonly Req
   queue: [
     ['contents', 'write', 'to queue pull requests'],
     ['pull_requests', 'write', 'to queue pull requests'],
-    ['merge_queues', 'read', 'to hear which groups GitHub wants checked'],
+    ['merge_queues', 'read', 'to learn which groups to check'],
     ['checks', 'write', 'to report on those groups'],
   ],
 }
@@ -205,11 +205,11 @@ const permissionsByStrategy: Readonly<Record<MergeStrategy['kind'], readonly Req
 function findMissingPermissions({ permissions }: MergePlanInput, method: MergeStrategy): string[] {
   const forChecks: readonly RequiredPermission[] =
     method.kind === 'push' && method.checksFirst
-      ? [['checks', 'write', 'to put its checks on a merge before it is pushed']]
+      ? [['checks', 'write', 'to add checks to a merge before the push']]
       : []
   return [...permissionsByStrategy[method.kind], ...forChecks]
     .filter(([name, level]) => !hasPermission(permissions, name, level))
-    .map(([name, level, purpose]) => `the App lacks the permission ${name}: ${level} ${purpose}`)
+    .map(([name, level, purpose]) => `the App lacks the permission ${name}: ${level}, which is required ${purpose}`)
 }
 
 const formatQuotedList = (names: readonly string[]): string => formatList(names.map((name) => `"${name}"`))

@@ -1,5 +1,5 @@
-// Decides on the commands in a pull request's comments. A decision is recorded under the comment's id before it takes
-// effect, so a command works once.
+// Decides on the commands in the comments of a pull request. Each decision is recorded by comment id before it takes
+// effect, so that a command works only once.
 import { parseComment } from '../change/command.ts'
 import type { SlashCommand, CommandName } from '../change/command.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'
@@ -20,13 +20,13 @@ import type { CheckAnswers, CheckQuestion, UnknownAnswer } from '../checks/quest
 import type { FreezeKind } from './merge-freeze.ts'
 import { lazy } from '../findings/memoize.ts'
 
-/** A head that our comment showed. */
+/** A head that catalog-bot's comment showed. */
 export interface ShownHead {
   readonly head: CommitSha
   readonly epoch: number
   /** ISO 8601 in UTC, by GitHub's clock. */
   readonly at: string
-  /** The id of what the change did. Absent: our comments did not include it yet. */
+  /** The id of the change's effect. Absent in records from before comments included it. */
   readonly change?: string
 }
 
@@ -37,13 +37,13 @@ export interface CommandRecord {
   readonly user: UserId
   readonly login: string
   /**
-   * `done`: took effect. `denied`: no right. `stale`: for another state of the pull request. `unclear`: not understood.
+   * `done`: took effect. `denied`: not permitted. `stale`: for another state of the pull request. `unclear`: not understood.
    */
   readonly outcome: 'done' | 'denied' | 'stale' | 'unclear'
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For approvals: what the change did then (see coverage()), and the configuration's digest. */
+  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see getChangeCoverage()). */
   readonly config?: string
   readonly covers?: ApprovalCoverage
   /** For `freeze` and `thaw`. */
@@ -70,16 +70,16 @@ export interface RollbackCommand {
 }
 
 export interface FreezeCommand {
-  /** Absent: every branch. */
+  /** Absent for every branch. */
   readonly branch?: string
   /** Untrusted text: escape it where it is shown. */
   readonly reason: string
-  /** The stops to end. A stop that an audit ordered ends only when it is named. */
+  /** The kinds of freezes to end. A freeze requested by an audit ends only if it is named. */
   readonly kinds: readonly FreezeKind[]
 }
 
 export interface CommandInput {
-  /** The checks' input. Its snapshot is read again before a command takes effect. */
+  /** The input of the checks. Its snapshot is read again before a command takes effect. */
   readonly check: CheckInput
   readonly shown: readonly ShownHead[]
   readonly change: string
@@ -91,41 +91,41 @@ export interface CommandInput {
 export interface CommandDecision {
   readonly record: CommandRecord
   readonly reaction: '+1' | '-1' | 'eyes' | 'confused'
-  /** Why it had no effect, or what to do instead. */
+  /** Why the command had no effect, or what to do instead. */
   readonly answer?: string
 }
 
-/** Commands per account and hour: enough for real use, and low enough that one account cannot block others. */
+/** Commands per account and hour. Enough for real use, but low enough that one account cannot block others. */
 const maxCommandsPerHour = 30
 
-/** Who may give a command. `say`: the author, owners of the changed packages, and maintainers. */
+/** Who can use a command. `say`: the author, owners of the changed packages, and maintainers. */
 const requiredRoleByCommand: Readonly<
   Record<CommandName, 'everybody' | 'say' | 'owners' | 'holder' | 'maintainers'>
 > = {
   help: 'everybody',
   recheck: 'say',
   hold: 'say',
-  // Only the person who holds it, or a maintainer: an owner cannot lift someone else's objection.
+  // Only the person who put the hold, or a maintainer. An owner cannot remove another person's objection.
   unhold: 'holder',
   approve: 'owners',
   merge: 'owners',
   // They affect all pull requests.
   freeze: 'maintainers',
   thaw: 'maintainers',
-  // It costs a build and registry space, so outsiders may not use it.
+  // It costs a build and registry space, so outsiders cannot use it.
   preview: 'owners',
-  // It runs the author's code on the operator's cluster.
+  // It runs the author's code on the test cluster.
   'test-install': 'maintainers',
   // It affects all users.
   rollback: 'maintainers',
-  // Maintainers set the repository's rules, so they answer for exceptions.
+  // Maintainers set the repository's rules, so they are responsible for exceptions.
   override: 'maintainers',
 }
 
-/** Also allowed on closed pull requests: a broken catalog often shows only after the merge. */
+/** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
 const commandsAllowedAfterClose: ReadonlySet<CommandName> = new Set(['rollback'])
 
-/** The questions to answer before deciding. Empty when there is no command to decide on. */
+/** The questions to answer before deciding. Empty if there is no command to decide on. */
 export function collectCommandQuestions(
   input: CommandInput,
   answers: CheckAnswers,
@@ -143,8 +143,8 @@ export function collectCommandQuestions(
 }
 
 /**
- * Decides on each unrecorded command, in comment order. Stops at the first one whose author's rights are not known yet,
- * because order matters.
+ * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
+ * known yet, because order matters.
  */
 export function decideCommands(input: CommandInput, answers: CheckAnswers): CommandDecisions {
   return evaluateCommands(input, answers, { stops: true })
@@ -170,7 +170,7 @@ function evaluateCommands(
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
     if (known.has(comment.id) || author === null || author.kind === 'bot') continue
-    // Ignore edited comments: maintainers can edit anyone's, and a year-old comment could take effect today.
+    // Ignore edited comments. Maintainers can edit any comment, so a year-old comment could take effect today.
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseComment(comment.body)
     if (parsed.kind === 'none') continue
@@ -225,15 +225,15 @@ function evaluateCommands(
 }
 
 function toUnansweredEdits({ id }: PullComment, { reason, retryAfter }: UnknownAnswer): UnansweredQuestion {
-  return { question: `whether the command in comment ${id} is its author's`, reason, retryAfter }
+  return { question: `whether the author of comment ${id} wrote its command`, reason, retryAfter }
 }
 
 const denialReasonByRole: Readonly<Record<(typeof requiredRoleByCommand)[CommandName], string>> = {
   everybody: '',
-  say: 'only the author, owners of the changed packages and maintainers may do that',
-  owners: 'only owners of the changed packages and maintainers may do that',
-  holder: 'only a maintainer, or the person who put it on hold, may do that',
-  maintainers: 'only maintainers may do that',
+  say: 'only the author, owners of the changed packages, and maintainers can use this command',
+  owners: 'only owners of the changed packages and maintainers can use this command',
+  holder: 'only a maintainer or the person who put the pull request on hold can use this command',
+  maintainers: 'only maintainers can use this command',
 }
 
 function canGiveCommand(
@@ -251,7 +251,7 @@ function canGiveCommand(
     case 'say':
       return isAuthor ? { kind: 'yes' } : authorisation().checkRights(account)
     case 'owners':
-      // Authors cannot approve their own change; they only confirm who pushed the head.
+      // Authors cannot approve their own change. They only confirm who pushed the head.
       return isAuthor && name === 'approve' ? { kind: 'yes' } : authorisation().checkRights(account)
     case 'holder':
       return findHold(records, input.check)?.user === person.id
@@ -269,9 +269,9 @@ type FreezeTarget =
 const branchNamePattern = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
 
 /**
- * Parses `/freeze [branch] [reason]` and `/thaw [branch] [audit]`. The default is the pull request's base branch; `all`
- * means every branch. The first word counts only if that branch exists. A thaw with an unknown branch has no `stop`, so
- * a typo cannot open another branch.
+ * Parses `/freeze [branch] [reason]` and `/unfreeze [branch] [audit]`. The default is the pull request's base branch;
+ * `all` means every branch. The first word counts only if that branch exists. An unfreeze with an unknown branch has no
+ * `stop`, so a typo cannot unfreeze another branch.
  */
 function resolveFreezeBranch(
   { name, words = '' }: SlashCommand,
@@ -290,7 +290,7 @@ function resolveFreezeBranch(
       kind: 'unknown',
       open: [
         {
-          question: `whether there is a branch ${first}`,
+          question: `whether the branch ${first} exists`,
           reason: there.reason,
           retryAfter: there.retryAfter,
         },
@@ -343,7 +343,7 @@ function toCommandDecision(
         ? {
             record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
             reaction: 'confused',
-            answer: 'there is no such branch; write /thaw, /thaw BRANCH or /thaw BRANCH audit',
+            answer: 'this branch does not exist; use /unfreeze, /unfreeze BRANCH, or /unfreeze BRANCH audit',
           }
         : done('+1', { stop })
     case 'unhold':
@@ -375,8 +375,9 @@ function toCommandDecision(
 }
 
 /**
- * Why a command does not fit the present state; undefined when it does. Without a commit it means the head that we had
- * last shown when the comment was written. A given commit must be a prefix of the head, from the present epoch.
+ * Why a command does not fit the current state; undefined if it fits. Without a commit, a command refers to the head that
+ * catalog-bot had last shown when the comment was written. A given commit must be a prefix of the head, in the current
+ * epoch.
  */
 function findStaleReason(
   command: SlashCommand,
@@ -386,8 +387,8 @@ function findStaleReason(
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
   const commandText = formatCommandForHead(command, head)
-  const hint = `comment "${commandText}" for the current commit`
-  // GitHub's times have whole seconds, so a head shown in the same second may be later than the comment.
+  const hint = `comment "${commandText}" to use the current commit`
+  // GitHub's times are in whole seconds, so a head shown in the same second may be later than the comment.
   const last = shown
     .filter(({ at }) => at < comment.createdAt)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.epoch - b.epoch))
@@ -395,15 +396,15 @@ function findStaleReason(
   if (command.sha !== undefined && !head.startsWith(command.sha))
     return `the head is ${head.slice(0, 12)}, not ${command.sha.slice(0, 12)}; ${hint}`
   if (last === undefined)
-    return `the bot had not reported on any commit when the comment was written; ${hint}`
+    return `catalog-bot had not reported on any commit when this comment was written; ${hint}`
   if (last.head !== head || last.epoch !== epoch)
-    return `the comment was written for ${last.head.slice(0, 12)}, and the pull request has changed since; ${hint}`
+    return `this comment refers to ${last.head.slice(0, 12)}, but the pull request has changed since; ${hint}`
   if (last.change !== change)
-    return `it was written when ${last.head.slice(0, 12)} did something else; ${hint}`
+    return `the effect of ${last.head.slice(0, 12)} has changed since this comment was written; ${hint}`
   return undefined
 }
 
-/** The same command for the present head. */
+/** The same command for the current head. */
 function formatCommandForHead({ name, words = '' }: SlashCommand, head: CommitSha): string {
   if (name === 'override') return `/override ${words}`
   return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`
@@ -413,12 +414,12 @@ const overrideTextPattern = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reas
 /** Limit for the comment, the merge message and the records, in characters. */
 const maxReasonLength = 300
 
-/** The override that was asked for, or why it is not allowed. */
+/** The requested override, or why it is not allowed. */
 function parseOverride({ words = '' }: SlashCommand): OverrideCommand | string {
   const { rule, reason } = overrideTextPattern.exec(words)?.groups ?? {}
-  if (rule === undefined || reason === undefined) return 'write /override RULE because REASON'
-  if (!knownRuleIds.has(rule)) return 'there is no such rule'
-  if (!overridableRules.has(rule)) return 'nobody can override this rule'
+  if (rule === undefined || reason === undefined) return 'use the form /override RULE because REASON'
+  if (!knownRuleIds.has(rule)) return 'this rule does not exist'
+  if (!overridableRules.has(rule)) return 'this rule cannot be overridden'
   if (reason.length > maxReasonLength) return `the reason is longer than ${maxReasonLength} characters`
   return { rule, reason }
 }
@@ -446,8 +447,7 @@ function toCommandRecord(
 }
 
 /**
- * Approvals by command. A deleted or edited comment no longer counts. The check handles approvers who later request
- * changes.
+ * Approvals by command. Deleted or edited comments do not count. The check handles approvers who later request changes.
  */
 export function findCommandApprovals(
   records: readonly CommandRecord[],
@@ -475,13 +475,13 @@ export function findCommandApprovals(
 export interface PullHold {
   readonly user: UserId
   readonly login: string
-  /** Someone lifted the hold, but for another state of the change. */
+  /** The hold was removed, but for another state of the change. */
   readonly isBack: boolean
 }
 
 /**
- * Who holds the pull request by command. A hold survives new pushes; lifting it counts for one state only. `check` is
- * undefined where nothing can be compared, as in a conflict; then any lift counts, because nothing is merged.
+ * Who put the pull request on hold. A hold survives new pushes, and removing it counts for one state only. `check` is
+ * undefined if nothing can be compared, as in a conflict. Then any removal counts, because nothing is merged.
  */
 export function findHold(
   records: readonly CommandRecord[],
@@ -497,7 +497,7 @@ export function findHold(
   return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
 }
 
-/** Who asked to merge this exact state. */
+/** Who requested the merge of this exact state. */
 export function findMergeRequest(
   records: readonly CommandRecord[],
   check: CheckInput,
@@ -508,8 +508,8 @@ export function findMergeRequest(
 }
 
 /**
- * The commands that comments still give, by comment id. Edited comments give none. GitHub's times hide an edit within
- * the same second, so callers compare the words.
+ * The commands that comments still contain, by comment id. Edited comments contain none. GitHub's times hide an edit
+ * within the same second, so callers compare the text.
  */
 function parseCurrentCommands(comments: readonly PullComment[]): ReadonlyMap<number, SlashCommand> {
   const commands = new Map<number, SlashCommand>()
@@ -520,7 +520,7 @@ function parseCurrentCommands(comments: readonly PullComment[]): ReadonlyMap<num
   return commands
 }
 
-/** Whether the approved state is still the present one, and the comment still gives the command. */
+/** Whether the approved state is still the current one, and the comment still contains the command. */
 export function isCommandCurrent(record: CommandRecord, check: CheckInput): boolean {
   const { snapshot, epoch = 0 } = check
   return (
@@ -533,7 +533,7 @@ export function isCommandCurrent(record: CommandRecord, check: CheckInput): bool
   )
 }
 
-/** Whether a comment still gives the recorded command with the same words. */
+/** Whether a comment still contains the recorded command with the same text. */
 function isStillGiven({ command, override }: CommandRecord, current: SlashCommand | undefined): boolean {
   if (current?.name !== command) return false
   if (override === undefined) return command !== 'override'

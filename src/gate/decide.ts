@@ -1,5 +1,5 @@
-// Turns findings and a snapshot into a verdict. The only code that creates a merge permit, and only when nothing speaks
-// against the merge: empty, unknown or missing input never counts as a yes.
+// Turns findings and a snapshot into a verdict. Only this file creates merge permits, and only if no reason speaks against
+// the merge. Empty, unknown or missing input never counts as approval.
 import type { CheckOutcome, PendingAction } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
@@ -27,15 +27,15 @@ export interface GateInput {
   readonly merge: TestMergeResult
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
-  /** Results of other Apps' required checks. An absent one does not pass. */
+  /** Results of the required checks of other Apps. An absent result does not pass. */
   readonly required?: readonly RequiredCheckAnswer[] | undefined
   readonly stopped?: readonly MergeFreeze[] | undefined
-  /** GitHub's words when it refused to merge this pull request. */
+  /** GitHub's message when it rejected the merge. */
   readonly refused?: string | undefined
   readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
-  /** Who removed this head from GitHub's merge queue, unless someone asked for the merge again since. */
+  /** Who removed this head from GitHub's merge queue, unless a later command requested the merge again. */
   readonly removedBy?: string | undefined
-  /** Who asked to merge this exact state with /merge, for repositories without automatic merging. */
+  /** Who requested the merge of this exact state with /merge, for repositories without automatic merging. */
   readonly requestedBy?: string | undefined
 }
 
@@ -49,13 +49,14 @@ interface WeightedReason extends VerdictReason {
 /** Decides on one pull request. Pure: the same input gives the same verdict. */
 export function decideVerdict(input: GateInput): PullVerdict {
   const { snapshot, merge, outcomes } = input
-  const required = [...findRequiredCheckReasons(input.config.merge.requires, snapshot.head, input.required)]
-  const reasons = [
-    ...findStateReasons(input),
-    ...findMergeReasons(input),
-    ...findCheckReasons(input),
-    ...required,
-  ]
+  // Nothing else matters, and no check will run, if the base already contains the head.
+  const isNothing = merge.kind === 'nothing'
+  const required = isNothing
+    ? []
+    : [...findRequiredCheckReasons(input.config.merge.requires, snapshot.head, input.required)]
+  const reasons = isNothing
+    ? [...findMergeReasons(input)]
+    : [...findStateReasons(input), ...findMergeReasons(input), ...findCheckReasons(input), ...required]
   const kind = reasons.reduce<VerdictKind>(
     (worst, reason) => (severityByVerdict[reason.kind] > severityByVerdict[worst] ? reason.kind : worst),
     'merge',
@@ -81,7 +82,7 @@ export function decideVerdict(input: GateInput): PullVerdict {
     ? [getMinRetrySeconds(outcomes)]
     : []
   if (required.length > 0) return { ...verdict, retryAfter: Math.min(requiredCheckRetrySeconds, ...others) }
-  // Ask an optional check's open questions again as long as the pull request waits for something else.
+  // Retry an optional check's open questions while the pull request waits for something else.
   if (kind !== 'merge' || merge.kind !== 'clean')
     return kind === 'wait' && others[0] !== undefined ? { ...verdict, retryAfter: others[0] } : verdict
   return {
@@ -100,8 +101,8 @@ export function decideVerdict(input: GateInput): PullVerdict {
 }
 
 /**
- * The verdict on a pull request that we cannot check because it is too large or git rejects it. Final: retrying does
- * not help. Never a permit.
+ * The verdict on a pull request that cannot be checked because it is too large or Git rejects it. Retrying does not help.
+ * Never has a permit.
  */
 export function rejectUnchecked(
   { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
@@ -123,9 +124,9 @@ export function createTooLargeReason(why: string): VerdictReason {
   return { code: 'too-large', text: `this pull request is too large to check: ${why}` }
 }
 
-/** `why`: an object and git's name for the defect. */
+/** `why`: an object and Git's name for the defect. */
 export function createMalformedReason(why: string): VerdictReason {
-  return { code: 'malformed', text: `git refuses the commits of this pull request: ${why}` }
+  return { code: 'malformed', text: `Git rejects the commits of this pull request: ${why}` }
 }
 
 function* findStateReasons({
@@ -145,7 +146,7 @@ function* findStateReasons({
     yield createReason(
       'wait',
       'stacked',
-      'the pull request depends on another pull request, which must be merged first',
+      'this pull request depends on another pull request, which must be merged first',
     )
   const blocking = new Set(config.merge.blockingLabels.map((label) => label.toLowerCase()))
   for (const label of snapshot.labels)
@@ -153,25 +154,30 @@ function* findStateReasons({
       yield createReason('wait', 'label', `the label "${label}" blocks merging`)
   if (heldBy !== undefined) {
     const { login, isBack } = heldBy
-    const back = isBack ? ': that was lifted for something else than it is now' : ''
-    yield createReason('wait', 'held', `${login} put it on hold with /hold${back}`, [login])
+    const text = isBack
+      ? `the hold by ${login} is active again because this pull request has changed since the hold was removed`
+      : `${login} put this pull request on hold with /hold`
+    yield createReason('wait', 'held', text, [login])
   }
   if (removedBy !== undefined)
-    yield createReason('wait', 'removed-from-queue', `it was removed from the merge queue by ${removedBy}`, [
-      removedBy,
-    ])
+    yield createReason(
+      'wait',
+      'removed-from-queue',
+      `${removedBy} removed this pull request from the merge queue`,
+      [removedBy],
+    )
   for (const stop of stopped) yield createReason('wait', 'stopped', formatFreeze(stop))
   if (refused !== undefined)
     yield createReason(
       'wait',
       'refused',
-      `GitHub refused to merge it: ${refused.replace(/[.\s]+$/, '')}. The bot tries again when the pull request changes, and from time to time`,
+      `GitHub rejected the merge: ${refused.replace(/[.\s]+$/, '')}. catalog-bot retries when the pull request changes, and periodically`,
     )
   if (!config.merge.enabled && requestedBy === undefined)
-    yield createReason('wait', 'merge-disabled', 'automatic merging is switched off in this repository')
+    yield createReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
 }
 
-function* findMergeReasons({ merge, changedPaths }: GateInput): Generator<WeightedReason> {
+function* findMergeReasons({ merge, changedPaths, snapshot }: GateInput): Generator<WeightedReason> {
   if (merge.kind === 'conflict') {
     const shown = merge.paths.slice(0, 3).join(', ')
     const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
@@ -185,17 +191,18 @@ function* findMergeReasons({ merge, changedPaths }: GateInput): Generator<Weight
     yield createReason(
       'blocked',
       'nothing-to-merge',
-      'the base branch already contains all commits of the pull request',
+      `the pull request has no commits that ${snapshot.baseRef} lacks`,
     )
   if (merge.kind === 'clean' && changedPaths === 0)
-    yield createReason('wait', 'empty', 'the pull request changes no file of the base branch')
+    yield createReason('wait', 'empty', 'the pull request does not change any files')
 }
 
-/** Every required check must have finished; an absent check does not pass. */
-function* findCheckReasons({ outcomes, config, requestedBy }: GateInput): Generator<WeightedReason> {
+/** Every required check must have finished. An absent check does not pass. */
+function* findCheckReasons({ outcomes, config, requestedBy, merge }: GateInput): Generator<WeightedReason> {
   const requiredChecks = getRequiredOwnChecks(config)
   for (const id of requiredChecks) {
-    if (!outcomes.some((outcome) => outcome.check === id))
+    // A conflict already blocks the merge, and no check runs until it is resolved.
+    if (merge.kind !== 'conflict' && !outcomes.some((outcome) => outcome.check === id))
       yield createReason('unknown', 'unanswered', `the check ${id} has not finished`)
   }
   for (const outcome of outcomes.filter(({ check }) => requiredChecks.includes(check))) {
@@ -209,7 +216,7 @@ function* findCheckReasons({ outcomes, config, requestedBy }: GateInput): Genera
         `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}`,
       )
     for (const { question, reason: why } of outcome.unanswered)
-      yield createReason('unknown', 'unanswered', `${outcome.check}: ${question}: ${why}`)
+      yield createReason('unknown', 'unanswered', `${outcome.check}: could not determine ${question}: ${why}`)
     for (const { what, who } of outcome.waiting) yield createReason('wait', 'approval', what, who)
     if (requestedBy === undefined)
       for (const why of outcome.manualMergeReasons ?? []) yield createReason('wait', 'merge-disabled', why)
@@ -225,12 +232,12 @@ function createReason(
   return { kind, code, text, ...(who && who.length > 0 && { who }) }
 }
 
-/** Seconds until the first open question may be asked again; 60 by default. */
+/** Seconds until the first open question can be retried. Default: 60. */
 function getMinRetrySeconds(outcomes: readonly CheckOutcome[]): number {
   const waits = outcomes.flatMap((outcome) =>
     outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
   )
-  // Not `Math.min(...waits)`: there can be more than a call takes arguments.
+  // Avoids `Math.min(...waits)`, because there can be more values than a call accepts arguments.
   const first = waits.reduce((min, wait) => Math.min(min, wait), Infinity)
   return first === Infinity ? 60 : Math.max(1, first)
 }

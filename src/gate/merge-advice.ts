@@ -1,4 +1,4 @@
-// Advice for maintainers beside the chosen method, as clauses without a full stop; src/messages/merge-plan.ts formats
+// Advice for maintainers in addition to the chosen method, as clauses without a period. src/messages/merge-plan.ts formats
 // them.
 import type { BranchRules } from './branch-rules.ts'
 import {
@@ -18,22 +18,22 @@ export function describeMergeConditions(
   method: MergeStrategy | undefined,
 ): string[] {
   const isPush = method?.kind === 'push'
-  const checkLocation = method?.kind === 'queue' ? "its group's commit" : 'its head'
+  const checkLocation = method?.kind === 'queue' ? "the group's commit" : 'the head'
   return [
     ...(rules.pullRequest === undefined ? [] : describeReviewConditions(rules.pullRequest, isPush)),
     ...(isPush && comparesMergeTrees(rules)
-      ? ["its merge must have the content of GitHub's own merge; where that is different, it is not merged"]
+      ? ["the merge must have the same content as GitHub's test merge; otherwise catalog-bot does not merge it"]
       : []),
-    ...(foreign.length > 0 ? [`${formatCheckNames(foreign)} must be green on ${checkLocation}`] : []),
+    ...(foreign.length > 0 ? [`${formatCheckNames(foreign)} must pass on ${checkLocation}`] : []),
     ...(rules.signatures ? ['every commit must have a verified signature'] : []),
     ...(requiresUpToDateHead(rules) && method?.kind === 'github-merge'
-      ? ['its head must be up to date with the branch']
+      ? ['the head must be up to date with the branch']
       : []),
-    ...(rules.workflows ? ['the workflows that the branch requires must be green'] : []),
+    ...(rules.workflows ? ['the workflows that the branch requires must pass'] : []),
     ...rules.others.map((name) => `the rule ${name} must be satisfied`),
     ...(pull === undefined && !hasPermission(permissions, 'workflows')
       ? [
-          'it must not change .github/workflows/: the App lacks the permission workflows: write, so a person merges that',
+          'the pull request must not change .github/workflows/, because the App lacks the permission workflows: write; a person must merge such changes',
         ]
       : []),
   ]
@@ -45,17 +45,17 @@ function describeReviewConditions(
 ): string[] {
   const { approvals } = requirement
   return [
-    ...(isPush ? ['it must be open; one pull request is pushed at a time'] : []),
+    ...(isPush ? ['the pull request must be open; catalog-bot pushes one pull request at a time'] : []),
     ...(approvals > 0
       ? [
-          `${approvals === 1 ? 'one approving review' : `${approvals} approving reviews`} of people with write access must stand on GitHub; a command in a comment is none`,
+          `GitHub requires ${approvals === 1 ? 'one approving review' : `${approvals} approving reviews`} from users with write access; /approve comments do not count`,
         ]
       : []),
-    ...(requirement.codeOwners ? ['a code owner of each changed file must approve, where there is one'] : []),
+    ...(requirement.codeOwners ? ['a code owner of each changed file must approve, if the file has a code owner'] : []),
     ...(requirement.conversations ? ['every conversation must be resolved'] : []),
-    ...(requirement.dismissesStale ? ['its approvals must be newer than its last push'] : []),
+    ...(requirement.dismissesStale ? ['approvals must be newer than the last push'] : []),
     ...(requirement.lastPushApproval
-      ? ['somebody else than the last pusher must approve after the last push']
+      ? ['someone other than the last pusher must approve after the last push']
       : []),
   ]
 }
@@ -72,18 +72,18 @@ export function suggestFasterSettings(
     ...(method?.kind === 'github-merge' ? suggestPushSettings(input, requirements) : []),
     ...(!rules.mergeQueue && requiresUpToDateHead(rules)
       ? [
-          'switch off that branches must be up to date: each merge is validated against the tip anyway, and people need not update theirs',
+          'turn off the requirement that branches be up to date: catalog-bot validates each merge against the tip anyway, so authors need not update their branches',
         ]
       : []),
     ...(rules.temporaryBranch.length > 0
       ? [
-          `exclude ${temporaryBranchPattern} from the ruleset with ${formatList(rules.temporaryBranch)}: the App puts checks on merges there`,
+          `exclude ${temporaryBranchPattern} from the ruleset that contains ${formatList(rules.temporaryBranch)}, because catalog-bot adds checks to merges on these branches`,
         ]
       : []),
   ]
 }
 
-/** A: only the App moves the branch. B: our checks are required. Both are in recommended-rulesets.ts. */
+/** Ruleset A: only the App can update the branch. Ruleset B: catalog-bot's checks are required. See recommended-rulesets.ts. */
 function suggestMissingRulesets(
   { rules, app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
   method: MergeStrategy | undefined,
@@ -92,18 +92,18 @@ function suggestMissingRulesets(
     rules.checks.required.filter((check) => check.app === app).map((check) => check.name),
   )
   const isMissingChecks = checksToRequire.some((name) => !pinned.has(name))
-  const exact = method?.kind === 'github-merge' ? ', and what GitHub merges is what was validated' : ''
+  const exact = method?.kind === 'github-merge' ? ', and GitHub merges exactly what was validated' : ''
   return [
     ...(rules.reservedForUs
       ? []
       : [
           rules.owner === 'user'
-            ? "move the repository to an organization: there, ruleset A lets nobody but the App move the branch; a person's repository cannot name an App"
-            : `add ruleset A, by which nobody but this App moves the branch: no merge has to be validated twice${exact}`,
+            ? "move the repository to an organization: only there can ruleset A restrict updates of the branch to the App, because a user's repository does not support Apps in bypass lists"
+            : `add ruleset A, which allows only this App to update the branch: then no merge has to be validated twice${exact}`,
         ]),
     ...(isMissingChecks
       ? [
-          "add ruleset B, which requires this App's checks from this App: GitHub itself refuses what did not pass",
+          "add ruleset B, which requires this App's checks: then GitHub itself rejects changes that did not pass",
         ]
       : []),
   ]
@@ -111,35 +111,35 @@ function suggestMissingRulesets(
 
 function suggestPushSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements): string[] {
   if (wanted !== 'auto')
-    return ['set merge.method to auto: the validated merge itself is pushed wherever the rules allow it']
+    return ['set merge.method to auto: catalog-bot then pushes the validated merge itself where the rules allow it']
   return [
     ...(rules.linearHistory
-      ? ['switch off the linear history: the validated merge itself can be pushed']
+      ? ['turn off the linear history requirement: then catalog-bot can push the validated merge itself']
       : []),
     ...(rules.mergeMethods.includes('merge')
       ? []
-      : ['allow merge commits: the validated merge itself can be pushed']),
-    ...(rules.workflows ? ['require checks instead of workflows: those block every push'] : []),
-    ...(rules.closedToPushes ? ['let this App bypass that rule always, and not for pull requests only'] : []),
+      : ['allow merge commits: then catalog-bot can push the validated merge itself']),
+    ...(rules.workflows ? ['require checks instead of workflows, because required workflows block every push'] : []),
+    ...(rules.closedToPushes ? ['set the bypass mode of this App to "always" instead of "for pull requests only"'] : []),
     ...(foreign.length > 0
       ? [
-          `list ${formatCheckNames(foreign)} in merge.requires, and do not require ${foreign.length === 1 ? 'it' : 'them'} on the branch: the App waits for ${foreign.length === 1 ? 'it' : 'them'} all the same, and can push`,
+          `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, and can push`,
         ]
       : []),
   ]
 }
 
 function suggestQueueSettings({ queue }: BranchRules): string[] {
-  if (queue === undefined) return ['let the merge queue make merge commits, in groups of one']
+  if (queue === undefined) return ['configure the merge queue to create merge commits, in groups of one']
   return [
     ...(queue.method === 'merge'
       ? []
       : [
-          `let the merge queue make merge commits, not ${queue.method}: they keep the commits that were validated`,
+          `configure the merge queue to use the method merge instead of ${queue.method}: merge commits preserve the validated commits`,
         ]),
     ...(queue.largestGroup > 1
       ? [
-          `let the merge queue merge groups of one, not of ${queue.largestGroup}: each commit on the branch is then one that was validated`,
+          `limit the groups of the merge queue to one pull request instead of ${queue.largestGroup}: then every commit on the branch was validated`,
         ]
       : []),
   ]
@@ -151,8 +151,8 @@ export function describeUncertainties(
   method: MergeStrategy | undefined,
 ): string[] {
   return [
-    ...rules.unread.map((what) => `${what}: GitHub may refuse because of what stands there`),
-    ...(permissions === undefined ? ["the App's own permissions could not be read"] : []),
-    ...(method?.kind === 'push' ? doubtful.map((why) => `${why}: GitHub may refuse the push`) : []),
+    ...rules.unread.map((what) => `${what}: these settings may cause GitHub to reject the merge`),
+    ...(permissions === undefined ? ["catalog-bot could not read the App's permissions"] : []),
+    ...(method?.kind === 'push' ? doubtful.map((why) => `${why}: GitHub may reject the push`) : []),
   ]
 }

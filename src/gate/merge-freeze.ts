@@ -1,11 +1,11 @@
-// A stop: nothing is merged into a branch until it ends.
+// A freeze: catalog-bot merges nothing into a branch until the freeze ends.
 import { formatIsoTime } from '../findings/iso-time.ts'
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
 /**
- * `frozen`: people ordered it. `audit`: a branch has content that was not validated. `refused`: the branch's settings
- * reject our merges; only this kind expires.
+ * `frozen`: a person requested it. `audit`: the branch contains content that was not validated. `refused`: the branch's
+ * settings reject catalog-bot's merges; only this kind expires.
  */
 export type FreezeKind = 'frozen' | 'audit' | 'refused'
 
@@ -17,12 +17,12 @@ export type FreezeAuthor =
       /** The comment with the command, which works once. */
       readonly comment: number
     }
-  /** The local account that ran the command line. */
+  /** The local account that ran the command. */
   | { readonly kind: 'command-line'; readonly user: string }
   | { readonly kind: 'page'; readonly login: string; readonly user: UserId }
   | { readonly kind: 'bot' }
 
-/** No branch means every branch of the repository. */
+/** Without a branch, applies to every branch of the repository. */
 export interface FreezeScope {
   readonly repository: RepositoryName
   readonly branch?: string | undefined
@@ -37,17 +37,17 @@ export interface FreezeRequest extends FreezeScope {
   readonly commit?: CommitSha | undefined
   /** For `refused`: when to retry, in milliseconds since the epoch. */
   readonly tryAgainAt?: number | undefined
-  /** For `refused`: the branch's rules at that time; a change is a reason to retry. */
+  /** For `refused`: the branch's rules at that time. A change triggers a retry. */
   readonly rules?: string | undefined
 }
 
 export interface MergeFreeze extends FreezeRequest {
   readonly since: number
-  /** How often it was ordered; each refused retry counts. */
+  /** How often it was requested. Each rejected retry counts. */
   readonly times: number
 }
 
-/** One record: a stop begins or ends. */
+/** Records that a freeze started or ended. */
 export interface FreezeEvent extends FreezeScope {
   readonly step: 'stopped' | 'resumed'
   readonly kind: FreezeKind
@@ -56,8 +56,8 @@ export interface FreezeEvent extends FreezeScope {
   readonly at: number
 }
 
-/** The stops that block this branch now. An expired refusal does not count, so that one merge is tried. */
-export function activeFreezes(
+/** The freezes that block this branch now. An expired rejection does not count, so one merge is attempted. */
+export function findActiveFreezes(
   stops: readonly MergeFreeze[],
   branch: string,
   now: number,
@@ -69,19 +69,19 @@ export function activeFreezes(
   )
 }
 
-/** A sentence without a full stop. It contains untrusted text: escape it where it is shown. */
+/** A sentence without a period. Contains untrusted text: escape it for display. */
 export function formatFreeze({ branch, kind, reason, by, since }: MergeFreeze): string {
-  const where = branch === undefined ? 'in this repository' : `on ${branch}`
+  const target = branch === undefined ? 'all branches' : branch
   const at = formatUtcMinute(since)
   const why = reason === '' ? '' : `: ${reason.replace(/[.\s]+$/, '')}`
   const which = branch === undefined ? ' all' : ''
   switch (kind) {
     case 'frozen':
-      return `merging is stopped ${where} by ${formatFreezeAuthor(by)} since ${at}${why}. Maintainers end that with /thaw${which}`
+      return `${formatFreezeAuthor(by)} froze merging into ${target} at ${at}${why}. To unfreeze it, a maintainer can comment /unfreeze${which}`
     case 'audit':
-      return `merging is stopped ${where} since ${at}, because the branch does not hold what was checked${why}. Maintainers end that with /thaw${which} audit`
+      return `merging into ${target} has been frozen since ${at} because the branch does not match what was checked${why}. To unfreeze it, a maintainer can comment /unfreeze${which} audit`
     case 'refused':
-      return `GitHub refuses merges ${where} since ${at}${why}. The bot tries again from time to time, and when the settings change`
+      return `GitHub has rejected merges into ${target} since ${at}${why}. catalog-bot retries periodically, and when the settings change`
   }
 }
 
@@ -98,14 +98,14 @@ export function formatFreezeAuthor(by: FreezeAuthor): string {
     case 'page':
       return `@${by.login} (status page)`
     case 'bot':
-      return 'the bot'
+      return 'catalog-bot'
   }
 }
 
 const initialBackOffMs = 60_000
 const maxBackOffMs = 3600_000
 
-/** Milliseconds until the next try after `times` refusals: one minute, doubled each time, at most one hour. */
+/** Milliseconds until the next retry after `times` rejections: one minute, doubled each time, at most one hour. */
 export function computeBackOffMs(times: number): number {
   return Math.min(maxBackOffMs, initialBackOffMs * 2 ** Math.min(20, Math.max(0, times - 1)))
 }

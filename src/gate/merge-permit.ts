@@ -1,5 +1,5 @@
-// Proof that one exact commit may become the tip of one branch. The class is exported as a type only, so that mint()
-// alone can create it; every merge asks for this value.
+// Proof that one exact commit may become the tip of one branch. The class is exported as a type only, so that only
+// mintMergePermit() can create it. Every merge requires this value.
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 
@@ -21,7 +21,7 @@ class Permit {
   constructor(landing: ValidatedMerge) {
     this.landing = landing
   }
-  /** The private field identifies permits: an object of the same shape does not pass. */
+  /** The private field identifies permits. An object of the same shape does not pass. */
   static is(value: unknown): value is Permit {
     return typeof value === 'object' && value !== null && #minted in value
   }
@@ -34,7 +34,7 @@ export function mintMergePermit(merge: ValidatedMerge): MergePermit {
   return new Permit(Object.freeze({ ...merge }))
 }
 
-/** Checks at run time too, because JavaScript callers have no types. */
+/** Also checks at run time, because JavaScript callers have no types. */
 export function isMergePermit(value: unknown): value is MergePermit {
   return Permit.is(value)
 }

@@ -8,13 +8,13 @@ export type TokenPermissions = Readonly<Record<string, string | undefined>>
 export interface MergePlanInput {
   readonly rules: BranchRules
   readonly wanted: ConfiguredMergeMethod
-  /** Undefined: unknown. */
+  /** Undefined if unknown. */
   readonly permissions: TokenPermissions | undefined
   readonly app: number
   readonly ownChecks: readonly string[]
-  /** The subset that the branch should require. Absent: all. */
+  /** The subset that the branch should require. Default: all. */
   readonly checksToRequire?: readonly string[]
-  /** Absent: any pull request, as for a page about the branch. */
+  /** Absent: the plan is for any pull request, as on a page about the branch. */
   readonly pull?:
     | {
         readonly containsBase: boolean
@@ -26,10 +26,10 @@ export interface MergePlanInput {
 export interface MergeRequirements {
   readonly own: readonly RequiredCheck[]
   readonly foreign: readonly RequiredCheck[]
-  /** Our checks must be on the merge commit before it is pushed. */
+  /** catalog-bot's checks must be on the merge commit before the push. */
   readonly checksFirst: boolean
   readonly noPush: readonly string[]
-  /** Why GitHub may refuse a push; its behavior is not documented. */
+  /** Why GitHub may reject a push. The behavior is not documented. */
   readonly doubtful: readonly string[]
   /** The methods by which GitHub can merge under all rules. */
   readonly methods: readonly MergeMethod[]
@@ -50,26 +50,26 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
     foreign,
     checksFirst: isBehind && own.length > 0,
     noPush: [
-      ...(rules.linearHistory ? ['the branch demands a linear history, so it takes no merge commit'] : []),
+      ...(rules.linearHistory ? ['the branch requires a linear history, so it does not accept merge commits'] : []),
       ...(rules.workflows ? ['the branch requires workflows, which block every push'] : []),
-      ...(rules.closedToPushes ? ['the App may merge pull requests, and may not push'] : []),
+      ...(rules.closedToPushes ? ['the App can merge pull requests but cannot push'] : []),
       ...(isBehind && foreign.length > 0
         ? [
-            `the branch requires ${formatCheckNames(foreign)}, and nobody reports that on a merge that is not pushed yet`,
+            `the branch requires ${formatCheckNames(foreign)} to pass before the push, but other apps report only on the heads of pull requests`,
           ]
         : []),
       ...(needsTemporaryBranch && rules.temporaryBranch.length > 0
-        ? [`a temporary branch for the merge is refused by the rule ${formatList(rules.temporaryBranch)}`]
+        ? [`the ${rules.temporaryBranch.length === 1 ? 'rule' : 'rules'} ${formatList(rules.temporaryBranch)} ${rules.temporaryBranch.length === 1 ? 'does' : 'do'} not allow a temporary branch for the merge`]
         : []),
     ],
     doubtful: [
-      ...(rules.mergeMethods.includes('merge') ? [] : ['merge commits are switched off']),
-      ...rules.others.map((name) => `nobody knows what the rule ${name} does to a push`),
+      ...(rules.mergeMethods.includes('merge') ? [] : ['merge commits are disabled']),
+      ...rules.others.map((name) => `catalog-bot does not recognize the rule ${name} and cannot predict whether it allows pushes`),
     ],
     methods: rules.mergeMethods.filter(
       (method) =>
         !(method === 'merge' && rules.linearHistory) &&
-        // GitHub signs the merges that it makes. It does not sign what it rebases, and lets only a pull request's author squash:
+        // GitHub signs its own merges. It does not sign rebased commits, and lets only a pull request's author squash:
         // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
         (method === 'merge' || !rules.signatures),
     ),
@@ -80,11 +80,11 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
 export const requiresUpToDateHead = ({ checks }: BranchRules): boolean =>
   checks.strict && checks.required.length > 0
 
-/** Whether GitHub compares the tree of a pushed merge with that of its own. */
+/** Whether GitHub compares the tree of a pushed merge with the tree of its test merge. */
 export const comparesMergeTrees = ({ pullRequest }: BranchRules): boolean =>
   pullRequest !== undefined && (pullRequest.dismissesStale || pullRequest.lastPushApproval)
 
-/** Unknown permissions count as granted: GitHub refuses what they do not allow. */
+/** Unknown permissions count as granted, because GitHub rejects requests that they do not allow. */
 export function hasPermission(
   permissions: TokenPermissions | undefined,
   name: string,
@@ -97,7 +97,7 @@ export function hasPermission(
 
 export const formatCheckNames = (checks: readonly RequiredCheck[]): string =>
   `the ${checks.length === 1 ? 'check' : 'checks'} ${formatList(
-    checks.map(({ name, app }) => `"${name}"${app === undefined ? '' : ` of App ${app}`}`),
+    checks.map(({ name, app }) => `"${name}"${app === undefined ? '' : ` from App ${app}`}`),
   )}`
 
 export const formatList = (items: readonly string[]): string =>

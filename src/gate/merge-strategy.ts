@@ -1,34 +1,34 @@
-// How a pull request gets onto its base branch; docs/landing.md has the table.
+// How a pull request is merged into its base branch. docs/landing.md has a table.
 import type { MergeMethod } from './branch-rules.ts'
 
 export type MergeStrategy =
   /**
-   * Compare-and-swap push of the validated merge commit. `checksFirst`: put our checks on that commit through a
-   * temporary branch first, because GitHub counts checks of the pushed commit. `signed`: create it with GitHub's API,
+   * Compare-and-swap push of the validated merge commit. `checksFirst`: first add catalog-bot's checks to that commit on a
+   * temporary branch, because GitHub counts the checks of the pushed commit. `signed`: create the commit with GitHub's API,
    * which signs an App's commits.
    */
   | { readonly kind: 'push'; readonly checksFirst: boolean; readonly signed: boolean }
   /**
-   * `PUT merge`, pinned to the head. GitHub does not pin the base, so we compare the resulting tree with the validated
-   * one.
+   * `PUT merge`, pinned to the head. GitHub does not pin the base, so the resulting tree is compared with the validated
+   * tree.
    */
   | { readonly kind: 'github-merge'; readonly method: MergeMethod }
-  /** GitHub's merge queue: our checks judge each group's commit. */
+  /** GitHub's merge queue. catalog-bot's checks evaluate the commit of each group. */
   | { readonly kind: 'queue' }
 
 export interface MergePlan {
-  /** Absent: no method works; `missing` says why. */
+  /** Absent if no method works; `missing` lists the reasons. */
   readonly method?: MergeStrategy
   /**
-   * True where GitHub accepts a pushed merge only if its tree equals that of `refs/pull/N/merge`. If the trees differ,
-   * we do not merge.
+   * Whether GitHub accepts a pushed merge only if its tree equals the tree of `refs/pull/N/merge`. If the trees differ,
+   * catalog-bot does not merge.
    */
   readonly needsGitHubsTree: boolean
-  /** Why this method, for maintainers. Like the fields below, clauses without a full stop. */
+  /** Explains the choice to maintainers. Like the fields below, clauses without a period. */
   readonly because: string
-  /** What the branch requires that the App cannot provide, each with what to change. */
+  /** Requirements of the branch that the App does not meet, each with a fix. */
   readonly missing: readonly string[]
-  /** What GitHub requires of each pull request from people and other Apps. */
+  /** Requirements for each pull request that people and other Apps must meet. */
   readonly conditions: readonly string[]
   readonly faster: readonly string[]
   readonly unsure: readonly string[]

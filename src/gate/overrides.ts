@@ -1,4 +1,4 @@
-// Applies a maintainer's /override: findings of the named rule no longer block exactly the change it was given for.
+// Applies a maintainer's /override: findings of the named rule no longer block the exact change for which it was given.
 import { overridableRules } from '../checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -6,12 +6,12 @@ import { isCommandCurrent, type CommandRecord } from './commands.ts'
 
 export interface RuleOverride {
   readonly rule: string
-  /** Untrusted text: escape it where it is shown. */
+  /** Untrusted text: escape it for display. */
   readonly reason: string
   readonly by: string
 }
 
-/** The overrides in force: for the present change, by comments that still exist. The last one per rule wins. */
+/** The active overrides: those for the current change, from comments that still exist. The last one per rule wins. */
 export function findActiveOverrides(
   records: readonly CommandRecord[],
   check: CheckInput,
@@ -26,7 +26,7 @@ export function findActiveOverrides(
   return [...found.values()]
 }
 
-/** Turns overridden errors into warnings that name the maintainer, and returns the overrides that had an effect. */
+/** Turns overridden errors into warnings that name the maintainer. Also returns the overrides that had an effect. */
 export function applyOverrides(
   outcomes: readonly CheckOutcome[],
   overrides: readonly RuleOverride[],
@@ -46,8 +46,8 @@ export function applyOverrides(
 }
 
 /**
- * Findings minus those `overridden` in one of the pull requests that merge together. Ignores places, because earlier
- * merges move them.
+ * Findings except those `overridden` in one of the pull requests that merge together. Ignores line numbers, because
+ * earlier merges shift them.
  */
 export function excludeOverridden(
   findings: readonly Finding[],

@@ -1,5 +1,5 @@
-// The two rulesets for a branch on which the App merges, as GitHub imports them. A: only the App moves it. B, without
-// bypass: our checks are required. Two, because a bypass applies to a whole ruleset.
+// The two recommended rulesets for a branch, in GitHub's import format. A: only the App can update the branch. B: the
+// checks of catalog-bot are required, without bypass. There are two because a bypass applies to a whole ruleset.
 
 export interface RecommendedRuleset {
   readonly name: string
@@ -31,13 +31,13 @@ export function buildRecommendedRulesets(
   } as const
   return {
     a: {
-      name: `catalog-bot A: only the App moves ${branch}`,
+      name: `catalog-bot A: only the App can update ${branch}`,
       ...about,
       bypass_actors: [{ actor_id: app, actor_type: 'Integration', bypass_mode: 'always' }],
       rules: [{ type: 'update' }],
     },
     b: {
-      name: `catalog-bot B: ${branch} takes what passed`,
+      name: `catalog-bot B: ${branch} requires passing checks`,
       ...about,
       bypass_actors: [],
       rules: [
@@ -46,7 +46,7 @@ export function buildRecommendedRulesets(
         {
           type: 'required_status_checks',
           parameters: {
-            // We validate every merge against the tip, so branches need no manual update.
+            // catalog-bot validates every merge against the tip, so branches need no manual update.
             strict_required_status_checks_policy: false,
             required_status_checks: ownChecks.map((context) => ({ context, integration_id: app })),
           },

@@ -1,4 +1,4 @@
-// Other Apps' checks that the configuration requires (`merge.requires`). A missing check never passes.
+// Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
 import type { CommitSha } from '../change/ids.ts'
 import { questionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
 import type { RequiredOtherCheck } from '../config/required-checks.ts'
@@ -17,7 +17,7 @@ export const toRequiredCheckQuestions = (
 ): readonly CheckRunQuestion[] =>
   requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
 
-/** Seconds between two looks: GitHub's webhook names no pull request of a fork when a check ends. */
+/** Seconds between two requests. Polls, because GitHub's check webhooks do not name a fork's pull request. */
 export const requiredCheckRetrySeconds = 120
 
 export interface RequiredCheckReason {
@@ -27,7 +27,7 @@ export interface RequiredCheckReason {
   readonly text: string
 }
 
-/** Reasons against a merge; none if all checks passed on this head. */
+/** Reasons against a merge. Empty if all checks passed on this head. */
 export function* findRequiredCheckReasons(
   requires: readonly RequiredOtherCheck[],
   head: CommitSha,
@@ -35,7 +35,7 @@ export function* findRequiredCheckReasons(
 ): Generator<RequiredCheckReason> {
   const known = new Map(answers.map(({ question, answer }) => [questionKey(question), answer]))
   for (const question of toRequiredCheckQuestions(requires, head)) {
-    const which = `the check ${question.name} of App ${question.app}`
+    const which = `the check ${question.name} from App ${question.app}`
     const answer = known.get(questionKey(question))
     switch (answer?.kind) {
       case 'green':
@@ -48,14 +48,14 @@ export function* findRequiredCheckReasons(
         yield {
           kind: 'blocked',
           code: 'required-check-failed',
-          text: `${which} has not passed: ${answer.conclusion}`,
+          text: `${which} did not pass: ${answer.conclusion}`,
         }
         break
       case 'unknown':
-        yield { kind: 'unknown', code: 'unanswered', text: `${which}: ${answer.reason}` }
+        yield { kind: 'unknown', code: 'unanswered', text: `could not read ${which}: ${answer.reason}` }
         break
       case undefined:
-        yield { kind: 'unknown', code: 'unanswered', text: `${which}: nobody has asked for it yet` }
+        yield { kind: 'unknown', code: 'unanswered', text: `${which} has not been requested yet` }
     }
   }
 }

@@ -1,8 +1,8 @@
-// Which of the bot's checks must pass before a merge: all except those that the configuration makes optional.
+// The checks of catalog-bot that must pass before a merge: all except those that the configuration makes optional.
 import type { Config } from '../config/config.ts'
 import { checks, type CheckId } from '../findings/checks.ts'
 
-/** A configured check reads the setting with its id; a check without one does not type-check. */
+/** A configurable check reads the setting with its id. A check without such a setting does not type-check. */
 export function getRequiredOwnChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
   return checks
     .filter((check) => check.demand === 'required' || config[check.id].required)

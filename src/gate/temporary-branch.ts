@@ -1,14 +1,13 @@
-// Temporary branches that hold merges on GitHub while checks are added to them. The common prefix lets rulesets exclude
-// them.
+// Temporary branches that hold merges on GitHub while checks are added. The common prefix lets rulesets exclude them.
 import { toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { ValidatedMerge } from './merge-permit.ts'
 
 export const temporaryBranchPrefix = 'catalog-bot/tmp-'
 
-/** The pattern for a ruleset's `exclude`. */
+/** The pattern for the `exclude` list of a ruleset. */
 export const temporaryBranchPattern = `refs/heads/${temporaryBranchPrefix}*`
 
-/** GitHub keeps its merge queues' groups below this prefix. */
+/** The prefix of GitHub's branches for merge queue groups. */
 export const queueBranchPrefix = 'gh-readonly-queue/'
 
 /** Ends with the commit's first digits to avoid collisions with other branches. */
@@ -17,7 +16,7 @@ export function formatTemporaryBranch({
   baseRef,
   commit,
 }: Pick<ValidatedMerge, 'pull' | 'baseRef' | 'commit'>): string {
-  // No slash, because a ruleset's `tmp-*` does not match across one.
+  // No slash, because `tmp-*` in a ruleset does not match across slashes.
   return `${temporaryBranchPrefix}${pull}-${encodeURIComponent(baseRef)}-${commit.slice(0, 12)}`
 }
 
@@ -30,7 +29,7 @@ export function parseTemporaryBranch(
     /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranchPrefix.length)) ?? []
   if (number === undefined || name === undefined) return undefined
   const baseRef = tryDecodeUri(name)
-  // Accept only names that we would write.
+  // Accept only names that formatTemporaryBranch() returns.
   return baseRef === undefined || encodeURIComponent(baseRef) !== name
     ? undefined
     : { pull: toPullNumber(Number(number)), baseRef }

@@ -1,15 +1,15 @@
-// A verdict holds for exactly one (head, base, config).
+// A verdict applies to exactly one (head, base, config).
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { CheckOutcome, PendingAction } from '../checks/check.ts'
 import type { MergePermit } from './merge-permit.ts'
 
-/** `merge`: merge now. `wait`: people must act. `blocked`: the author must act. `unknown`: answers are missing. */
+/** `merge`: merge now. `wait`: someone must act. `blocked`: the author must act. `unknown`: responses are missing. */
 export type VerdictKind = 'merge' | 'wait' | 'blocked' | 'unknown'
 
 export interface VerdictReason {
   /** For machines: `findings`, `approval`, `draft`, `conflict`, `unanswered`, `label`, `stopped`, ... */
   readonly code: VerdictReasonCode
-  /** For people, without a full stop. */
+  /** For people, without a period. */
   readonly text: string
   readonly who?: readonly string[]
 }
@@ -45,12 +45,12 @@ export interface PullVerdict {
   readonly base: CommitSha
   readonly baseRef: string
   readonly config: string
-  /** Absent when head and base do not merge. */
+  /** Absent if head and base do not merge. */
   readonly result?: { readonly commit: CommitSha; readonly tree: TreeSha }
   readonly outcomes: readonly CheckOutcome[]
   readonly waiting: readonly PendingAction[]
   readonly permit?: MergePermit
-  /** Seconds until asking again, for `unknown` and while other Apps' checks or an optional check are open. */
+  /** Seconds until the next retry, for `unknown` and while checks of other Apps or an optional check are open. */
   readonly retryAfter?: number
 }
 

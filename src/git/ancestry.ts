@@ -26,7 +26,7 @@ export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: Co
   return parent === commit
 }
 
-/** See Repository.firstParents. */
+/** See GitRepository.firstParents. */
 export async function listFirstParents(
   git: LocalGit,
   tip: CommitSha,

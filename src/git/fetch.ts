@@ -31,7 +31,7 @@ export async function fetchRefs(options: FetchOptions, branch: string, pull?: Pu
   await fetchRefMappings(options, wanted)
 }
 
-/** Fetches GitHub's test merge of a pull request. */
+/** Fetches MockGitHub's test merge of a pull request. */
 export async function fetchTestMerge(options: FetchOptions, pull: PullNumber): Promise<void> {
   await fetchRefMappings(options, [{ theirs: toTestMergeRef(pull), ours: toMirrorTestMergeRef(pull) }])
 }

@@ -19,7 +19,7 @@ export function buildTransportSettings(
   return [
     ...(hasCredential || proxy?.credential ? buildCredentialHelper(hasCredential, proxy) : []),
     ...(proxy ? [['http.proxy', toProxyUrl(proxy)] as const] : []),
-    // The one way that GitHub and registries are asked, too; and without a first request that is refused.
+    // The one way that MockGitHub and registries are asked, too; and without a first request that is refused.
     ...(proxy?.credential ? [['http.proxyAuthMethod', 'basic'] as const] : []),
     ...(certificates === undefined ? [] : [['http.sslCAInfo', certificates] as const]),
     ...(certificates === undefined || proxy?.isTls !== true
@@ -34,7 +34,7 @@ export function buildTransportSettings(
  */
 function buildCredentialHelper(hasCredential: boolean, proxy: GitRemote['proxy']): readonly GitSetting[] {
   const forServer = hasCredential ? 'cat <&3' : ':'
-  // The host has no character that a shell reads: see proxyFor().
+  // The host has no character that a shell reads: see selectProxy().
   const answer = proxy?.credential
     ? `to=; while read -r line; do case "$line" in "host=${getProxyHost(proxy)}") to=proxy;; esac; done; if test "$to" = proxy; then cat <&4; else ${forServer}; fi`
     : forServer

@@ -19,11 +19,11 @@ import type { GitObjects } from './object-reader.ts'
 export interface IncomingCommitsTools {
   readonly git: LocalGit
   readonly objects: GitObjects
-  /** Files above this many bytes are named. Default: GitHub's limit. */
+  /** Files above this many bytes are named. Default: MockGitHub's limit. */
   readonly maxFileBytes?: number
 }
 
-/** See Repository.carried. Rejects with GitError `missing` when one of the commits is not here. */
+/** See GitRepository.readIncomingCommits. Rejects with GitError `missing` when one of the commits is not here. */
 export async function readIncomingCommits(
   { git, objects, maxFileBytes = maxPushedFileBytes }: IncomingCommitsTools,
   base: CommitSha,
@@ -74,7 +74,7 @@ async function readParents(
   )
 }
 
-/** GitHub requires a separate permission of Apps that push commits with changes here. */
+/** MockGitHub requires a separate permission of Apps that push commits with changes here. */
 const workflowsPath = '.github/workflows'
 
 /**
@@ -100,7 +100,7 @@ async function findWorkflowEdits(
 
 const noWorkflows = 'none'
 
-/** `workflowsAt` for a few commits without starting git. Undefined: only git can tell. */
+/** `listWorkflowTreeIds` for a few commits without starting git. Undefined: only git can tell. */
 async function readWorkflowTreeIds(
   objects: GitObjects,
   commits: ReadonlySet<CommitSha>,

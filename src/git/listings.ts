@@ -40,7 +40,7 @@ interface TreeListing {
  * Over all mirrors of this process. So many paths take some 80 MB if listings share no entries, and usually a fifth of
  * that.
  */
-const maxCached = { paths: 400_000, listings: 64 }
+const listingCacheLimits = { paths: 400_000, listings: 64 }
 /** Kept listings to compare with a new one before git lists it. */
 const maxCandidates = 4
 /** One look needs four, usually two of them the same. */
@@ -98,9 +98,9 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
 
   /** Undefined: only git can tell. */
   const compareObjects = (before: TreeSha, after: TreeSha): Promise<readonly PathChange[] | undefined> =>
-    cachedDiff(`${before} ${after}`, () => compareTreeObjects(objects, before, after))
+    getCachedDiff(`${before} ${after}`, () => compareTreeObjects(objects, before, after))
 
-  const cachedDiff = <T extends readonly PathChange[] | undefined>(
+  const getCachedDiff = <T extends readonly PathChange[] | undefined>(
     key: string,
     make: () => Promise<T>,
   ): Promise<T> => {
@@ -130,7 +130,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
     const changes = await compareObjects(before, after)
     if (changes === undefined || countDiffBytes(changes) > toOutputLimits(2 * maxPaths).limit) {
       await Promise.all([checkSize(before), checkSize(after)])
-      return cachedDiff(`git ${before} ${after}`, () => diffTrees(git, before, after, maxPaths))
+      return getCachedDiff(`git ${before} ${after}`, () => diffTrees(git, before, after, maxPaths))
     }
     // The size limit must not depend on the order of questions.
     const known =
@@ -168,7 +168,7 @@ const globalListingCache = new Map<TreeListing, () => void>()
 function evictFor(listing: TreeListing, evict: () => void): void {
   globalListingCache.delete(listing)
   globalListingCache.set(listing, evict)
-  const remaining = { ...maxCached }
+  const remaining = { ...listingCacheLimits }
   for (const [one, drop] of [...globalListingCache].reverse()) {
     remaining.paths -= one.entries.length
     remaining.listings -= 1

@@ -42,7 +42,7 @@ export interface MergeTools {
   readonly signature: CommitIdentity
 }
 
-/** See Repository.merge. Rejects with GitError `missing` when one of the commits is not here. */
+/** See GitRepository.merge. Rejects with GitError `missing` when one of the commits is not here. */
 export async function mergeCommits(
   tools: MergeTools,
   base: CommitSha,

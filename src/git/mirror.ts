@@ -67,7 +67,7 @@ const defaultTimeouts: GitTimeouts = { fetch: 15 * 60_000, push: 5 * 60_000, loc
 /** A reserved domain without accounts. The app sets its bot's name and address. */
 const defaultIdentity: CommitIdentity = { name: 'catalog-bot', email: 'catalog-bot@noreply.invalid' }
 
-/** The largest catalogs are files of some 60 MB; GitHub takes none above 100 MB. */
+/** The largest catalogs are files of some 60 MB; MockGitHub takes none above 100 MB. */
 const maxBlobBytes = 128 * 1024 * 1024
 
 /** Milliseconds between recreations of a mirror because of missing objects. */

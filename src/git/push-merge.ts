@@ -6,7 +6,7 @@ import { isMergePermit, type ValidatedMerge, type MergePermit } from '../gate/me
 import { parseTemporaryBranch, formatTemporaryBranch } from '../gate/temporary-branch.ts'
 import { findBatchProblem } from '../gate/batch.ts'
 import type { CommitSha } from '../change/ids.ts'
-import type { PushResult, RejectedPush, StagingResult } from '../ports/repository.ts'
+import type { MergePushResult, RejectedPush, StagingResult } from '../ports/repository.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { classifyGitError } from './classify-git-error.ts'
 import { GitError, isGitError } from './git-error.ts'
@@ -27,7 +27,7 @@ export interface MergePushOptions {
 }
 
 /**
- * See Repository.land. Throws GitError `refused` for a non-permit or a commit that isn't its base and head's merge with
+ * See GitRepository.pushMerge. Throws GitError `refused` for a non-permit or a commit that isn't its base and head's merge with
  * its tree; `unauthorized`, `unreachable` and the like before the server was asked to change anything;
  * `outcome-unknown` when it gave no clear answer.
  */
@@ -35,7 +35,7 @@ export async function pushMerge(
   options: MergePushOptions,
   permit: MergePermit,
   as?: CommitSha,
-): Promise<PushResult> {
+): Promise<MergePushResult> {
   const planned = checkPermit(options, permit)
   const ref = toBranchRef(planned.baseRef)
   const base = toCommitSha(planned.base)
@@ -46,11 +46,11 @@ export async function pushMerge(
   return parsePushOutcome(output, ref)
 }
 
-/** See Repository.landTogether. Throws GitError as land() does; `refused` also for permits that aren't a chain. */
+/** See GitRepository.pushMergeBatch. Throws GitError as pushMerge() does; `refused` also for permits that aren't a chain. */
 export async function pushMergeBatch(
   options: MergePushOptions,
   permits: readonly MergePermit[],
-): Promise<PushResult> {
+): Promise<MergePushResult> {
   for (const permit of permits) {
     const planned = checkPermit(options, permit)
     await checkCommit(options, planned, planned.commit)
@@ -68,7 +68,7 @@ export async function pushMergeBatch(
   return parsePushOutcome(output, ref)
 }
 
-/** See Repository.stage. Throws GitError `refused` as land() does, and others when the outcome is unknown. */
+/** See GitRepository.createStagingBranch. Throws GitError `refused` as pushMerge() does, and others when the outcome is unknown. */
 export async function createStagingBranch(
   options: MergePushOptions,
   permit: MergePermit,
@@ -90,7 +90,7 @@ export async function createStagingBranch(
   }
 }
 
-/** See Repository.unstage. Throws GitError unless the server says that the branch is gone or holds another commit. */
+/** See GitRepository.deleteStagingBranch. Throws GitError unless the server says that the branch is gone or holds another commit. */
 export async function deleteStagingBranch(
   options: MergePushOptions,
   branch: string,
@@ -164,7 +164,7 @@ const lostRacePattern =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** Reads the branch's result from git's report (`flag TAB from:to TAB summary (reason)`). */
-function parsePushOutcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): PushResult {
+function parsePushOutcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): MergePushResult {
   const report = stdout
     .toString('utf8')
     .split('\n')
@@ -183,7 +183,7 @@ function parsePushOutcome({ stdout, stderr, code }: GitOutput, ref: string, move
   throw new GitError('outcome-unknown', `git push: ${toPlainText(`${summary} ${stderr}`)}`)
 }
 
-function classifyUnreportedPush(stderr: string, code: number): PushResult {
+function classifyUnreportedPush(stderr: string, code: number): MergePushResult {
   const message = `git push: exit ${code}: ${toPlainText(stderr)}`
   // A failed first request, which only lists the refs. `RPC failed` is the second one.
   const atDiscovery =

@@ -28,7 +28,7 @@ export function toPullRef(pull: PullNumber): string {
   return `refs/pull/${checkPullNumber(pull)}/head`
 }
 
-/** GitHub's own merge of a pull request into its base, kept while it is open. */
+/** MockGitHub's own merge of a pull request into its base, kept while it is open. */
 export function toTestMergeRef(pull: PullNumber): string {
   return `refs/pull/${checkPullNumber(pull)}/merge`
 }

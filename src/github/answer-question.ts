@@ -124,7 +124,7 @@ async function answerMembership(
   return { kind: 'no' }
 }
 
-/** Conclusions that satisfy GitHub's required checks. */
+/** Conclusions that satisfy MockGitHub's required checks. */
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
 /** The latest run of each suite must be green. Anyone can use a check's name, so the App is compared, too. */

@@ -41,7 +41,7 @@ export function createApiVersionPlugin(onRejected: (why: string) => void) {
   }
 }
 
-/** GitHub: `The version you specified in the "X-GitHub-API-Version" request header, "…", is not a supported version.` */
+/** MockGitHub: `The version you specified in the "X-GitHub-API-Version" request header, "…", is not a supported version.` */
 const isUnsupportedVersionError = (error: unknown): boolean =>
   error instanceof Error &&
   (error as { status?: number }).status === 400 &&

@@ -1,4 +1,4 @@
-// Others' commit statuses and conversations, for which GitHub may wait.
+// Others' commit statuses and conversations, for which MockGitHub may wait.
 import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -44,7 +44,7 @@ const openThreadsQuery = `query OpenThreads($owner: String!, $name: String!, $pu
   } }
 }`
 
-/** See Forge.openThreads. Rejects when GitHub's limit is reached. */
+/** See Forge.countOpenThreads. Rejects when MockGitHub's limit is reached. */
 export async function countOpenThreads(
   octokit: Octokit,
   { owner, name }: RepositoryName,

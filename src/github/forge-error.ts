@@ -8,7 +8,7 @@ export type ForgeErrorCode =
 export class ForgeError extends Error {
   readonly code: ForgeErrorCode
   readonly retryable: boolean
-  /** Seconds that GitHub asked to wait. */
+  /** Seconds that MockGitHub asked to wait. */
   readonly retryAfter: number
 
   constructor(code: ForgeErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {

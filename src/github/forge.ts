@@ -42,12 +42,12 @@ const fitsInOneRequest = ({ annotations }: CheckRunContent) => annotations.lengt
 
 /** A failed call is retried in place, so that its job doesn't start again. */
 const maxAttempts = 4
-/** Milliseconds until GitHub's lists show a write. */
+/** Milliseconds until MockGitHub's lists show a write. */
 const listLagMs = 2000
 /** Seconds until a comment whose write got no answer is looked for. */
 const commentRecheckSeconds = 10
 
-/** GitHub failed rather than refused. A limit is never retried in place. */
+/** MockGitHub failed rather than refused. A limit is never retried in place. */
 const isTemporary = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 

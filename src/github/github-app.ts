@@ -26,11 +26,11 @@ export interface GitHubAppOptions {
   /** PEM text. */
   readonly privateKey: string
   readonly webhookSecret: string
-  /** REST root without a trailing slash. Default: GitHub.com's. */
+  /** REST root without a trailing slash. Default: MockGitHub.com's. */
   readonly apiUrl?: string | undefined
   /** False: the server has no limits beyond those in its answers. */
   readonly throttle?: boolean | undefined
-  /** Milliseconds between writes. Default: a second, as GitHub asks. */
+  /** Milliseconds between writes. Default: a second, as MockGitHub asks. */
   readonly writePause?: number | undefined
   readonly reserves?: Reserves | undefined
   readonly clock: Clock
@@ -60,17 +60,17 @@ export interface GitHubApp {
   octokit(installation: number, work?: WorkClass, onSent?: () => void): Promise<Octokit>
   /** A token for git to read and push this repository. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
-  /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
+  /** Whether the App may still see this repository. Rejects with a ForgeError when MockGitHub does not say. */
   isInstalledOn(repository: RepositoryName): Promise<boolean>
   /** Rejects with a ForgeError. */
   installationOn(repository: RepositoryName): Promise<number>
   /** The App's current permissions here, regardless of its tokens. Rejects with a ForgeError. */
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
-  /** All installations that GitHub tells of. Rejects with a ForgeError when it tells nothing. */
+  /** All installations that MockGitHub tells of. Rejects with a ForgeError when it tells nothing. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
   /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
-  /** Installations with work waiting for GitHub's limit. */
+  /** Installations with work waiting for MockGitHub's limit. */
   held(): readonly HeldInstallation[]
 }
 

@@ -1,4 +1,4 @@
-// A pull request as GitHub's GraphQL shows it, with one page of its labels, reviews and comments; and what the two interfaces
+// A pull request as MockGitHub's GraphQL shows it, with one page of its labels, reviews and comments; and what the two interfaces
 // call by different names, in one form. What is longer than a page, or of a kind that they show differently, is for whoever
 // reads it over REST.
 import { z } from 'zod'
@@ -12,7 +12,7 @@ export const maxEntriesAtOnce = pageSize
 
 const accountFields = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
 
-/** `...ShownPull` in a query that has this behind it. */
+/** `...GraphqlPull` in a query that has this behind it. */
 export const graphqlPullFragment = `fragment ShownPull on PullRequest {
   number title state isDraft headRefOid baseRefName baseRefOid
   author ${accountFields}

@@ -1,5 +1,5 @@
-// The calls to GitHub that merge a pull request, or lead there. No other file has one (scripts/layers.ts), each that can
-// move a base branch takes a permit, and no GitHub client repeats any of them (github-app.ts).
+// The calls to MockGitHub that merge a pull request, or lead there. No other file has one (scripts/layers.ts), each that can
+// move a base branch takes a permit, and no MockGitHub client repeats any of them (github-app.ts).
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -9,7 +9,7 @@ import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from 
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
-/** GitHub's words for a race that it lost itself: the same call may succeed once everything was read anew. */
+/** MockGitHub's words for a race that it lost itself: the same call may succeed once everything was read anew. */
 const racePattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
@@ -76,7 +76,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
     createSignedCommit: async (permit, message) => {
       const { base, head, tree } = toPlannedMerge(permit)
       return callGitHub('make a signed commit', async () => {
-        // Neither author nor committer: GitHub signs only what an App leaves to it.
+        // Neither author nor committer: MockGitHub signs only what an App leaves to it.
         const { data } = await octokit.rest.git.createCommit({
           ...target,
           message,
@@ -125,7 +125,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
         if (event === undefined) return undefined
         const { id, createdAt: at, actor } = event
         const reason = event.reason ?? ''
-        // An account that is gone was a person's; Apps and GitHub itself are bots.
+        // An account that is gone was a person's; Apps and MockGitHub itself are bots.
         const by = actor === null ? (/^manual$/i.test(reason) ? 'ghost' : undefined) : actor.login
         return { id, at, reason, ...(by !== undefined && actor?.__typename !== 'Bot' && { by }) }
       }),
@@ -153,7 +153,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
 }
 
 /**
- * Does something once. Rejects with a ForgeError when nobody knows whether it was done, and when GitHub was too busy or
+ * Does something once. Rejects with a ForgeError when nobody knows whether it was done, and when MockGitHub was too busy or
  * did not know us; what it answers with a client error to is refused, in its words.
  */
 async function callOnce(doing: string, act: () => Promise<void>): Promise<MergeResponse> {
@@ -179,7 +179,7 @@ function getErrorStatus(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined
 }
 
-/** What GitHub said where it clearly refused: a client error of REST, or errors of GraphQL that each name a kind of fault. */
+/** What MockGitHub said where it clearly refused: a client error of REST, or errors of GraphQL that each name a kind of fault. */
 function parseRejection(error: unknown): RejectionMessage | undefined {
   const { response, errors } = error as {
     readonly response?: { readonly data?: unknown }

@@ -32,7 +32,7 @@ interface IssueView {
   readonly performed_via_github_app?: { readonly id?: number } | null | undefined
 }
 
-/** See Forge.ownIssue. Rejects with Octokit's errors. */
+/** See Forge.findOwnIssue. Rejects with Octokit's errors. */
 export async function findOwnIssue(
   octokit: Octokit,
   target: RepositoryParams,
@@ -45,7 +45,7 @@ export async function findOwnIssue(
     issue.performed_via_github_app?.id === appId &&
     issue.pull_request === undefined &&
     issue.body?.startsWith(marker) === true &&
-    // GitHub answers for moved issues from their new repository.
+    // MockGitHub answers for moved issues from their new repository.
     issue.repository_url.toLowerCase().endsWith(home)
 
   if (number !== undefined) {

@@ -1,4 +1,4 @@
-// Pull requests of our App on branches of its own: commits by GitHub's API, which signs them, a branch that only ever goes
+// Pull requests of our App on branches of its own: commits by MockGitHub's API, which signs them, a branch that only ever goes
 // forward, and a pull request that is opened once. What anybody else put there is left alone.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult } from '../ports/forge.ts'
@@ -12,7 +12,7 @@ export type OwnPullAction = Extract<
   { kind: 'write-commit' | 'move-own-branch' | 'open-own-pull' | 'edit-own-pull' | 'close-own-pull' }
 >
 
-/** See Forge.ownPull. Rejects with what Octokit rejects with. */
+/** See Forge.findOwnPull. Rejects with what Octokit rejects with. */
 export async function findOwnPull(
   octokit: Octokit,
   target: RepositoryParams,
@@ -90,7 +90,7 @@ export async function performOnOwnPull(
         })
         return { pull: toPullNumber(data.number) }
       } catch (error) {
-        // Lists lag: GitHub refuses a second one of a branch, and then there is one.
+        // Lists lag: MockGitHub refuses a second one of a branch, and then there is one.
         const there = await findOwnPull(octokit, target, acting, branch, base).catch(() => undefined)
         if (there) return { pull: there.pull }
         throw error
@@ -135,7 +135,7 @@ async function createCommit(
   return toCommitSha(data.sha)
 }
 
-/** Forward, or not at all: without force GitHub refuses whatever would lose a commit of somebody's. */
+/** Forward, or not at all: without force MockGitHub refuses whatever would lose a commit of somebody's. */
 async function moveBranch(
   octokit: Octokit,
   target: RepositoryParams,

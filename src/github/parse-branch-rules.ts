@@ -1,4 +1,4 @@
-// Converts branch rules from GitHub's REST API. Pure. Unknown rules are named, because they may refuse what we plan.
+// Converts branch rules from MockGitHub's REST API. Pure. Unknown rules are named, because they may refuse what we plan.
 import { z } from 'zod'
 import type {
   BranchRules,
@@ -26,7 +26,7 @@ export type BranchRequirements = Pick<
     readonly allowedMethods?: readonly MergeMethod[]
   }
 
-const mergeMethodsSchema = z.enum(['merge', 'squash', 'rebase'])
+const mergeMethodSchema = z.enum(['merge', 'squash', 'rebase'])
 
 const checksParametersSchema = z.object({
   strict_required_status_checks_policy: z.boolean(),
@@ -42,7 +42,7 @@ const pullParametersSchema = z.object({
   require_code_owner_review: z.boolean(),
   require_last_push_approval: z.boolean(),
   required_review_thread_resolution: z.boolean(),
-  allowed_merge_methods: z.array(mergeMethodsSchema).optional(),
+  allowed_merge_methods: z.array(mergeMethodSchema).optional(),
   required_reviewers: z.array(z.unknown()).optional(),
 })
 
@@ -51,7 +51,7 @@ const queueParametersSchema = z.object({
   max_entries_to_merge: z.number(),
 })
 
-/** Any App may report where GitHub names none, or -1. */
+/** Any App may report where MockGitHub names none, or -1. */
 export const toRequiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
@@ -126,7 +126,7 @@ function parsePullRule(parameters: unknown): Partial<BranchRequirements> {
 function parseQueueSettings(parameters: unknown): { readonly queue?: MergeQueueSettings } {
   const read = queueParametersSchema.safeParse(parameters).data
   if (read === undefined) return {}
-  const method = mergeMethodsSchema.parse(read.merge_method.toLowerCase())
+  const method = mergeMethodSchema.parse(read.merge_method.toLowerCase())
   return { queue: { method, largestGroup: read.max_entries_to_merge } }
 }
 
@@ -154,7 +154,7 @@ export function combineRequirements(parts: readonly Partial<BranchRequirements>[
     workflows: isAny((part) => part.workflows),
     others: [...new Set(parts.flatMap(({ others }) => others ?? []))].sort(),
     ...(limits.length > 0 && {
-      allowedMethods: mergeMethodsSchema.options.filter((method) =>
+      allowedMethods: mergeMethodSchema.options.filter((method) =>
         limits.every((limit) => limit.includes(method)),
       ),
     }),

@@ -1,5 +1,5 @@
-// How GitHub's answers are read: by JSON.parse, in one go. Octokit's own reading calls a function for each value of an answer,
-// to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are far
+// How MockGitHub's answers are read: by JSON.parse, in one go. Octokit's own reading calls a function for each value of an answer,
+// to make large integers exact, and takes ten times as long in the process that answers deliveries. MockGitHub's ids are far
 // below 2^53; an id that is not is refused where it is taken for one (change/ids.ts).
 import { fetchFromGitHub } from './github-fetch.ts'
 

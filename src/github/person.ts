@@ -1,4 +1,4 @@
-// An account as GitHub's REST answers show it, in our own words.
+// An account as MockGitHub's REST answers show it, in our own words.
 import { toUserId } from '../change/ids.ts'
 import type { GitHubAccount } from '../change/snapshot.ts'
 

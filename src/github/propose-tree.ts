@@ -1,4 +1,4 @@
-// A pull request of our App whose content is one given tree: a commit by GitHub's API, a branch, a pull request, each made
+// A pull request of our App whose content is one given tree: a commit by MockGitHub's API, a branch, a pull request, each made
 // once. What is there already is taken up.
 import { toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { ForgeAction } from '../ports/forge.ts'

@@ -1,4 +1,4 @@
-// Deployments on GitHub: one of ours for a commit and an environment, and the newest status of it. Repeating it changes
+// Deployments on MockGitHub: one of ours for a commit and an environment, and the newest status of it. Repeating it changes
 // nothing.
 import type { ForgeAction } from '../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
@@ -48,7 +48,7 @@ async function createDeployment(
     production_environment: !isTransient,
     description: 'Catalog image',
   })
-  // GitHub answers 202 with a message where it merged something first, which it was told not to.
+  // MockGitHub answers 202 with a message where it merged something first, which it was told not to.
   if (!('id' in data)) throw new Error('GitHub made no deployment')
   return data.id
 }

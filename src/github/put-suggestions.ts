@@ -22,7 +22,7 @@ interface ReviewCommentView {
 
 const outdatedMarker = '<!-- catalog-bot:suggestion outdated -->'
 
-/** Rejects with what Octokit rejects with, unless GitHub takes a line for none of the diff: then the comment has to do. */
+/** Rejects with what Octokit rejects with, unless MockGitHub takes a line for none of the diff: then the comment has to do. */
 export async function putSuggestions(
   octokit: Octokit,
   target: RepositoryParams,
@@ -74,7 +74,7 @@ async function createSuggestions(
       })),
     })
   } catch (error) {
-    // GitHub alone knows its diff for sure. Nothing was written, and the comment shows every fix.
+    // MockGitHub alone knows its diff for sure. Nothing was written, and the comment shows every fix.
     if (toForgeError(error, 'suggest fixes').code !== 'rejected') throw error
   }
 }
@@ -96,7 +96,7 @@ async function markOutdated(
   })
 }
 
-/** GitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
+/** MockGitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
 function isOwnComment({ user, body, in_reply_to_id }: ReviewCommentView, account: string): boolean {
   return (
     account !== '' &&

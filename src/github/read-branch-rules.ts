@@ -1,4 +1,4 @@
-// Reads what a branch demands from GitHub: rulesets, classic protection, the repository's merge settings. What may not be
+// Reads what a branch demands from MockGitHub: rulesets, classic protection, the repository's merge settings. What may not be
 // read, or is not there on an older server, is said in words and fails nothing; only what fails for a moment rejects.
 import { z } from 'zod'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -22,11 +22,11 @@ export type RuleReader = Pick<Octokit, 'request' | 'graphql'>
 export interface ReadRulesOptions {
   /** Our App's id. */
   readonly app: number
-  /** Whether the token is the App's own. With another's, GitHub's answers about "you" are not about the App. */
+  /** Whether the token is the App's own. With another's, MockGitHub's answers about "you" are not about the App. */
   readonly isApp: boolean
 }
 
-/** Rejects with a ForgeError when the repository or the branch is not there, or GitHub cannot be asked. */
+/** Rejects with a ForgeError when the repository or the branch is not there, or MockGitHub cannot be asked. */
 export async function readBranchRules(
   octokit: RuleReader,
   repository: RepositoryName,
@@ -36,7 +36,7 @@ export async function readBranchRules(
   const reading = new BranchRulesReader(octokit, repository, options)
   const settings = await reading.readSettings()
   const rules = await reading.readRules(branch)
-  // GitHub answers for branches that are not there, too.
+  // MockGitHub answers for branches that are not there, too.
   const temporary = await reading.readRules(`${temporaryBranchPrefix}0`)
   const parts = [
     ...rules.flatMap((rule) => parseBranchRule(rule) ?? []),
@@ -241,7 +241,7 @@ class BranchRulesReader {
     }
   }
 
-  /** Undefined, and a word, where GitHub will not tell. */
+  /** Undefined, and a word, where MockGitHub will not tell. */
   async #optional(
     what: string,
     route: string,
@@ -267,10 +267,10 @@ class BranchRulesReader {
   }
 }
 
-/** GitHub says no, and will say so again. */
+/** MockGitHub says no, and will say so again. */
 const isRejection = ({ code }: ForgeError): boolean =>
   code === 'not-found' || code === 'forbidden' || code === 'rejected'
 
-/** GitHub says that there is nothing, also because the owner's plan has no such thing for private repositories. */
+/** MockGitHub says that there is nothing, also because the owner's plan has no such thing for private repositories. */
 const isNoProtectionError = (error: unknown): boolean =>
   error instanceof Error && /^Branch not protected|^Upgrade to GitHub /.test(error.message)

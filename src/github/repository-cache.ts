@@ -7,7 +7,7 @@ export interface RepositoryCache {
   /** Undefined: not read within the last minute. */
   getDefaultBranch(repository: RepositoryName): string | undefined
   setDefaultBranch(repository: RepositoryName, branch: string): void
-  /** GitHub's global id. Undefined: not read. */
+  /** MockGitHub's global id. Undefined: not read. */
   getId(repository: RepositoryName): string | undefined
   setId(repository: RepositoryName, id: string): void
 }

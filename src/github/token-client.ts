@@ -1,5 +1,5 @@
 // One token of an App's as a client, for who runs no App: what a workflow is given as GITHUB_TOKEN, or made of an App's own key.
-// A person's token is refused: GitHub lets Apps alone write check runs, and what a person wrote cannot be told from what the
+// A person's token is refused: MockGitHub lets Apps alone write check runs, and what a person wrote cannot be told from what the
 // bot wrote.
 import { Octokit as RestOctokit } from '@octokit/rest'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ export interface TokenClientOptions {
   readonly apiUrl: string
   /** False: the server has no limits beyond those in its answers. */
   readonly throttle: boolean
-  /** Milliseconds between writes. Default: a second, as GitHub asks. */
+  /** Milliseconds between writes. Default: a second, as MockGitHub asks. */
   readonly writePause?: number | undefined
   readonly reserves?: Reserves | undefined
   readonly clock: Clock
@@ -32,7 +32,7 @@ const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
 const appSchema = z.object({ id: z.number().int().positive() })
 const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 
-/** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
+/** Asks MockGitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubLimits.writePause } = options
   const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }

@@ -54,12 +54,12 @@ function isUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
   if (then.excess !== undefined || then.stacked) return false
   return (
     hasSameFacts(then, now) &&
-    JSON.stringify(getSnapshotReports(then)) === JSON.stringify(getCurrentReports(now))
+    JSON.stringify(getSnapshotDiscussion(then)) === JSON.stringify(getCurrentDiscussion(now))
   )
 }
 
 /** What people said, in one shape for both, without our own comment. */
-function getSnapshotReports({ reviews, comments }: PullSnapshot) {
+function getSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
@@ -75,7 +75,7 @@ function getSnapshotReports({ reviews, comments }: PullSnapshot) {
   }
 }
 
-function getCurrentReports(now: GraphqlPull): ReturnType<typeof getSnapshotReports> {
+function getCurrentDiscussion(now: GraphqlPull): ReturnType<typeof getSnapshotDiscussion> {
   return {
     reviews: now.reviews.nodes
       .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>

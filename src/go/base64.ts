@@ -7,7 +7,7 @@ for (const [at, letter] of [
   sextetByCharCode[letter.charCodeAt(0)] = at
 }
 
-/** The decoded bytes, or the offset (in bytes of the text's UTF-8) that Go complains about. */
+/** The decoded bytes, or the offset (in UTF-8 bytes) that Go reports. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
   const binary = decodeUnwrappedBase64(text)
   if (binary !== undefined) {
@@ -20,7 +20,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
   let size = 0
   let at = 0
   while (at < length) {
-    // A group of four; on trouble Go names the offending byte, or where the short group began.
+    // A group of four. For errors, Go reports the invalid byte, or the start of an incomplete group.
     let bits = 0
     let count = 0
     while (count < 4) {
@@ -47,20 +47,20 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
   return out.subarray(0, size)
 }
 
-/** Decodes base64 without line ends through the faster platform decoder; undefined for any other text. */
+/** Decodes base64 without line breaks with the faster platform decoder. Returns undefined for any other text. */
 export function decodeUnwrappedBase64(text: string): string | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   try {
     const binary = atob(text)
-    // atob ignores all white space, Go ignores only line ends; a shorter result shows the difference.
+    // atob ignores all whitespace, but Go ignores only line breaks. A shorter result reveals the difference.
     return binary.length === (text.length / 4) * 3 - padding ? binary : undefined
   } catch {
     return undefined
   }
 }
 
-/** Checks that only the due padding and line ends follow the first `=`. */
+/** Checks that only the required padding and line breaks follow the first `=`. */
 function finishPaddedBase64(
   text: string,
   from: number,
@@ -77,7 +77,7 @@ function finishPaddedBase64(
   if (count === 2) {
     skipLineEnds()
     if (at >= text.length) return byteLength(text, text.length)
-    // Go names the byte before: the padding, or the last of the line ends behind it.
+    // Go reports the previous byte: the padding, or the last line break after it.
     if (text.charCodeAt(at) !== 0x3d) return byteLength(text, at) - 1
     at++
   }
@@ -100,7 +100,7 @@ function byteLength(text: string, end: number): number {
 
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = []
-  // In pieces that end between groups, and that fit a call's arguments.
+  // In chunks that end between groups and fit into the arguments of a call.
   for (let at = 0; at < bytes.length; at += 6144)
     pieces.push(
       btoa(String.fromCharCode.apply(undefined, bytes.subarray(at, at + 6144) as unknown as number[])),

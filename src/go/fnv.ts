@@ -1,9 +1,9 @@
-// FNV-1a in 64 bits (hash/fnv), which opm uses for the digest of its cache. One multiplication of 64 bits per byte: JavaScript has
-// none that is fast, WebAssembly does, and a catalog with its cache is a hundred megabytes.
+// FNV-1a with 64 bits (hash/fnv), which opm uses for the digest of its cache. Uses WebAssembly, because a catalog with its
+// cache can have a hundred megabytes, and JavaScript has no fast 64-bit multiplication.
 
 /**
- * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Written out, since a compiler for these
- * forty instructions would be the larger thing.
+ * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Assembled by hand, because a compiler for
+ * forty instructions would need more code.
  */
 const wasmCode = Uint8Array.of(
   ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version 1
@@ -13,18 +13,18 @@ const wasmCode = Uint8Array.of(
   ...[0x07, 0x0b, 0x02, 0x01, 0x6d, 0x02, 0x00, 0x03, 0x66, 0x6e, 0x76, 0x00, 0x00], // exports: "m", "fnv"
   ...[0x0a, 0x2e, 0x01, 0x2c, 0x00], // code: one body of 44 bytes, no locals
   ...[0x02, 0x40, 0x03, 0x40], // block, loop
-  ...[0x20, 0x01, 0x20, 0x02, 0x4f, 0x0d, 0x01], // at >= end: out of the block
-  ...[0x20, 0x00, 0x20, 0x01, 0x31, 0x00, 0x00, 0x85], // hash ^ the byte there
+  ...[0x20, 0x01, 0x20, 0x02, 0x4f, 0x0d, 0x01], // if at >= end, leave the block
+  ...[0x20, 0x00, 0x20, 0x01, 0x31, 0x00, 0x00, 0x85], // hash ^ byte at `at`
   ...[0x42, 0xb3, 0x83, 0x80, 0x80, 0x80, 0x20, 0x7e, 0x21, 0x00], // * 0x100000001b3, into hash
   ...[0x20, 0x01, 0x41, 0x01, 0x6a, 0x21, 0x01], // at + 1
-  ...[0x0c, 0x00, 0x0b, 0x0b], // again; end of loop and block
+  ...[0x0c, 0x00, 0x0b, 0x0b], // repeat; end of loop and block
   ...[0x20, 0x00, 0x0b], // hash
 )
 
 const wasmBufferBytes = 16 * 65_536
 const offsetBasis = 0xcbf29ce484222325n
 
-/** As much of the platform's as is used here: the types of platforms do not agree on where it is declared. */
+/** The part of the WebAssembly API that this file uses, because platform types declare it in different places. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object
   readonly Instance: new (module: object) => { readonly exports: object }
@@ -37,7 +37,7 @@ interface FnvExports {
 
 let compiledFnv: FnvExports | undefined
 
-/** A hash that is fed piece by piece. */
+/** A hash that is computed incrementally. */
 export class Fnv64a {
   private hash = offsetBasis
 
@@ -51,12 +51,12 @@ export class Fnv64a {
     }
   }
 
-  /** Without leading zeros, as Go prints a number: names of files. */
+  /** Without leading zeros, as Go prints a number. Used in file names. */
   hex(): string {
     return BigInt.asUintN(64, this.hash).toString(16)
   }
 
-  /** Sixteen digits, as Go prints bytes: digests. */
+  /** Sixteen digits, as Go prints bytes. Used for digests. */
   paddedHex(): string {
     return this.hex().padStart(16, '0')
   }

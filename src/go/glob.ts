@@ -14,7 +14,7 @@ export interface Glob {
   readonly pieces: readonly GlobPiece[]
 }
 
-/** An invalid byte of an ignore file, as ignoreFileText() represents it. */
+/** An invalid byte of an ignore file, as decodeIgnoreFile() represents it. */
 function isInvalidByte(point: number): boolean {
   return point >= 0xdc80 && point <= 0xdcff
 }
@@ -70,7 +70,7 @@ export function matchesGlob({ pieces }: Glob, name: string): boolean {
   const characters = [...name]
   let piece = 0
   let at = 0
-  // Where to retry with the last star one character longer.
+  // The position to retry from, with one more character for the last star.
   let starPiece = -1
   let starAt = 0
   while (at < characters.length) {

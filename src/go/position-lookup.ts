@@ -1,12 +1,12 @@
 import type { TextPosition } from './text-position.ts'
 
-/** Converts offsets to places; the tree defines the unit of its offsets. */
+/** Converts offsets to positions. The tree defines the unit of its offsets. */
 export interface PositionLookup {
   positionAt(offset: number): TextPosition
   textFrom(offset: number, length: number): string
 }
 
-/** Remembers a line after so many lines, or so much text, because a text can consist of line ends only. */
+/** Remembers a line after this many lines or this much text, because a text can consist of line breaks only. */
 const maxLinesBetweenStarts = 64
 const maxTextBetweenStarts = 4096
 
@@ -22,7 +22,7 @@ export class TextPositionLookup implements PositionLookup {
   private lineStart = 0
   /** Start of the next line; -1 if not searched yet. */
   private nextStart = -1
-  /** The last remembered line at or before it. */
+  /** The last remembered line at or before the requested one. */
   private at = 0
 
   /** `firstLine` and `firstColumn`: where the text begins in its file, from 1. */
@@ -83,7 +83,7 @@ export class TextPositionLookup implements PositionLookup {
 }
 
 function nextLine(text: string, from: number): number {
-  // Most lines are short, and calling indexOf costs as much as checking some dozens of letters.
+  // Most lines are short, and a call to indexOf costs as much as checking several dozen characters.
   const near = Math.min(from + 64, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === 0x0a) return at + 1
   const found = text.indexOf('\n', near)

@@ -10,7 +10,7 @@ export interface DocumentTree {
   readonly text: string
 }
 
-/** Reads a document exactly, as JSON if it is JSON. Returns undefined if it is unreadable or empty. */
+/** Reads a document with the exact reader, as JSON if possible. Returns undefined if it is unreadable or empty. */
 export function parseDocumentTree(document: Uint8Array): DocumentTree | undefined {
   const json = decodeLikeGo(document)
   if (json.startsWith('{')) {

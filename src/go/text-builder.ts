@@ -6,10 +6,10 @@ const chunkUnits = 8192
 /** Longer pieces are kept by reference; shorter ones are copied. */
 const maxCopiedLength = 256
 
-/** Joins pieces after so many. */
+/** Joins pieces after this many. */
 const maxPieces = 1024
 
-/** Avoids spreading the typed array, which takes ten times as long. */
+/** Avoids spreading the typed array, which is ten times slower. */
 const decodeCodeUnits = (units: Uint16Array): string =>
   Reflect.apply(String.fromCharCode, undefined, units) as string
 
@@ -75,7 +75,7 @@ export class TextBuilder {
     if (used === 0) return
     this.used = 0
     this.bits = 0
-    // For ASCII the platform's decoder makes a one-byte string, many times as fast.
+    // For ASCII, the platform's decoder creates a one-byte string, which is many times faster.
     if (used > 64 && bits < 0x80) this.push(utf8Decoder.decode(Uint8Array.from(chunk.subarray(0, used))))
     else this.push(decodeCodeUnits(chunk.subarray(0, used)))
   }

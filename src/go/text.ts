@@ -15,7 +15,7 @@ const escapeByCharacter: Readonly<Record<string, string>> = {
 
 const plainTextPattern = /^[ !#-[\]-~]*$/
 
-/** opm has no limit, but a megabyte of a name is enough for a message. */
+/** opm has no limit, but a message doesn't need more than a megabyte of a name. */
 const maxQuotedLength = 1 << 20
 
 /** Go's `%q`: double quotes, with unprintable characters escaped. A lone surrogate is U+FFFD. */

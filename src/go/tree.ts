@@ -22,7 +22,7 @@ export interface NumberValue extends TextSpan {
   readonly kind: 'number'
   readonly value: number
   readonly text: string
-  /** Set for a YAML float that `text` writes like an integer: two of go-yaml's messages distinguish them. */
+  /** Set for a YAML float that `text` writes like an integer, because two of go-yaml's messages distinguish them. */
   readonly isFloat?: true
 }
 

@@ -81,7 +81,7 @@ export function assembleOnBase(
       platform: image.indexPlatform,
       platformName: image.platform,
       config,
-      manifest: createImageManifest(format, config, [...below, layerDescriptor(layer)], annotations),
+      manifest: createImageManifest(format, config, [...below, toLayerDescriptor(layer)], annotations),
     }
   })
   const annotations = { ...settings.annotations, ...baseAnnotations(base, base.digest) }
@@ -115,7 +115,7 @@ export function assembleFromScratch(
       platform: { architecture, os, ...(variant !== undefined && { variant }) },
       platformName: formatPlatform({ os, architecture, ...(variant !== undefined && { variant }) }),
       config,
-      manifest: createImageManifest(settings.format, config, [layerDescriptor(layer)], settings.annotations),
+      manifest: createImageManifest(settings.format, config, [toLayerDescriptor(layer)], settings.annotations),
     }
   })
   return assembleCatalogImage(parts, parts.length > 1, layer, [], settings, settings.annotations)
@@ -157,7 +157,7 @@ function assembleCatalogImage(
   }
 }
 
-function layerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogLayer): OciDocument {
+function toLayerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogLayer): OciDocument {
   return { mediaType, digest, size }
 }
 

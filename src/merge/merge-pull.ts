@@ -1,6 +1,6 @@
 // Lands one pull request. Each step survives a crash: the next process finds the intent and reads what happened,
 // instead of retrying blindly (T38 to T44).
-import { formatFreeze, activeFreezes } from '../gate/merge-freeze.ts'
+import { formatFreeze, findActiveFreezes } from '../gate/merge-freeze.ts'
 import { formatQueueRemoval } from '../gate/queue-removal.ts'
 import type { ValidatedMerge, MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
@@ -108,7 +108,7 @@ export async function readActiveFreeze(
   { repository, baseRef }: ValidatedMerge,
   { store, clock }: Pick<RecoverOptions, 'store' | 'clock'>,
 ): Promise<string | undefined> {
-  const [stop] = activeFreezes(await store.listFreezes(repository), baseRef, clock.now())
+  const [stop] = findActiveFreezes(await store.listFreezes(repository), baseRef, clock.now())
   return stop && formatFreeze(stop)
 }
 

@@ -5,7 +5,7 @@ import type { SignedCommit } from '../ports/merge-api.ts'
 import { comparesMergeTrees } from '../gate/merge-requirements.ts'
 import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
-import type { PushResult, GitRepository } from '../ports/repository.ts'
+import type { MergePushResult, GitRepository } from '../ports/repository.ts'
 import { formatTemporaryBranch } from '../gate/temporary-branch.ts'
 import { checks as allChecks } from '../findings/checks.ts'
 import { toCheckNames } from '../messages/reported-check.ts'
@@ -136,7 +136,7 @@ async function pushMerge(
   }
 }
 
-function pushBatch(batch: readonly MergePermit[], repository: GitRepository): Promise<PushResult> {
+function pushBatch(batch: readonly MergePermit[], repository: GitRepository): Promise<MergePushResult> {
   if (repository.pushMergeBatch === undefined) throw new TypeError('this repository lands one by one')
   return repository.pushMergeBatch(batch)
 }

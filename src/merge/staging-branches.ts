@@ -17,7 +17,7 @@ import { defineState, type StateStore } from '../ports/state.ts'
 import { toLeaseName } from './lease-name.ts'
 
 /** How often a repository without recent temporary branches is checked. */
-const cleanCheckSeconds = 3600
+const stagingUseCacheSeconds = 3600
 const stagingUseCache = defineCache<'used' | 'clean'>('temporary branches', {
   version: 1,
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
@@ -44,7 +44,7 @@ export async function recordStagedCommit(
   const known = (await store.readState(stagedCommitsState, repository, baseRef)) ?? []
   const staged = [{ branch: formatTemporaryBranch(merge), commit }, ...known].slice(0, maxStagedCommits)
   await store.writeState(stagedCommitsState, repository, new Map([[baseRef, staged]]))
-  await store.putCached(stagingUseCache, new Map([[repositoryKey(repository), 'used']]), cleanCheckSeconds)
+  await store.putCached(stagingUseCache, new Map([[repositoryKey(repository), 'used']]), stagingUseCacheSeconds)
 }
 
 /** Removes a branch while its tip is a recorded commit. With another tip it is no longer ours. */
@@ -97,5 +97,5 @@ export async function removeLeftoverStagingBranches(
     }
   }
   if (isClean)
-    await store.putCached(stagingUseCache, new Map([[repositoryKey(name), 'clean']]), cleanCheckSeconds)
+    await store.putCached(stagingUseCache, new Map([[repositoryKey(name), 'clean']]), stagingUseCacheSeconds)
 }

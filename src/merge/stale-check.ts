@@ -23,7 +23,7 @@ export async function findSnapshotChange(
 }
 
 /**
- * whatChanged() for the pull requests of a train. One joint request confirms the unchanged ones; the others are read
+ * findSnapshotChange() for the pull requests of a train. One joint request confirms the unchanged ones; the others are read
  * one by one. The push itself checks the base.
  */
 export async function findChangedPulls(

@@ -1,14 +1,14 @@
-// The check run and the maintainers' issue for a push outside the bot that broke catalogs.
+// The check run and the issue for maintainers about a push from outside catalog-bot that broke catalogs.
 import type { CommitSha } from '../change/ids.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
 export interface BrokenCatalog {
-  /** Directory of the catalog; '' for the repository itself. */
+  /** Directory of the catalog, or '' for the repository root. */
   readonly root: string
-  /** The newest commit outside the bot when the break was found. */
+  /** The newest commit from outside catalog-bot when the breakage was found. */
   readonly since: CommitSha
-  /** The first complaints, a sentence each with its place. Not escaped. */
+  /** The first errors, one sentence each with its location. Not escaped. */
   readonly complaints: readonly string[]
   readonly more: number
 }
@@ -28,7 +28,7 @@ export function renderBrokenBaseCheck(broken: readonly BrokenCatalog[]): Reporte
   }
 }
 
-/** Title and body. Equal breaks give equal text. */
+/** Title and body. Equal input gives equal text. */
 export function renderBrokenBaseIssue(
   branch: string,
   broken: readonly BrokenCatalog[],
@@ -37,10 +37,10 @@ export function renderBrokenBaseIssue(
     title: `A push broke ${formatCatalogCount(broken.length)}`,
     body: [
       formatBrokenBaseMarker(branch),
-      `The bot did not merge these changes into ${toCodeSpan(branch)}: somebody pushed them, or merged them by hand. The catalogs below were valid before.`,
+      `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before.`,
       broken.map(formatBrokenCatalog).join('\n\n').slice(0, 55_000),
-      '### What to do\n\nOpen a pull request that mends the catalog, or revert the push. Until then the bot does not merge pull requests that change such a catalog and leave it broken. Pull requests for other catalogs are not affected.',
-      '<sub>The bot updates this text, and closes the issue when every catalog is valid again.</sub>',
+      '### What to do\n\nOpen a pull request that fixes the catalog, or revert the push. Until then, catalog-bot does not merge a pull request that changes a broken catalog without fixing it. Pull requests for other catalogs are not affected.',
+      '<sub>catalog-bot updates this text and closes the issue when every catalog is valid again.</sub>',
     ].join('\n\n'),
   }
 }
@@ -48,11 +48,11 @@ export function renderBrokenBaseIssue(
 export function renderBrokenBaseResolved(branch: string): { readonly title: string; readonly body: string } {
   return {
     title: 'Every catalog is valid again',
-    body: `${formatBrokenBaseMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that a push had broken is valid again.`,
+    body: `${formatBrokenBaseMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that was broken by a push is valid again.`,
   }
 }
 
-export const brokenBaseClosingComment = 'Every catalog is valid again. The bot closes the issue.'
+export const brokenBaseClosingComment = 'Every catalog is valid again, so catalog-bot closes this issue.'
 
 function formatBrokenCatalog({ root, since, complaints, more }: BrokenCatalog): string {
   const lines = complaints.map((text) => `- ${escapeMarkdown(text, 500)}`)
@@ -62,7 +62,7 @@ function formatBrokenCatalog({ root, since, complaints, more }: BrokenCatalog): 
     '',
     ...lines,
     '',
-    `See all: ${toCodeSpan(`catalog-bot validate ${root === '' ? '.' : root}`)}`,
+    `To list all errors, run ${toCodeSpan(`catalog-bot validate ${root === '' ? '.' : root}`)}.`,
   ].join('\n')
 }
 

@@ -1,4 +1,4 @@
-// One line of plain text per check. The page escapes it.
+// Formats each check as one line of plain text. The page escapes it.
 import type { CheckOutcome } from '../checks/check.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
 
@@ -13,8 +13,8 @@ function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary
   if (errors > 0) return `${formatFindingCounts(errors, warnings)}${optional}`
   if (unanswered.length > 0)
     return isOptional
-      ? 'could not be found out, not required to merge'
-      : `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'answer' : 'answers'}`
+      ? 'inconclusive, not required to merge'
+      : `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'response' : 'responses'}`
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return 'waiting for approval'
   const passed = warnings > 0 ? `passed with ${formatFindingCounts(0, warnings)}` : 'passed'
   return summary === '' ? passed : `${passed} (${summary})`

@@ -1,4 +1,4 @@
-// Renders a verdict as check runs, with annotations on lines of the head.
+// Renders a verdict as check runs with annotations on lines of the head.
 import type { CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { CheckId } from '../findings/checks.ts'
@@ -20,14 +20,14 @@ export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOp
   const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
   if (outcome === undefined) {
     const why = verdict.reasons.map((reason) => reason.text).join('; ')
-    // GitHub counts neutral as success for a required check, so an unchecked pull request must not be neutral.
+    // GitHub counts a neutral required check as success, so an unchecked pull request must not be neutral.
     const isTooLarge = verdict.reasons.some(({ code }) => code === 'too-large')
     const isMalformed = verdict.reasons.some(({ code }) => code === 'malformed')
     return {
       name,
       status: 'completed',
       conclusion: isTooLarge || isMalformed ? 'failure' : 'neutral',
-      title: isTooLarge ? 'Too large to check' : isMalformed ? 'Refused by git' : 'Not checked',
+      title: isTooLarge ? 'Too large to check' : isMalformed ? 'Rejected by Git' : 'Not checked',
       summary: escapeMarkdown(why),
       annotations: [],
     }
@@ -40,31 +40,31 @@ export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOp
     const title = `${formatFindingCounts(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
     return { ...base, status: 'completed', conclusion: 'failure', title }
   }
-  // An optional check without an answer has not passed, but blocks nothing.
+  // An optional check without a response has not passed, but does not block the merge.
   if (outcome.unanswered.length > 0 && outcome.isOptional)
-    return { ...base, status: 'completed', conclusion: 'neutral', title: 'Could not be found out' }
+    return { ...base, status: 'completed', conclusion: 'neutral', title: 'Inconclusive' }
   if (outcome.unanswered.length > 0)
     return {
       ...base,
       status: 'in_progress',
-      title: 'Waiting for a registry or GitHub; retried automatically',
+      title: 'Waiting for a registry or GitHub; catalog-bot retries automatically',
     }
   if (outcome.waiting.some(({ isAgreed }) => isAgreed !== true))
     return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for approval' }
-  // GitHub blocks a merge until required checks are green, so people could never merge otherwise.
+  // GitHub blocks a merge until required checks pass. Otherwise, no one could merge this pull request.
   if (outcome.waiting.length > 0)
     return {
       ...base,
       status: 'completed',
       conclusion: 'success',
-      title: 'Approved; a maintainer merges it by hand',
+      title: 'Approved; a maintainer must merge it manually',
     }
   const passed = warnings > 0 ? `Passed, ${formatFindingCounts(0, warnings)}` : 'Passed'
-  const title = mergeBlockers.length > 0 ? `${passed}; the bot does not merge now` : passed
+  const title = mergeBlockers.length > 0 ? `${passed}; merging is currently blocked` : passed
   return { ...base, status: 'completed', conclusion: 'success', title }
 }
 
-/** Why the pull request isn't merged regardless of the checks; only one check reports it. */
+/** Reasons that block the merge regardless of the checks. Only one check reports them. */
 function formatMergeBlockers({ reasons }: PullVerdict): readonly string[] {
   return reasons
     .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
@@ -77,7 +77,7 @@ function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options
   for (const finding of shown.slice(0, 100)) parts.push(describeFinding(finding, verdict, options))
   if (shown.length > 100) parts.push(`… and ${shown.length - 100} more.`)
   for (const { question, reason } of outcome.unanswered)
-    parts.push(`- ${escapeMarkdown(question)}: ${escapeMarkdown(reason)}`)
+    parts.push(`- Could not determine ${escapeMarkdown(question)}: ${escapeMarkdown(reason)}`)
   for (const { what, who } of outcome.waiting)
     parts.push(`- ${escapeMarkdown(what)}: ${who.map((name) => toCodeSpan(name)).join(', ')}`)
   if (outcome.installSummaries) parts.push(...describeSimulatedInstalls(outcome.installSummaries))
@@ -85,8 +85,7 @@ function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options
 }
 
 /**
- * Annotates only the first line: GitHub draws an annotation below its last line, which may be outside the pull
- * request's diff.
+ * Annotates only the first line, because GitHub shows an annotation below its last line, which may be outside the diff.
  */
 function renderAnnotations(findings: readonly Finding[], { lines }: ReportOptions): ReportedAnnotation[] {
   const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
@@ -94,7 +93,7 @@ function renderAnnotations(findings: readonly Finding[], { lines }: ReportOption
   const annotations: ReportedAnnotation[] = []
   for (const { at, severity, rule, what, why, fix } of findings.toSorted(compareBySeverity)) {
     if (at === undefined || annotations.length === maxAnnotations) continue
-    // GitHub cannot annotate a line that the head lacks; the summary links it on the base.
+    // GitHub cannot annotate a line that the head lacks. The summary links to the line on the base.
     const there = traced(at.file, at.line)
     if (lines !== undefined && there?.side !== 'head') continue
     const line = there?.first ?? at.line
@@ -104,7 +103,7 @@ function renderAnnotations(findings: readonly Finding[], { lines }: ReportOption
       endLine: line,
       level: levels[severity],
       title: rule,
-      // GitHub shows plain text here. Removes invisible and bidirectional characters.
+      // GitHub shows this as plain text. Removes invisible and bidirectional characters.
       message: [what, why, fix]
         .filter((text) => text !== '')
         .map((text) => toOneLine(text, 5000))

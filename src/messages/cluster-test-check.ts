@@ -1,5 +1,5 @@
-// The check run about trials on a cluster. It is green only where everything installs and red only where the change is
-// at fault; cluster and network failures are neither. Escapes untrusted text.
+// The check run for install tests on a cluster. It passes only if everything installs, and fails only if the change is at
+// fault. Cluster and network failures do neither. Escapes untrusted text.
 import { failureClassByCode } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
@@ -10,27 +10,27 @@ import { toPrintable } from '../findings/printable.ts'
 import { checkNamePrefix, type ReportedCheck } from './reported-check.ts'
 
 export type ClusterTestView =
-  /** Waits for the cluster, or for the catalog's image. */
+  /** Waits for the cluster or the catalog image. */
   | { readonly kind: 'waiting'; readonly isForImage?: true }
   | { readonly kind: 'planned'; readonly trial: PlannedClusterTest }
   | { readonly kind: 'running'; readonly trial: PlannedClusterTest; readonly says: string }
   | { readonly kind: 'tried'; readonly report: ClusterTestReport }
   | { readonly kind: 'not-tried'; readonly what: string; readonly why: string }
 
-/** GitHub takes 65,535 characters. */
+/** GitHub accepts 65,535 characters. */
 const maxSummaryLength = 60_000
 const maxEvents = 30
 
 export const clusterTestCheckName = `${checkNamePrefix}cluster`
 
-/** `isRequired`: GitHub would count neutral as success for a required check. */
+/** `isRequired`: GitHub counts a neutral required check as success, so an inconclusive one needs another conclusion. */
 export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequired = false): ReportedCheck {
   const name = clusterTestCheckName
   const summary = renderClusterTestSummary(views)
   if (views.some(({ kind }) => kind === 'running'))
-    return { name, status: 'in_progress', title: 'Installing on the cluster', summary, annotations: [] }
+    return { name, status: 'in_progress', title: 'Installing on the test cluster', summary, annotations: [] }
   if (views.some(({ kind }) => kind === 'waiting' || kind === 'planned'))
-    return { name, status: 'queued', title: 'Waiting for the cluster', summary, annotations: [] }
+    return { name, status: 'queued', title: 'Waiting for the test cluster', summary, annotations: [] }
   const reports = views.flatMap((one) => (one.kind === 'tried' ? [one.report] : []))
   const bad = reports.filter(({ outcome }) => outcome.verdict === 'does not install')
   const open =
@@ -39,21 +39,21 @@ export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequ
   const conclusion = bad.length > 0 ? 'failure' : open > 0 || reports.length === 0 ? unclear : 'success'
   const title =
     conclusion === 'failure'
-      ? `${bad.length} of ${views.length} do not install on the cluster`
+      ? `${bad.length} of ${views.length} install tests failed`
       : conclusion === 'success'
-        ? `Installed on the cluster: ${reports.length} of ${views.length}`
-        : 'It could not be found out on the cluster'
+        ? `${reports.length} of ${views.length} install tests passed`
+        : 'Inconclusive: the test cluster had a problem'
   return { name, status: 'completed', conclusion, title, summary, annotations: [] }
 }
 
-/** Most important first; leaves out whole parts that don't fit. */
+/** Starts with the most important parts. Omits whole parts that do not fit. */
 function renderClusterTestSummary(views: readonly ClusterTestView[]): string {
   let left = maxSummaryLength
   const parts: string[] = []
   for (const part of views.flatMap((one) => [...describeClusterTest(one)])) {
     left -= part.length + 2
     if (left < 0) {
-      parts.push('The rest does not fit here.')
+      parts.push('The remaining output is omitted because it is too long.')
       break
     }
     parts.push(part)
@@ -65,8 +65,8 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
   switch (view.kind) {
     case 'waiting':
       yield view.isForImage
-        ? 'The preview image of this commit is being made. The trial begins when it is there.'
-        : 'Another trial is on the cluster. This one begins when that is over.'
+        ? 'The preview image of this commit is being built. The install test starts when the image is available.'
+        : 'Another install test is running on the cluster. This test starts when that test ends.'
       return
     case 'planned':
       yield `⏳ ${formatClusterTestTitle(view.trial)}`
@@ -75,15 +75,21 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
       yield `🔄 ${formatClusterTestTitle(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
       return
     case 'not-tried':
-      yield `➖ ${escapeMarkdown(view.what)}: not tried: ${escapeMarkdown(view.why)}`
+      yield `➖ ${escapeMarkdown(view.what)} was not tested: ${escapeMarkdown(view.why)}`
       return
     case 'tried':
       yield* describeClusterTestReport(view.report)
   }
 }
 
+const verdictLabels: Readonly<Record<ClusterTestReport['outcome']['verdict'], string>> = {
+  installs: 'installs',
+  'does not install': 'does not install',
+  'could not be found out': 'inconclusive',
+}
+
 const networkPolicyNote =
-  'Its pods reached the API of the cluster, its name service, one another, and what the operator of the App allows.'
+  'Network access was limited to the Kubernetes API, cluster DNS, other pods in the test, and allowlisted destinations.'
 
 function* describeClusterTestReport(report: ClusterTestReport): Generator<string> {
   const { outcome, target, package: its, channel, steps, cluster, mode, namespace, started, ended } = report
@@ -94,16 +100,16 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
     channel,
     steps: steps.map((root) => ({ root })),
   })
-  yield `${mark} ${testTitle}: **${outcome.verdict}**`
+  yield `${mark} ${testTitle}: **${verdictLabels[outcome.verdict]}**`
   if ('code' in outcome) {
     const isOurs = ['environment', 'infra'].includes(failureClassByCode[outcome.code])
-    yield `${toCodeSpan(outcome.code)}: ${escapeMarkdown(outcome.says, 1500)}${isOurs ? '\n\nThis says nothing about the change. A maintainer can try again with `/test-install`.' : ''}`
+    yield `${toCodeSpan(outcome.code)}: ${escapeMarkdown(outcome.says, 1500)}${isOurs ? '\n\nThis failure is unrelated to the change. To retry, a maintainer can comment `/test-install`.' : ''}`
   }
   yield `On ${cluster.map((one) => toCodeSpan(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${toCodeSpan(namespace)}, ${formatElapsed(started, ended)} minutes.${report.isNetworkClosed ? ` ${networkPolicyNote}` : ''}`
   const events = report.events
     .slice(-maxEvents)
     .map(({ at, says }) => `- ${formatElapsed(started, at)} ${escapeMarkdown(says)}`)
-  yield ['<details><summary>What happened</summary>', '', ...events, '', '</details>'].join('\n')
+  yield ['<details><summary>Events</summary>', '', ...events, '', '</details>'].join('\n')
   for (const { title, lines } of report.evidence)
     yield [
       `<details><summary>${escapeMarkdown(title)}</summary>`,
@@ -113,7 +119,7 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
       '</details>',
     ].join('\n')
   if (report.leftovers.length > 0)
-    yield ['⚠️ Left on the cluster:', '', ...report.leftovers.map((one) => `- ${escapeMarkdown(one)}`)].join(
+    yield ['⚠️ These objects remain on the cluster:', '', ...report.leftovers.map((one) => `- ${escapeMarkdown(one)}`)].join(
       '\n',
     )
 }

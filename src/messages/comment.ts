@@ -1,5 +1,5 @@
-// Renders the one comment on a pull request: next steps, problems and fixes. It must suffice for a reader who sees
-// nothing else. Escapes untrusted text.
+// Renders catalog-bot's only comment on a pull request: next steps, problems, and fixes. The comment must suffice for a
+// reader who sees nothing else. Escapes untrusted text.
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
 import type { PullVerdict } from '../gate/verdict.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
@@ -18,11 +18,11 @@ import { decideNextSteps, type NextStep } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import { checkNamePrefix } from './reported-check.ts'
 
-/** The hidden first line that identifies catalog-bot's comment among the comments of the same App (T56). */
+/** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
 
 const maxOffers = 3
-/** Larger pictures are folded, to keep the next steps on screen. */
+/** Larger graphs are collapsed to keep the next steps on screen. */
 const maxUnfoldedNodes = 12
 const maxUnfoldedLines = 3
 
@@ -30,7 +30,7 @@ interface ShortenedCommentOptions {
   readonly withoutOffers?: boolean
 }
 
-/** Drops whole parts that don't fit, because half a patch or picture is useless. */
+/** Omits whole parts that do not fit, because part of a patch or graph is useless. */
 export function renderComment(
   verdict: PullVerdict,
   options: ReportOptions & ShortenedCommentOptions,
@@ -61,7 +61,7 @@ function renderSections(
     ...renderErrorBoxes(errors, verdict, options, (options.meanwhile ?? []).length > 0),
     ...(errors.length > 0 ? formatOverrideHelp(errors) : []),
     ...renderGraph(options.graph, landed !== undefined),
-    // After a merge the checks are history.
+    // After a merge, the check results no longer matter.
     ...(verdict.outcomes.length > 0 && landed === undefined
       ? [renderChecksLine(verdict.outcomes, errors.length === 0, options)]
       : []),
@@ -100,17 +100,17 @@ function renderHeadline(
       case 'failed':
         return '❌ Merged, but not published'
       case 'pending':
-        return '🔄 Merged; being published'
+        return '🔄 Merged; publishing the catalog image'
       case 'published':
         return '✅ Merged and published'
       case undefined:
         return `✅ Merged as ${formatCommitLink(landed, page)}`
     }
-  if (traceId !== undefined) return '🛠️ The bot failed; it retries automatically'
+  if (traceId !== undefined) return '🛠️ catalog-bot hit an internal error and will retry'
   return steps[0]?.headline ?? '⏳ Waiting'
 }
 
-/** The summary, or a few lines, with the rest folded. */
+/** The summary or a few lines, with the rest collapsed. */
 function renderChanges({ summary, changeLines }: ReportOptions): {
   open: readonly string[]
   folded: readonly string[]
@@ -118,7 +118,7 @@ function renderChanges({ summary, changeLines }: ReportOptions): {
   const list = changeLines.join('\n')
   if (summary === undefined && changeLines.length <= maxUnfoldedLines)
     return { open: list === '' ? [] : [list], folded: [] }
-  const folded = `<details><summary>All that changes</summary>\n\n${list}\n\n</details>`
+  const folded = `<details><summary>All changes</summary>\n\n${list}\n\n</details>`
   // The summary already names a single package with its version and head.
   const isSummarized = summary !== undefined && changeLines.length <= 3
   return { open: summary === undefined ? [] : [summary], folded: isSummarized || list === '' ? [] : [folded] }
@@ -128,7 +128,7 @@ function renderMergeResult(mergeCommit: string, { published, page }: ReportOptio
   if (published === undefined) return []
   const failed =
     published.state === 'failed'
-      ? ' **Users do not get this change yet**: the bot cannot publish it. Maintainers are told in an issue.'
+      ? ' **Users do not get this change yet** because catalog-bot cannot publish it. An issue informs the maintainers.'
       : ''
   return [
     `Merged as ${formatCommitLink(mergeCommit, page)}.${failed}`,
@@ -144,7 +144,7 @@ function renderGraph(graph: string | undefined, isHistory: boolean): readonly st
   return [`<details><summary>Upgrade graph</summary>\n\n${drawn}\n\n</details>`]
 }
 
-/** `isRoomy`: nothing is wrong, so passed checks can list what they looked at. */
+/** `isRoomy`: there are no errors, so the line has room for the summaries of passed checks. */
 function renderChecksLine(
   outcomes: readonly CheckOutcome[],
   isRoomy: boolean,
@@ -166,9 +166,9 @@ function formatCheckResult(outcome: CheckOutcome): readonly [mark: string, words
   if (errors > 0 && isOptional)
     return ['⚠️', `${formatFindingCounts(errors, warnings)}, not required to merge`]
   if (errors > 0) return ['❌', formatFindingCounts(errors, warnings)]
-  if (unanswered.length > 0 && isOptional) return ['❔', 'could not be found out']
+  if (unanswered.length > 0 && isOptional) return ['❔', 'inconclusive']
   if (unanswered.length > 0)
-    return ['🔄', `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'answer' : 'answers'}`]
+    return ['🔄', `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'response' : 'responses'}`]
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return ['⏳', 'waiting for approval']
   return warnings > 0 ? ['✅', formatFindingCounts(0, warnings)] : ['✅']
 }
@@ -178,7 +178,7 @@ function formatNextSteps(steps: readonly NextStep[]): readonly string[] {
 }
 
 function formatInternalError(traceId: string): string {
-  return `**Next: the bot.** It had an error of its own, which is not your fault, and tries again by itself. If it does not recover, maintainers search its log for ${toCodeSpan(traceId)}.`
+  return `**Next: catalog-bot.** The error is not in this pull request, and catalog-bot retries automatically. If the error persists, ask a bot administrator to search the logs for ${toCodeSpan(traceId)}.`
 }
 
 function renderOffers({ outcomes }: PullVerdict): readonly string[] {
@@ -188,11 +188,11 @@ function renderOffers({ outcomes }: PullVerdict): readonly string[] {
     .map(renderOffer)
 }
 
-/** The path needs no escaping: see Offer. */
+/** The path needs no escaping; see SuggestedPatch. */
 function renderOffer({ path, template, patch }: SuggestedPatch): string {
   return [
-    `<details><summary>A patch for ${path}</summary>`,
-    `The patch makes the catalog equal to what ${toCodeSpan(template)} renders. Apply it with ${toCodeSpan('git apply')}. The bot does not change your branch.`,
+    `<details><summary>Patch for ${path}</summary>`,
+    `This patch updates the catalog to match the output of ${toCodeSpan(template)}. Apply it with ${toCodeSpan('git apply')}. catalog-bot does not change your branch.`,
     renderFencedBlock('diff', patch.slice(0, -1)),
     '</details>',
   ].join('\n\n')
@@ -203,12 +203,12 @@ function renderCommands({ commandLines = [] }: ReportOptions): readonly string[]
 }
 
 /**
- * Names the state that the comment describes; approvals by command bind to it. Omits the base's tip, which moves too
- * often.
+ * Identifies the state that the comment describes, to which approvals by command apply. Omits the tip of the base branch,
+ * which changes too often.
  */
 function renderFooter(verdict: PullVerdict, { change, page, statusPage }: ReportOptions): string {
   const parts = [
-    `checked ${formatCommitLink(verdict.head, page)} for ${toCodeSpan(verdict.baseRef)}`,
+    `checked ${formatCommitLink(verdict.head, page)} against ${toCodeSpan(verdict.baseRef)}`,
     ...(change === undefined ? [] : [`change ${toCodeSpan(change.slice(0, 12))}`]),
     ...(page === undefined ? [] : [`[all details](${formatChecksUrl(page)})`]),
     ...(statusPage === undefined ? [] : [`[history](${statusPage})`]),

@@ -1,4 +1,4 @@
-// Describes a pull request's changes for comments and terminals. Lines keep words and names apart so that each renderer
+// Describes a pull request's changes for comments and terminals. Lines keep text and names separate so that each renderer
 // can escape the names.
 import type { ChannelEntry } from '../catalog/facts/catalog.ts'
 import type {
@@ -12,19 +12,19 @@ import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../cha
 import { toPrintable } from '../findings/printable.ts'
 import { toCodeSpan } from './escape.ts'
 
-/** Words are ours; a `name` is untrusted and shown as code. */
+/** Strings are trusted. A `name` is untrusted and shown as code. */
 export type LineSegment = string | { readonly name: string }
 export interface DescriptionLine {
-  /** 0 for a package or a group of files, 1 for what happens there. */
+  /** 0 for a package or a group of files, 1 for a change in it. */
   readonly depth: 0 | 1
   readonly words: readonly LineSegment[]
 }
 
-/** Longer lists are cut. */
+/** Longer lists are truncated. */
 const maxShownNames = 5
 const maxShownLines = 60
 
-/** Packages first. Merges equal changes of a package in several catalogs. */
+/** Lists packages first. Combines equal changes of a package in several catalogs. */
 export function describeChangeLines(change: PullRequestChange): DescriptionLine[] {
   const lines = [
     ...describePackages(change.catalogs),
@@ -37,14 +37,14 @@ export function describeChangeLines(change: PullRequestChange): DescriptionLine[
   return [...lines.slice(0, maxShownLines), { depth: 0, words: [`… and ${left} more lines.`] }]
 }
 
-/** For moved or reformatted blobs, which change only files. */
+/** For moved or reformatted blobs, which change files but not the catalog. */
 function describeUnchangedContent(paths: readonly TouchedPath[]): DescriptionLine {
-  if (paths.length === 0) return { depth: 0, words: ['Nothing: the base branch already has all of it.'] }
+  if (paths.length === 0) return { depth: 0, words: ['No changes: the base branch already contains everything.'] }
   const changed = formatCount(paths.length, 'file changes', 'files change')
   return {
     depth: 0,
     words: [
-      `Nothing in the catalogs. ${changed} without a change of meaning: `,
+      `No catalog changes. ${changed} without affecting the catalogs: `,
       ...formatNames(paths.map(({ path }) => path)),
     ],
   }
@@ -119,7 +119,7 @@ function describePackage(
 
 type BundleLabeler = (bundle: string) => LineSegment
 
-/** The version where it is unique in the package, else the bundle's name. */
+/** Returns the version if it is unique in the package, otherwise the bundle name. */
 function createBundleLabeler(
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
@@ -144,7 +144,7 @@ function describeAddedBundles(
 ): LineSegment[][] {
   const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
   for (const { name, entries } of result?.channels ?? [])
-    // A name that is twice in a channel counts once, and its first entry wins.
+    // If a name appears twice in a channel, the first entry wins.
     for (const entry of new Map(entries.toReversed().map((one) => [one.name, one])).values()) {
       const its = listed.get(entry.name)
       if (its) its.push({ channel: name, entry })
@@ -162,7 +162,7 @@ function describeAddedBundles(
       group.channels.push(channel)
       groups.set(key, group)
     }
-    if (groups.size === 0) return [label(name), ' added, but in no channel']
+    if (groups.size === 0) return [label(name), ' added, but not to any channel']
     const parts = [...groups.values()].map(({ edges, channels }) => [
       channels.length === 1 ? 'channel ' : 'channels ',
       ...formatNames(channels),
@@ -238,7 +238,7 @@ function describePackageFields(change: PackageChange, label: BundleLabeler): Lin
     lines.push(['default channel ', { name: defaultChannel.before }, ' → ', { name: defaultChannel.after }])
   if (metadata.length > 0) lines.push(['package metadata: ', ...formatNames(metadata)])
   for (const { schema, name } of deprecations.added)
-    lines.push([...subject(schema, name), ' is deprecated now'])
+    lines.push([...subject(schema, name), ' is now deprecated'])
   for (const { schema, name } of deprecations.removed)
     lines.push([...subject(schema, name), ' is no longer deprecated'])
   for (const { schema, name } of deprecations.changed)
@@ -253,12 +253,12 @@ function describeReferenceList({ path, added, removed, updated }: ReferenceListC
     ...removed.map(({ name }): LineSegment[] => ['reference ', { name }, ' removed']),
     ...updated.map(({ name, before, after }): LineSegment[] =>
       before === after
-        ? ['reference ', { name }, ' rewritten, with the same image']
+        ? ['reference ', { name }, ' reformatted, with the same image']
         : ['reference ', { name }, ': ', { name: before }, ' → ', { name: after }],
     ),
   ]
   return [
-    { depth: 0, words: ['list of references ', { name: path }, ':'] },
+    { depth: 0, words: ['composite file ', { name: path }, ':'] },
     ...entries.map((words) => ({ depth: 1 as const, words })),
   ]
 }

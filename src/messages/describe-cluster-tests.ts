@@ -1,4 +1,4 @@
-// Renders trials on a cluster as plain text, and makes every line printable.
+// Renders install tests on a cluster as plain text and makes every line printable.
 import type { SkippedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   failureClassByCode,
@@ -25,15 +25,16 @@ export function formatClusterTestTitle({
 }
 
 const failureClassLabels = {
-  content: 'the bundles or what they ask for',
-  catalog: "the catalog's image",
-  environment: 'the cluster: this says nothing about the change',
-  infra: 'the network or a server: this says nothing about the change',
+  content: 'the bundles or their dependencies',
+  catalog: 'the catalog image',
+  environment: 'the cluster; unrelated to the change',
+  infra: 'the network or a server; unrelated to the change',
 } as const
 
 function formatTestOutcome(outcome: ClusterTestOutcome): string {
   if (!('code' in outcome)) return 'installs'
-  return `${outcome.verdict} (${outcome.code}; ${failureClassLabels[failureClassByCode[outcome.code]]})`
+  const verdict = outcome.verdict === 'could not be found out' ? 'inconclusive' : outcome.verdict
+  return `${verdict} (${outcome.code}; ${failureClassLabels[failureClassByCode[outcome.code]]})`
 }
 
 export function describeClusterTests(
@@ -42,7 +43,7 @@ export function describeClusterTests(
 ): string {
   return [
     ...reports.flatMap((report) => [...describeClusterTest(report), '']),
-    ...notRun.map(({ target, channel, why }) => `channel ${channel}, ${target}: not tried: ${why}`),
+    ...notRun.map(({ target, channel, why }) => `channel ${channel}, ${target}: not tested: ${why}`),
   ]
     .map(toPrintable)
     .join('\n')
@@ -56,6 +57,6 @@ function describeClusterTest(report: ClusterTestReport): readonly string[] {
     `  On ${cluster.length === 0 ? 'the cluster' : cluster.join(', ')}; mode ${mode}, namespace ${namespace}, ${formatElapsed(started, ended)}`,
     ...events.map(({ at, says }) => `  ${formatElapsed(started, at).padStart(6)}  ${says}`),
     ...evidence.flatMap(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `      ${line}`)]),
-    ...(leftovers.length > 0 ? ['  Left on the cluster:', ...leftovers.map((one) => `      ${one}`)] : []),
+    ...(leftovers.length > 0 ? ['  These objects remain on the cluster:', ...leftovers.map((one) => `      ${one}`)] : []),
   ]
 }

@@ -1,4 +1,4 @@
-// Renders the outcomes of commands from the records, so the text is reproducible.
+// Renders the outcomes of commands from their records, so that the text is reproducible.
 import type { CommitSha } from '../change/ids.ts'
 import type { CommandRecord, RollbackCommand } from '../gate/commands.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -8,25 +8,18 @@ const maxShownCommands = 5
 
 const commandLabels: Readonly<Record<CommandRecord['command'], string>> = {
   approve: 'approved this commit',
-  merge: 'asks the bot to merge this commit',
-  hold: 'holds this pull request until /unhold',
+  merge: 'requested the merge of this commit',
+  hold: 'put this pull request on hold',
   unhold: 'removed the hold',
-  recheck: 'asked for a new check',
-  freeze: 'stops merging',
-  thaw: 'allows merging again',
-  preview: 'asks for a preview image of this commit',
-  'test-install': 'asks for a trial of this commit on the cluster',
-  rollback: 'rolls an image back',
-  override: 'lets this change pass in spite of a rule',
-  help: 'asked for help (see below)',
-  unclear: 'wrote a command that the bot does not understand',
-}
-
-const outcomeLabels: Readonly<Record<CommandRecord['outcome'], string>> = {
-  done: '',
-  denied: ', but has no permission: only owners of the changed packages and maintainers have it',
-  stale: ', but for an older commit: comment again for this one',
-  unclear: '',
+  recheck: 'requested a recheck',
+  freeze: 'froze merging',
+  thaw: 'unfroze merging',
+  preview: 'requested a preview image of this commit',
+  'test-install': 'requested an install test of this commit on the test cluster',
+  rollback: 'requested a rollback',
+  override: 'overrode the rule',
+  help: 'requested help (see the list below)',
+  unclear: 'used an invalid command (see the list below)',
 }
 
 const approvingCommands: ReadonlySet<CommandRecord['command']> = new Set([
@@ -42,38 +35,50 @@ const maintainerCommands: ReadonlySet<CommandRecord['command']> = new Set([
   'override',
   'test-install',
 ])
-const maintainersOnlyMessage = ', but has no permission: only maintainers have it'
 const outdatedCommandMessage =
-  ', but said so when this commit did something else: comment again to mean what it does now'
+  ' (outdated because the effect of this commit has changed; comment again to confirm)'
 
 const helpText = [
-  `- ${toCodeSpan('/approve [commit]')}: approve exactly this commit (owners and maintainers)`,
-  `- ${toCodeSpan('/hold')}, ${toCodeSpan('/unhold')}: stop the bot from merging, and allow it again`,
-  `- ${toCodeSpan('/recheck')}: run all checks again`,
-  `- ${toCodeSpan('/freeze [branch] [reason]')}, ${toCodeSpan('/thaw [branch]')}: stop all merging into a branch, and allow it again (maintainers)`,
-  `- ${toCodeSpan('/preview [commit]')}: publish a preview image, where the repository has them (owners and maintainers)`,
-  `- ${toCodeSpan('/test-install [commit]')}: install it on the operator’s cluster, where the repository has that (maintainers)`,
-  `- ${toCodeSpan('/override RULE because REASON')}: let exactly this change pass in spite of a rule of the bot’s own (maintainers)`,
-  `- ${toCodeSpan('/rollback [tag] [digest]')}: let a tag name a former image again (maintainers)`,
-  `- ${toCodeSpan('/merge')}: merge this commit, in repositories without automatic merging`,
+  `- ${toCodeSpan('/approve [commit]')}: Approve this commit (owners, maintainers).`,
+  `- ${toCodeSpan('/hold')}, ${toCodeSpan('/unhold')}: Prevent catalog-bot from merging this pull request, or allow it again.`,
+  `- ${toCodeSpan('/recheck')}: Run all checks again.`,
+  `- ${toCodeSpan('/merge')}: Merge this commit when automatic merging is disabled (owners, maintainers).`,
+  `- ${toCodeSpan('/preview [commit]')}: Publish a preview image, if the repository enables previews (owners, maintainers).`,
+  `- ${toCodeSpan('/test-install [commit]')}: Install the changed packages on the test cluster, if there is one (maintainers).`,
+  `- ${toCodeSpan('/override RULE because REASON')}: Accept this change despite a rule violation (maintainers).`,
+  `- ${toCodeSpan('/freeze [branch] [reason]')}, ${toCodeSpan('/unfreeze [branch]')}: Freeze or unfreeze merging into a branch (maintainers).`,
+  `- ${toCodeSpan('/rollback [tag] [digest]')}: Point a tag at an earlier image (maintainers).`,
 ]
 
 function formatFreezeDetails({ branch, reason, kinds }: NonNullable<CommandRecord['stop']>): string {
-  const audit = kinds.includes('audit')
-    ? ', though the audit found something else there than what was checked'
-    : ''
-  const where = branch === undefined ? 'on every branch' : `on ${toCodeSpan(branch)}`
+  const audit = kinds.includes('audit') ? ', despite the mismatch that the merge audit found' : ''
+  const where = branch === undefined ? 'into all branches' : `into ${toCodeSpan(branch)}`
   return ` ${where}${audit}${reason === '' ? '' : `: ${escapeMarkdown(reason, 200)}`}`
 }
 
 function formatRollbackDetails({ words: asked, image, tag, digest, why }: RollbackCommand): string {
   if (image !== undefined && tag !== undefined && digest !== undefined)
-    return `: ${toCodeSpan(`${image}:${tag}`)} to ${toCodeSpan(digest)}`
-  const about = asked === '' ? '' : ` ${toCodeSpan(`/rollback ${asked}`, 120)}`
-  return why === undefined ? about : `${about}, which the bot cannot do: ${escapeMarkdown(why)}`
+    return ` of ${toCodeSpan(`${image}:${tag}`)} to ${toCodeSpan(digest)}`
+  const about = asked === '' ? '' : ` with ${toCodeSpan(`/rollback ${asked}`, 120)}`
+  return why === undefined ? about : `${about}, but catalog-bot cannot do this: ${escapeMarkdown(why)}`
 }
 
-/** A Markdown line for each command about this head, newest last; help where requested. */
+function formatIgnoredCommand({ login, command, outcome }: CommandRecord): string {
+  const written = toCodeSpan(`/${command === 'thaw' ? 'unfreeze' : command}`)
+  if (outcome === 'stale')
+    return `- ${written} by ${toCodeSpan(login)} was ignored because it refers to an earlier state of this pull request. Comment again to apply it to the current commit.`
+  return `- ${toCodeSpan(login)} cannot use ${written}: only ${describePermitted(command)} can.`
+}
+
+function describePermitted(command: CommandRecord['command']): string {
+  if (maintainerCommands.has(command)) return 'maintainers'
+  if (command === 'unhold') return 'maintainers and the person who put the pull request on hold'
+  if (command === 'hold' || command === 'recheck')
+    return 'the author, owners of the changed packages, and maintainers'
+  return 'owners of the changed packages and maintainers'
+}
+
+/** A Markdown line for each command for this head, newest last. Includes the help text if a command requested it. */
 export function describeCommands(
   records: readonly CommandRecord[],
   head: CommitSha,
@@ -83,6 +88,7 @@ export function describeCommands(
   const current = records.filter((record) => record.head === head && record.epoch === epoch)
   const lines = current.slice(-maxShownCommands).map((record) => {
     const { login, command, outcome } = record
+    if (outcome === 'denied' || outcome === 'stale') return formatIgnoredCommand(record)
     const isForSomethingElse = outcome === 'done' && approvingCommands.has(command) && !isYesToThis(record)
     const about = [
       record.stop === undefined ? '' : formatFreezeDetails(record.stop),
@@ -91,11 +97,7 @@ export function describeCommands(
         ? ''
         : ` ${toCodeSpan(record.override.rule)}: ${escapeMarkdown(record.override.reason, 300)}`,
     ].join('')
-    const became =
-      outcome === 'denied' && maintainerCommands.has(command)
-        ? maintainersOnlyMessage
-        : outcomeLabels[outcome]
-    return `- ${toCodeSpan(login)} ${commandLabels[command]}${about}${isForSomethingElse ? outdatedCommandMessage : became}`
+    return `- ${toCodeSpan(login)} ${commandLabels[command]}${about}${isForSomethingElse ? outdatedCommandMessage : ''}`
   })
   return current.some(({ command }) => command === 'help' || command === 'unclear')
     ? [...lines, '', ...helpText]

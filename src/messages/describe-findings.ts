@@ -1,4 +1,4 @@
-// Renders findings in Markdown: boxes for errors, one table for the rest, a list for check runs. Each place is a link.
+// Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
 import { overridableRules } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
@@ -15,7 +15,7 @@ import { getFindingKey, createTracedLineLookup, type TracedLine } from './traced
 const maxErrorBoxes = 4
 const maxSimilarFindings = 4
 const maxTableRows = 20
-/** Longer fixes are too much for a comment. */
+/** Longer fixes are too long for a comment. */
 const maxFixLines = 16
 
 type VerdictCommits = Pick<PullVerdict, 'head' | 'base' | 'baseRef'>
@@ -39,11 +39,11 @@ export function renderErrorBoxes(
   isExplained = false,
 ): readonly string[] {
   const groups = groupSimilarFindings(errors)
-  // With several errors, or where the cause is already explained, the rule's page tells why it matters.
+  // With several errors, or if the cause is already explained, the rule's page explains why the rule matters.
   const isOnly = groups.length === 1 && !isExplained
   const boxes = groups.slice(0, maxErrorBoxes).map((group) => renderErrorBox(group, isOnly, commits, options))
   const left = groups.length - maxErrorBoxes
-  return left > 0 ? [...boxes, `… and ${left} more. The checks list them.`] : boxes
+  return left > 0 ? [...boxes, `… and ${left} more. The check runs list them.`] : boxes
 }
 
 function renderErrorBox(
@@ -62,7 +62,7 @@ function renderErrorBox(
   ]
   const elsewhere = location?.isOnBase === true ? [formatBaseNote(commits)] : []
   const fix = findGroupFix(first, options)
-  // A diff replaces the text of the fix.
+  // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
   const sentences = explanations.filter((text) => text !== '').map(toPlainSentence)
   const more = describeSimilarFindings(first, others, commits, options)
@@ -88,7 +88,7 @@ function removeInvisibleCharacters(line: string): string {
   return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
 }
 
-/** Lists what differs from the first finding, and each sentence once. */
+/** Lists only the differences from the first finding, without repeating a sentence. */
 function describeSimilarFindings(
   first: Finding,
   others: readonly Finding[],
@@ -102,7 +102,7 @@ function describeSimilarFindings(
   })
   const uniqueLines = [...new Set(lines)].filter((line) => line !== '- ')
   const left = others.length - Math.min(others.length, maxSimilarFindings)
-  return left > 0 ? [...uniqueLines, `- … and ${left} more of this rule. The checks list them.`] : uniqueLines
+  return left > 0 ? [...uniqueLines, `- … and ${left} more for this rule. The check runs list them.`] : uniqueLines
 }
 
 export function renderWarningsTable(
@@ -122,26 +122,26 @@ export function renderWarningsTable(
     : `Warnings and notes (${findings.length})`
   return [
     `<details><summary>${title}</summary>`,
-    ['| where | what | what to do |', '|---|---|---|', ...rows].join('\n'),
-    ...(left > 0 ? [`… and ${left} more. The checks list them.`] : []),
+    ['| Location | Problem | Fix |', '|---|---|---|', ...rows].join('\n'),
+    ...(left > 0 ? [`… and ${left} more. The check runs list them.`] : []),
     '</details>',
   ].join('\n\n')
 }
 
-/** The override that maintainers may use for corrections. */
+/** Describes the overrides that maintainers can use. */
 export function formatOverrideHelp(errors: readonly Finding[]): string[] {
   const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRules.has(rule))
   const [first] = rules
   if (first === undefined) return []
   const others =
     rules.length > 1
-      ? ` The same goes for ${rules
+      ? ` The same applies to ${rules
           .slice(1)
           .map((rule) => toCodeSpan(rule))
           .join(', ')}.`
       : ''
   return [
-    `If this is meant, a maintainer comments ${toCodeSpan(`/override ${first} because …`)} with the reason.${others}`,
+    `If the ${toCodeSpan(first)} change is intentional, a maintainer can comment ${toCodeSpan(`/override ${first} because <reason>`)}.${others}`,
   ]
 }
 
@@ -166,7 +166,7 @@ interface FindingLocationView {
   readonly isOnBase: boolean
 }
 
-/** The place of a finding, or of its fix where that is more precise. */
+/** The location of a finding, or of its fix if that is more precise. */
 function getFindingLocation(
   finding: Finding,
   commits: VerdictCommits,
@@ -188,7 +188,7 @@ function getFindingLocation(
   return { link, isOnBase: side === 'base' }
 }
 
-/** Starts with the file's name and folder: most catalogs' files share a name, and a whole path hides the line. */
+/** Shows the file's name and folder, because most catalog files share a name and a full path would hide the line number. */
 function formatLocation(
   path: string,
   { first, last }: { readonly first: number; readonly last: number },
@@ -199,7 +199,7 @@ function formatLocation(
 }
 
 function formatBaseNote({ baseRef }: VerdictCommits): string {
-  return `That line is on ${toCodeSpan(baseRef)}, and not in your branch yet: merge ${toCodeSpan(baseRef)} into your branch first.`
+  return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 
 function formatOverriddenBy({ overridden }: Finding): string {

@@ -1,20 +1,20 @@
-// Names changes merged while a pull request was open that cause its conflict. Uses recorded facts only.
+// Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded facts.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './github-urls.ts'
 
 export interface HeadConflict {
   readonly commit: CommitSha
-  /** `replaces` is '' where the entry replaces nothing. */
+  /** `replaces` is '' if the entry replaces nothing. */
   readonly entry: string
   readonly replaces: string
-  /** The head that the pull request brings. */
+  /** The channel head that the pull request adds. */
   readonly mine: string
   /** Whether both heads replace the same entry. */
   readonly isSame: boolean
 }
 
-/** Limited to one screen. `pulls`: pull requests that the bot merged, by their merge commits. */
+/** Limited to one screen. `pulls`: pull requests that catalog-bot merged, by merge commit. */
 export function describeHeadConflicts(
   moved: readonly HeadConflict[] | undefined,
   pulls: ReadonlyMap<CommitSha, PullNumber>,
@@ -25,12 +25,14 @@ export function describeHeadConflicts(
     const pull = pulls.get(commit)
     const origin =
       pull === undefined
-        ? `[${toCodeSpan(commit.slice(0, 12))}](${formatCommitUrl(page, commit)}) came to ${toCodeSpan(branch)}`
-        : `[#${pull}](${formatPullUrl(page, pull)}) was merged`
-    const did =
+        ? `[${toCodeSpan(commit.slice(0, 12))}](${formatCommitUrl(page, commit)}) reached ${toCodeSpan(branch)} first`
+        : `[#${pull}](${formatPullUrl(page, pull)}) merged first`
+    const effect =
       replaces === ''
-        ? `brought ${toCodeSpan(entry)}`
-        : `put ${toCodeSpan(entry)} on ${toCodeSpan(replaces)}${isSame ? ' too' : ''}`
-    return `${origin} while this was open and ${did}: one of it and ${toCodeSpan(mine)} must now replace or skip the other.`
+        ? `adds ${toCodeSpan(entry)}`
+        : isSame
+          ? `also replaces ${toCodeSpan(replaces)}`
+          : `replaces ${toCodeSpan(replaces)} with ${toCodeSpan(entry)}`
+    return `${origin} and ${effect}. Make either ${toCodeSpan(mine)} or ${toCodeSpan(entry)} replace or skip the other.`
   })
 }

@@ -1,7 +1,8 @@
-// Renders a simulated install as a list of steps and outcomes. Plain text; callers must make untrusted text printable.
+// Renders a simulated install as a list of steps and outcomes in plain text.
 import type {
   ChannelInstall,
   InstallReport,
+  InstallRemark,
   InstallVerdict,
   InstallStep,
   InstallStepOutcome,
@@ -19,50 +20,80 @@ const outcomeMarks: Readonly<Record<InstallStepOutcome, string>> = {
 const installLabels: Readonly<Record<InstallVerdict, string>> = {
   yes: 'installs (simulated)',
   no: 'does not install',
-  unknown: 'could not be found out',
+  unknown: 'inconclusive',
 }
 
-/** Further remarks of a step are only counted. */
+export const remarkLabels: Readonly<Record<InstallRemark['kind'], string>> = {
+  refused: 'fails with',
+  unknown: 'inconclusive for',
+  warning: 'warning for',
+}
+
+/** The output counts further remarks of a step. */
 const maxRemarks = 20
 
-export function describeInstall({ package: packageName, installs, channels }: InstallReport): string {
+/** `verbose`: prints installers' full messages, which can have thousands of characters. */
+export function describeInstall(
+  { package: packageName, installs, channels }: InstallReport,
+  { verbose = false }: { readonly verbose?: boolean } = {},
+): string {
   const all = channels.length > 1 ? [`${packageName}: ${installLabels[installs]}`, ''] : []
-  return [...all, ...channels.flatMap((channel) => [...describeChannel(packageName, channel), ''])]
+  return [...all, ...channels.flatMap((channel) => [...describeChannel(packageName, channel, verbose), ''])]
     .map(toPrintable)
     .join('\n')
 }
 
-function describeChannel(packageName: string, install: ChannelInstall): readonly string[] {
+function describeChannel(packageName: string, install: ChannelInstall, verbose: boolean): readonly string[] {
   const { channel, bundle, installs, steps, comesAlong, acceptance, provisioner } = install
   const bundleSuffix = bundle === undefined ? '' : `: ${bundle}`
+  const shown = new Set(steps.flatMap(({ remarks }) => remarks.map(({ says }) => says)))
+  const hasDetails = steps.some(({ remarks }) => remarks.some(({ detail }) => detail !== undefined))
   return [
     `${packageName}, channel ${channel}${bundleSuffix}: ${installLabels[installs]}`,
-    ...steps.flatMap(describeStep),
-    ...(comesAlong.length > 0 ? ['', '  Comes along:'] : []),
+    ...steps.filter(({ outcome }) => outcome !== 'left out').flatMap((step) => describeStep(step, verbose)),
+    ...describeSkippedSteps(steps),
+    ...(comesAlong.length > 0 ? ['', '  Dependencies:'] : []),
     ...comesAlong.flatMap((one) => [
       `    ${one.name} (package ${one.package}, channel ${one.channel})`,
       ...one.because.map((why) => `      ${why}`),
     ]),
     '',
-    '  Installs with:',
+    '  Results by target:',
     ...acceptance.flatMap(({ target, installs: its, because }) => [
-      `    ${target.padEnd(16)} ${its === 'other format' ? 'takes bundles of another format' : its}`,
-      ...because.slice(0, maxRemarks).map((why) => `      ${why}`),
+      `    ${target.padEnd(16)} ${its === 'other format' ? 'does not install bundles of this format' : its}`,
+      ...because
+        .filter((why) => !shown.has(why))
+        .slice(0, maxRemarks)
+        .map((why) => `      ${why}`),
     ]),
     ...describeProvisioner(provisioner),
+    ...(hasDetails && !verbose ? ['', "  Run with --verbose to see the installers' full messages."] : []),
   ]
 }
 
-function describeStep({ title, outcome, facts, remarks }: InstallStep): readonly string[] {
+function describeStep({ title, outcome, facts, remarks }: InstallStep, verbose: boolean): readonly string[] {
   const more = remarks.length - maxRemarks
   return [
     `  ${outcomeMarks[outcome]}${title}`,
     ...facts.map((fact) => `            ${fact}`),
     ...remarks
       .slice(0, maxRemarks)
-      .map(({ kind, says, targets }) => `            ${kind} (${targets.join(', ')}): ${says}`),
+      .flatMap(({ kind, says, detail, hint, targets }) => [
+        `            ${remarkLabels[kind]} ${targets.join(', ')}: ${says}`,
+        ...(hint === undefined ? [] : [`            ${hint}`]),
+        ...(detail === undefined || !verbose ? [] : [`              ${detail}`]),
+      ]),
     ...(more > 0 ? [`            and ${more} more`] : []),
   ]
+}
+
+/** One line for all steps that were skipped for the same reason. */
+function describeSkippedSteps(steps: readonly InstallStep[]): readonly string[] {
+  const skipped = steps.filter(({ outcome }) => outcome === 'left out')
+  return [...Map.groupBy(skipped, ({ facts }) => facts.join(' '))].flatMap(([reason, same]) => [
+    `  ${outcomeMarks['left out']}Not checked: ${same.map(({ title }) => title).join('; ')}`,
+    ...(reason === '' ? [] : [`            ${reason}`]),
+  ])
 }
 
 function describeProvisioner(points: ChannelInstall['provisioner']): readonly string[] {
@@ -71,8 +102,8 @@ function describeProvisioner(points: ChannelInstall['provisioner']): readonly st
   const left = points.filter(({ told }) => told === 'cluster')
   return [
     '',
-    `  Of RukPak's ${points.length} points for provisioners:`,
+    `  RukPak's ${points.length} requirements for provisioners:`,
     ...held.map(({ number, asks, says }) => `    ${number}. ${asks}: ${says}`),
-    `    left for a cluster: ${left.map(({ number }) => number).join(', ')}`,
+    `    only a cluster test can show: ${left.map(({ number }) => number).join(', ')}`,
   ]
 }

@@ -1,14 +1,14 @@
-// The one place where untrusted text (paths, names, titles, registry answers) becomes Markdown or terminal text. The
-// output cannot mention, link, embed, close an issue or carry markup (T55).
+// Converts untrusted text (paths, names, titles, registry responses) to Markdown or terminal text. No other file does so.
+// The output cannot mention users, link, embed, close an issue, or contain markup (docs/threats.md#t55).
 
 /**
- * Controls, formats (zero-width, bidirectional and tag characters among them), lone surrogates, unassigned and private
- * characters, combining marks that attach to nothing visible, and letters that show nothing.
+ * Control characters, format characters (including zero-width, bidirectional, and tag characters), lone surrogates,
+ * unassigned and private-use characters, combining marks without a visible base, and letters that display nothing.
  */
 const invisiblePattern =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]|\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/gu
 
-/** One line without invisible characters, cut with an ellipsis beyond `limit` characters. */
+/** One line without invisible characters, truncated with an ellipsis beyond `limit` characters. */
 export function toOneLine(text: string, limit = 300): string {
   const clean = text.replace(/\s+/g, ' ').replace(invisiblePattern, '\ufffd').trim()
   const characters = [...clean]
@@ -25,20 +25,20 @@ export function toCodeSpan(text: string, limit = 200): string {
   return `${fence}${pad}${shown}${pad}${fence}`
 }
 
-/** A code span for a table cell, where a bar would end the cell even inside code. */
+/** A code span for a table cell, in which a vertical bar would end the cell even inside code. */
 export function toTableCodeSpan(text: string, limit = 120): string {
   return toCodeSpan(text.replaceAll('|', '¦'), limit)
 }
 
 /**
- * A log line without workflow commands: the runner looks for `::` at the start of a line and `##[` anywhere
+ * A log line without workflow commands. The runner recognizes `::` at the start of a line and `##[` anywhere
  * (https://github.com/actions/runner, ActionCommand).
  */
 export function toLogLine(text: string): string {
   return `| ${neutralizeOldCommands(toOneLine(text, 2000))}`
 }
 
-/** The message of a workflow command; keeps line breaks. */
+/** The message of a workflow command. Preserves line breaks. */
 export function escapeCommandMessage(text: string): string {
   const lines = text.split('\n').map((line) => neutralizeOldCommands(toOneLine(line, 2000)))
   return escapeCommandData(lines.join('\n'))
@@ -51,7 +51,7 @@ export function escapeCommandProperty(text: string): string {
 
 const neutralizeOldCommands = (text: string): string => text.replaceAll('##[', '##\u2060[')
 
-/** Escapes like the runner's toolkit. The percent sign comes first, or it would escape the other escapes. */
+/** Escapes like the runner's toolkit. Escapes the percent sign first, because the other escapes contain one. */
 function escapeCommandData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
@@ -72,11 +72,11 @@ export function escapeMarkdown(text: string, limit = 600): string {
     .replace(/\bGH-(?=\d)/gi, (match) => `${match}\u2060`)
 }
 
-/** A commit message's title: one plain line without words that GitHub or CI systems act on. */
+/** A commit message title: one plain line without words that trigger actions in GitHub or CI systems. */
 export function toCommitTitle(title: string, limit = 100): string {
-  // Normalizes first, because a reader that normalizes full-width letters would reveal such words.
+  // Normalizes first, because a system that normalizes full-width letters would recognize such words.
   let text = toOneLine(title.normalize('NFKC'), limit)
-  // Repeats because a removal can join its neighbors into another such word.
+  // Repeats, because a removal can join its neighbors into another such word.
   for (;;) {
     const tamed = removeMagicWords(text)
     if (tamed === text) return text
@@ -84,7 +84,7 @@ export function toCommitTitle(title: string, limit = 100): string {
   }
 }
 
-/** One round. Every step shortens the text or removes characters for good, so the rounds end. */
+/** Performs one round. Every step shortens the text or permanently removes characters, so the rounds end. */
 function removeMagicWords(text: string): string {
   return (
     text
@@ -93,7 +93,7 @@ function removeMagicWords(text: string): string {
       .replace(/[^\P{Pe})]/gu, ')')
       // `#12`, `owner/repository#12`, `@somebody`, `***NO_CI***`.
       .replace(/[#@*]/g, '')
-      // URLs, also those without a scheme that lead to an issue or pull request.
+      // URLs, including links to issues or pull requests without a scheme.
       .replace(/\S*:\/\/\S*/g, ' ')
       .replace(/\S*\/(?:issues?|pulls?|discussions|commits?)\/\S*/gi, ' ')
       // `GH-12`, but not after a plain letter or digit, as in `high-12`.

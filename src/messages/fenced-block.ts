@@ -1,4 +1,4 @@
-/** The fence is longer than every run of backticks in the text, so the text cannot end the block. */
+/** Makes the fence longer than every run of backticks in the text, so that the text cannot end the block. */
 export function renderFencedBlock(language: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length))
   const fence = '`'.repeat(longest + 1)

@@ -1,11 +1,11 @@
 const minuteMs = 60_000
 
-/** `until`: milliseconds since the epoch. No full stop. */
+/** `until`: milliseconds since the epoch. The result has no period. */
 export function formatRateLimit(until: number): string {
-  return `GitHub's limit for this installation is reached; this goes on at ${formatClockTime(until)} UTC`
+  return `the GitHub API rate limit for this installation was exceeded; catalog-bot continues at ${formatClockTime(until)} UTC`
 }
 
-/** Rounds down to the minute. */
+/** Rounds up to the minute. */
 function formatClockTime(at: number): string {
   const minutes = Math.ceil(at / minuteMs)
   const toTwoDigits = (value: number) => String(value).padStart(2, '0')

@@ -1,4 +1,4 @@
-// GitHub URLs. Encodes untrusted parts.
+// Formats GitHub URLs. Encodes untrusted parts.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -28,7 +28,7 @@ export function formatLinesUrl(
   { first, last }: { readonly first: number; readonly last: number },
 ): string {
   const file = path.split('/').map(encodeUrlPart).join('/')
-  // GitHub renders these files without line numbers unless the source is requested.
+  // GitHub renders these files without line numbers unless the URL requests the source.
   const plain = /\.(?:md|markdown|rst|adoc|svg|csv|tsv)$/i.test(path) ? '?plain=1' : ''
   return `${formatRepositoryUrl(page)}/blob/${encodeUrlPart(commit)}/${file}${plain}#L${first}${last > first ? `-L${last}` : ''}`
 }

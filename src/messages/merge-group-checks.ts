@@ -1,11 +1,11 @@
-// Check runs on a merge queue group. All have the same result because the queue merges the whole group or none of it.
+// Check runs for a merge queue group. All have the same result, because the queue merges the whole group or nothing.
 import { checkIds } from '../findings/checks.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
 export type MergeGroupVerdict =
   | { readonly kind: 'good'; readonly pulls: readonly number[] }
-  /** `reasons`: a sentence each, with untrusted text. */
+  /** `reasons`: sentences that contain untrusted text. */
   | { readonly kind: 'bad'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
   | { readonly kind: 'waiting'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
 
@@ -22,14 +22,14 @@ export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly Rep
     const run = { name: `${checkNamePrefix}${id}`, summary, annotations: [] }
     switch (verdict.kind) {
       case 'good':
-        // Installs are only tried per pull request.
+        // The install check runs only on pull requests.
         if (id === 'install')
-          return { ...run, status: 'completed', conclusion: 'neutral', title: 'Tried on each pull request' }
+          return { ...run, status: 'completed', conclusion: 'neutral', title: 'Checked on each pull request' }
         return { ...run, status: 'completed', conclusion: 'success', title: 'Passed together' }
       case 'bad':
         return { ...run, status: 'completed', conclusion: 'failure', title: 'This group cannot be merged' }
       case 'waiting':
-        return { ...run, status: 'in_progress', title: 'Waiting for answers; asked again automatically' }
+        return { ...run, status: 'in_progress', title: 'Waiting for a registry or GitHub; catalog-bot retries automatically' }
     }
   })
 }

@@ -1,5 +1,5 @@
-// The merge commit's message. It depends only on snapshot and configuration, so that the commit's id is reproducible.
-// Removes words that GitHub or CI systems act on.
+// Formats the merge commit message. It depends only on the snapshot and the configuration, so the commit id is
+// reproducible. Removes words that trigger actions in GitHub or CI systems.
 import type { PullSnapshot } from '../change/snapshot.ts'
 import type { RuleOverride } from '../gate/overrides.ts'
 import {
@@ -52,10 +52,10 @@ function createTemplateFiller(snapshot: PullSnapshot): (line: string) => string 
     )
 }
 
-/** Fits the longest template title with the longest pull request title. */
+/** Long enough for the longest template title with the longest pull request title. */
 const maxLineLength = 400
 
-/** Trims and collapses empty lines. */
+/** Trims the text and collapses empty lines. */
 function collapseEmptyLines(lines: readonly string[]): string[] {
   const text = lines
     .join('\n')

@@ -7,7 +7,7 @@ export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): stri
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
   )
-  const first = `**How pull requests get onto ${toCodeSpan(branch)}:** ${formatMergeMethod(plan.method)}. ${shown(plan.because)}`
+  const first = `**How pull requests are merged into ${toCodeSpan(branch)}:** ${formatMergeMethod(plan.method)}. ${shown(plan.because)}`
   return [first, ...lists].join('\n\n')
 }
 
@@ -26,14 +26,14 @@ export function formatMergePlanAsText(branch: string, plan: MergePlan): string {
 export function formatMergeMethod(method: MergeStrategy | undefined): string {
   switch (method?.kind) {
     case undefined:
-      return 'the App cannot merge'
+      return 'catalog-bot cannot merge'
     case 'queue':
       return "through GitHub's merge queue"
     case 'github-merge':
-      return `GitHub merges (${method.method})`
+      return `by GitHub (${method.method})`
     case 'push': {
       const how = [...(method.checksFirst ? ['checks first'] : []), ...(method.signed ? ['signed'] : [])]
-      return `the App pushes the validated merge${how.length > 0 ? ` (${how.join(', ')})` : ''}`
+      return `catalog-bot pushes the validated merge${how.length > 0 ? ` (${how.join(', ')})` : ''}`
     }
   }
 }
@@ -41,13 +41,13 @@ export function formatMergeMethod(method: MergeStrategy | undefined): string {
 /** The maximum length of a list of checks. */
 const maxClauseLength = 1500
 
-/** Titles, each with clauses without a full stop. */
+/** Titles, each with clauses without a period. */
 export function buildMergePlanSections(plan: MergePlan): readonly (readonly [string, readonly string[]])[] {
   const all = [
-    ['What is missing', plan.missing],
-    ['What GitHub wants of each pull request', plan.conditions],
-    ['What would make it faster or more exact', plan.faster],
-    ['What is not known', plan.unsure],
+    ['Missing requirements', plan.missing],
+    ['Requirements for each pull request', plan.conditions],
+    ['Suggested improvements', plan.faster],
+    ['Uncertainties', plan.unsure],
   ] as const
   return all.filter(([, clauses]) => clauses.length > 0)
 }

@@ -1,4 +1,4 @@
-// The maintainers' issue for a branch that differs from what the bot checked.
+// The issue for maintainers about a branch that differs from what catalog-bot checked.
 import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 
@@ -14,13 +14,13 @@ export interface TreeMismatchView {
   readonly differs: string
 }
 
-/** The pull request that reverts the merge, or why there is none. */
+/** The pull request that reverts the merge, or why it could not be opened. */
 export type RevertView =
   { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
 
 export const mismatchMarkerPrefix = '<!-- catalog-bot:audit '
 
-/** One issue per merge: the hidden first line names its commit. */
+/** The hidden first line identifies the merge commit, because each merge has its own issue. */
 export function formatMismatchMarker({ commit }: Pick<TreeMismatchView, 'commit'>): string {
   return `${mismatchMarkerPrefix}${commit} -->`
 }
@@ -33,10 +33,10 @@ export function renderMismatchIssue(
   const { pull, branch, base, head, commit, tree, found, differs } = mismatch
   const name = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(branch) ? branch : 'a branch'
   return {
-    title: `Merging is stopped on ${name}: pull request ${pull} was not merged as it was checked`,
+    title: `Merging into ${name} is frozen: verification of merged pull request ${pull} failed`,
     body: [
       formatMismatchMarker(mismatch),
-      `The bot merged #${pull} into ${toCodeSpan(branch)} and then read the branch. It does not hold what the bot checked: ${escapeMarkdown(differs)}.`,
+      `catalog-bot merged #${pull} into ${toCodeSpan(branch)}, but the branch does not match what was checked: ${escapeMarkdown(differs)}.`,
       [
         '| | expected | found |',
         '|---|---|---|',
@@ -44,15 +44,15 @@ export function renderMismatchIssue(
         `| tree | ${toCodeSpan(tree)} | ${found === undefined ? 'unknown' : 'see the commit'} |`,
         `| parents | ${toCodeSpan(base)}, ${toCodeSpan(head)} | |`,
       ].join('\n'),
-      `**The bot merges nothing into ${toCodeSpan(branch)} until a maintainer allows it.** Other branches are not affected.`,
+      `**catalog-bot does not merge anything into ${toCodeSpan(branch)} until a maintainer unfreezes it.** Other branches are not affected.`,
       [
         '### What to do',
         '',
-        `1. Compare the two: ${toCodeSpan(`git diff ${tree} ${found ?? branch}`)}.`,
+        `1. Compare the expected and the actual content: ${toCodeSpan(`git diff ${tree} ${found ?? branch}`)}.`,
         revert.kind === 'offered'
-          ? `2. If the difference is wrong, merge #${revert.pull}: it sets the branch back to what it was before the merge.`
-          : `2. If the difference is wrong, revert it. The bot could not open a pull request for that: ${escapeMarkdown(revert.why)}.`,
-        `3. Comment ${toCodeSpan(`/thaw ${branch} audit`)} on any open pull request, or run ${toCodeSpan(`catalog-bot landings resume --branch ${branch} --audit`)}. Then the bot merges again.`,
+          ? `2. If the difference is wrong, merge #${revert.pull}, which restores the branch to its state before the merge.`
+          : `2. If the difference is wrong, revert it manually. catalog-bot could not open a pull request for the revert: ${escapeMarkdown(revert.why)}.`,
+        `3. To unfreeze the branch, comment ${toCodeSpan(`/unfreeze ${branch} audit`)} on any open pull request, or run ${toCodeSpan(`catalog-bot merging unfreeze --branch ${branch} --audit`)}.`,
       ].join('\n'),
     ].join('\n\n'),
   }
@@ -62,22 +62,22 @@ export function renderRevertPull(
   { pull, branch, base }: TreeMismatchView,
   undone: number,
 ): { readonly title: string; readonly body: string; readonly message: string } {
-  const title = `Set ${branch} back to before pull request ${pull}`
+  const title = `Restore ${branch} to its state before pull request ${pull}`
   const also =
     undone > 1
-      ? `It undoes everything that came after that commit, also ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} on the branch.`
-      : 'It undoes that merge alone.'
+      ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that followed on the branch.`
+      : 'This reverts only that merge.'
   return {
     title: escapeTitle(title),
     body: [
-      `The branch ${toCodeSpan(branch)} does not hold what the bot checked when it merged #${pull}. Merging this pull request makes its files what they were at ${toCodeSpan(base)}. ${also}`,
-      'The bot does not merge this pull request: a maintainer decides.',
+      `The branch ${toCodeSpan(branch)} does not match what catalog-bot checked when it merged #${pull}. Merging this pull request restores the files to their state at ${toCodeSpan(base)}. ${also}`,
+      'catalog-bot does not merge this pull request. A maintainer must decide.',
     ].join('\n\n'),
     message: escapeTitle(title),
   }
 }
 
-/** A branch name is arbitrary text; a title must not mention or refer. */
+/** Branch names are arbitrary text, and a title must not contain mentions or references. */
 function escapeTitle(text: string): string {
   return text.replace(/[^A-Za-z0-9 ._/-]/g, '')
 }

@@ -1,4 +1,4 @@
-// The issue that lists the catalogs' missing images. Its text depends only on the images, so an unchanged set gives
+// The issue that lists missing images of the catalogs. Its text depends only on the images, so an unchanged set gives
 // unchanged text.
 import {
   ruleByMissingImageKind,
@@ -9,18 +9,18 @@ import { formatIsoTime } from '../findings/iso-time.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { mention } from './next-steps.ts'
 
-/** The hidden first line that identifies the issue among those of the bot's own App (T56). */
+/** The hidden first line that identifies the issue among the issues of the same App (docs/threats.md#t56). */
 export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'
 
 export interface MissingImageLocation {
-  /** Absent where the repository owns the place. */
+  /** '' if the reference does not belong to a package. */
   readonly package: string
   readonly bundle: string
-  /** `listed`: an entry of a composite list. */
+  /** `listed`: an entry in a composite file. */
   readonly role: 'bundle' | 'related' | 'listed'
   readonly file: string
   readonly line: number
-  /** Directory of the catalog; '' for the repository itself, absent for a list. */
+  /** Directory of the catalog, or '' for the repository root. Absent for a composite file. */
   readonly catalog?: string
   /** Absent for the default branch. */
   readonly branch?: string
@@ -34,18 +34,18 @@ export interface MissingImageReference extends MissingImage {
 
 export interface MissingImagesOptions {
   readonly owners: ReadonlyMap<string, readonly string[]>
-  /** Whether owners are mentioned, so that GitHub notifies them; otherwise their names are plain text. */
+  /** Whether to mention owners so that GitHub notifies them. Otherwise, their names are shown as code. */
   readonly mentionOwners: boolean
-  /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. */
+  /** Base URL of the rule pages. The page of a rule is `<rulesUrl>/<id>.md`. */
   readonly rulesUrl?: string | undefined
 }
 
-/** GitHub refuses more than 65,536 characters. */
+/** GitHub rejects more than 65,536 characters. */
 const maxTextLength = 60_000
 const maxLocations = 5
 const maxOwners = 10
 
-/** Title and body. Escapes untrusted text; counts what doesn't fit. */
+/** Title and body. Escapes untrusted text. Counts the entries that do not fit. */
 export function renderMissingImagesIssue(
   missing: readonly MissingImageReference[],
   options: MissingImagesOptions,
@@ -53,8 +53,8 @@ export function renderMissingImagesIssue(
   const packages = groupByPackage(missing)
   const head = [
     missingImagesMarker,
-    'Catalogs in this repository name images that are missing or that changed. Users cannot install a version whose image is missing, and cannot upgrade to it.',
-    'The bot looked at each image at least twice, some time apart. This list leaves out images whose registry gave no clear answer (private images, rate limits, outages).',
+    'Catalogs in this repository reference images that are missing or have changed. Users cannot install or upgrade to a version whose image is missing.',
+    'catalog-bot checked each image at least twice, some time apart. This list omits images whose registry did not give a clear response (private images, rate limits, outages).',
   ].join('\n\n')
   const kinds = new Set(missing.map(({ kind }) => kind))
   const foot = [
@@ -62,7 +62,7 @@ export function renderMissingImagesIssue(
       .sort()
       .map((kind) => formatAdvice(kind, options))
       .join('\n')}`,
-    '<sub>The bot updates this text, and closes the issue when every image is back. If you close it yourself, the bot opens it again only when another image is missing.</sub>',
+    '<sub>catalog-bot updates this text and closes the issue when every image is available again. If you close the issue, catalog-bot reopens it only when another image goes missing.</sub>',
   ].join('\n\n')
   const room = maxTextLength - head.length - foot.length - 300
   const shown: string[] = []
@@ -88,26 +88,26 @@ export function renderMissingImagesIssue(
     left.entries === 0
       ? []
       : [
-          `… and ${formatCount(left.entries, 'more reference')} in ${formatCount(left.packages, 'package')} that do not fit here. Run ${toCodeSpan('catalog-bot images DIR')} to list them all.`,
+          `… and ${formatCount(left.entries, 'more reference')} in ${formatCount(left.packages, 'package')} that do not fit here. To list all of them, run ${toCodeSpan('catalog-bot images DIR')}.`,
         ]
   return {
-    title: `${formatCount(missing.length, 'image')} of ${formatIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
+    title: `${formatCount(missing.length, 'image')} in ${formatIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
     body: [head, ...shown, ...rest, foot].join('\n\n'),
   }
 }
 
 export function renderMissingImagesResolved(): { readonly title: string; readonly body: string } {
   return {
-    title: 'No image is missing',
-    body: `${missingImagesMarker}\n\nEvery image of this issue is back, or no catalog names it any more.\n\n<sub>The bot opens this issue again when images are missing.</sub>`,
+    title: 'No images are missing',
+    body: `${missingImagesMarker}\n\nEvery image in this issue is available again or is no longer referenced by a catalog.\n\n<sub>catalog-bot reopens this issue when images go missing.</sub>`,
   }
 }
 
 /** The caller adds the marker. */
 export const missingImagesClosingComment =
-  'Every image of this issue is back, or no catalog names it any more. The bot closes the issue.'
+  'Every image in this issue is available again or is no longer referenced by a catalog. catalog-bot closes this issue.'
 
-/** A reference as the body shows it, to find it again in an issue without a record. */
+/** A reference as the body shows it. Used to find it in an issue that has no record. */
 export const formatReference = (reference: string): string => toCodeSpan(reference, 500)
 
 function groupByPackage(
@@ -126,7 +126,7 @@ function groupByPackage(
 
 function formatIssueTitle(packages: ReturnType<typeof groupByPackage>): string {
   const [[name] = [''], ...others] = packages
-  // A title is plain text, but a name in it could still mention a person or close an issue.
+  // A title is plain text, but a name in it could still mention a user or close an issue.
   return others.length === 0 && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)
     ? name
     : formatCount(packages.length, 'package')
@@ -138,7 +138,7 @@ function formatPackageHeading(name: string, { owners, mentionOwners }: MissingIm
     .slice(0, maxOwners)
     .map((person) => (mentionOwners ? mention(person) : toCodeSpan(person)))
   const more = people.length > maxOwners ? ` and ${people.length - maxOwners} more` : ''
-  const heading = `### ${name === '' ? 'No package' : toCodeSpan(name)}`
+  const heading = `### ${name === '' ? 'Outside packages' : toCodeSpan(name)}`
   return shown.length === 0 ? heading : `${heading}\n\nOwners: ${shown.join(', ')}${more}`
 }
 
@@ -150,16 +150,16 @@ function describeMissingImage(
   const here = places.filter((location) => location.package === packageName)
   const lines = here.slice(0, maxLocations).map((location) => `  - ${formatImageLocation(location)}`)
   if (here.length > maxLocations)
-    lines.push(`  - … and ${formatCount(here.length - maxLocations, 'more place')}`)
+    lines.push(`  - … and ${formatCount(here.length - maxLocations, 'more location')}`)
   return [
-    `- ${formatReference(reference)} **${problemLabels[kind]}**, first seen on ${day}: ${escapeMarkdown(reason, 300)}`,
+    `- ${formatReference(reference)} **${problemLabels[kind]}**, first detected on ${day}: ${escapeMarkdown(reason, 300)}`,
     ...lines,
   ].join('\n')
 }
 
 function formatImageLocation({ bundle, role, file, line, catalog, branch }: MissingImageLocation): string {
   const at = toCodeSpan(`${file}:${line}`, 300)
-  const on = branch === undefined ? '' : ` on the branch ${toCodeSpan(branch)}`
+  const on = branch === undefined ? '' : ` on branch ${toCodeSpan(branch)}`
   if (role === 'listed') return `the entry ${toCodeSpan(bundle)} in ${at}${on}`
   const subject = role === 'bundle' ? 'the bundle image' : 'a related image'
   const where = catalog === undefined || catalog === '' ? '' : ` in the catalog ${toCodeSpan(catalog)}`
@@ -170,23 +170,23 @@ const problemLabels: Readonly<Record<MissingImageKind, string>> = {
   gone: 'is missing',
   'digest-mismatch': 'does not match its digest',
   unsupported: 'has a format that clusters cannot pull',
-  'tag-moved': 'has a tag that moved',
+  'tag-moved': 'has a tag that was moved',
 }
 
 const adviceByKind: Readonly<Record<MissingImageKind, string>> = {
-  gone: 'push the image again under the same reference. Or remove the versions that need it from the catalogs, and keep an upgrade path for users who have them',
+  gone: 'push the image again under the same reference. Alternatively, remove the versions that need it from the catalogs, but keep an upgrade path for users who installed them',
   'digest-mismatch':
-    'ask the operators of the registry why this digest has other content. Nobody can install the version until they repair it',
+    'ask the registry administrators why this digest has different content. Users cannot install the version until the registry is fixed',
   unsupported:
     'push the image again in a current format (OCI, or Docker schema 2), and use its new digest in a new version',
   'tag-moved':
-    'use the new digest in a new version, or remove the tag from the reference. Clusters install by digest',
+    'use the new digest in a new version, or remove the tag from the reference. Clusters pull by digest',
 }
 
 function formatAdvice(kind: MissingImageKind, { rulesUrl }: MissingImagesOptions): string {
   const rule = ruleByMissingImageKind[kind]
   const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
-  return `- An image that ${problemLabels[kind]} (${page}): ${adviceByKind[kind]}.`
+  return `- If an image ${problemLabels[kind]} (${page}), ${adviceByKind[kind]}.`
 }
 
 function formatCount(number: number, one: string): string {

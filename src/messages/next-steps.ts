@@ -1,6 +1,8 @@
-// Derives from a verdict who does what next. Names people only when they can act now.
+// Derives the next steps from a verdict. Mentions people only if they can act now.
 import type { PendingAction } from '../checks/check.ts'
+import { imageMissing } from '../checks/images/rules/image-missing.ts'
 import { collectUnblockers } from '../gate/decide.ts'
+import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../gate/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -15,6 +17,9 @@ export interface NextStep {
 }
 
 const maxMentions = 5
+/** `who` of the steps that need no person. */
+const botName = 'catalog-bot'
+const noAction = 'no action needed'
 
 /** In order; at least one. */
 export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
@@ -24,8 +29,8 @@ export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
     : [
         {
           headline: '⏳ Waiting',
-          who: 'the bot',
-          what: 'It looks again when something changes, and from time to time.',
+          who: botName,
+          what: 'The checks run again when the pull request changes, and periodically.',
         },
       ]
 }
@@ -36,13 +41,13 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
     return [
       {
         headline: '✅ All checks passed; merging automatically',
-        who: 'the bot',
-        what: `It merges exactly what it checked. If ${toCodeSpan(baseRef)} changes first, it checks again.`,
+        who: botName,
+        what: `The merge contains exactly what was checked. If ${toCodeSpan(baseRef)} changes first, the checks run again.`,
       },
     ]
   const author = getAuthorSteps(verdict)
   const fixes = [...author, ...getErrorSteps(verdict)]
-  // The author's fixes may change who must approve, so they come first.
+  // The author's fixes come first because they can change who must approve.
   if (kind === 'blocked') return fixes.length > 0 ? fixes : getOtherSteps(verdict)
   const people = [...getReviewerSteps(verdict), ...getOtherSteps(verdict)]
   if (kind === 'unknown')
@@ -50,7 +55,7 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
   return addMergeFollowsNote([...author, ...people], verdict)
 }
 
-/** Tells approvers that the merge follows, where only their approval is missing. */
+/** Adds that the merge follows, if only an approval is missing. */
 function addMergeFollowsNote(
   steps: readonly NextStep[],
   { reasons, waiting }: PullVerdict,
@@ -60,39 +65,39 @@ function addMergeFollowsNote(
     reasons.every(({ code: reason }) => reason === 'approval') &&
     waiting.every(({ how = 'approves' }) => how === 'approves' || how === 'confirms')
   if (only === undefined || others.length > 0 || !isAll) return steps
-  return [{ ...only, what: `${only.what} Then it merges by itself.` }]
+  return [{ ...only, what: `${only.what} Then catalog-bot merges it.` }]
 }
 
 const authorStepByReason: Partial<
   Record<VerdictReasonCode, (reason: VerdictReason, verdict: PullVerdict) => Omit<NextStep, 'who'>>
 > = {
   'too-large': ({ text }) => ({
-    headline: '❌ Too large to check: split it',
-    what: `${toPlainSentence(text)} Split it into smaller ones, or push a smaller one to this branch: that is checked within seconds. It is not tried again as it is.`,
+    headline: '❌ Too large to check: split this pull request',
+    what: `${toPlainSentence(text)} Split it into several pull requests, or push a smaller change to this branch. catalog-bot checks the branch again only after you push.`,
   }),
   malformed: ({ text }) => ({
-    headline: '❌ Make the commits again: git refuses them',
-    what: `${toPlainSentence(text)} Make the commits again with an ordinary git, from a fresh clone, and push them. Until then nothing in them is read.`,
+    headline: '❌ Re-create the commits: Git rejects them',
+    what: `${toPlainSentence(text)} Re-create them in a fresh clone with a standard Git client, and force-push. catalog-bot does not check them until then.`,
   }),
   conflict: ({ text }, { baseRef }) => ({
     headline: `❌ Resolve the conflict with ${toCodeSpan(baseRef)}`,
-    what: `${toPlainSentence(text)} Merge ${toCodeSpan(baseRef)} into your branch, resolve the conflict there, and push.`,
+    what: `${toPlainSentence(text)} Merge ${toCodeSpan(baseRef)} into your branch, resolve the conflict, and push.`,
   }),
   'nothing-to-merge': ({ text }) => ({
     headline: '❌ Nothing to merge',
-    what: `${toPlainSentence(text)} Close it, or push what is missing.`,
+    what: `${toPlainSentence(text)} Push your commits, or close the pull request.`,
   }),
   empty: ({ text }) => ({
     headline: '⏳ Nothing to merge',
-    what: `${toPlainSentence(text)} Close it, or push what is missing.`,
+    what: `${toPlainSentence(text)} Push your changes, or close the pull request.`,
   }),
   draft: () => ({
-    headline: '⏳ A draft: mark it as ready for review',
-    what: 'Mark it as ready for review. Until then nothing is merged.',
+    headline: '⏳ Draft: mark it as ready for review',
+    what: 'catalog-bot does not merge drafts. Mark this pull request as ready for review when it is complete.',
   }),
   'required-check-failed': ({ text }) => ({
     headline: '❌ A required check failed',
-    what: toPlainSentence(text),
+    what: `${toPlainSentence(text)} Push a fix, or rerun the check.`,
   }),
 }
 
@@ -103,7 +108,7 @@ function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   })
 }
 
-function getErrorSteps({ outcomes, reasons, waiting }: PullVerdict): readonly NextStep[] {
+function getErrorSteps({ outcomes, reasons, waiting, baseRef }: PullVerdict): readonly NextStep[] {
   if (!reasons.some((reason) => reason.code === 'findings')) return []
   const errors = outcomes
     .filter(({ isOptional }) => isOptional !== true)
@@ -111,22 +116,34 @@ function getErrorSteps({ outcomes, reasons, waiting }: PullVerdict): readonly Ne
   if (errors.length > 0 && errors.every(({ rule }) => rule === 'config-unreadable'))
     return [
       {
-        headline: '❌ Waiting for a maintainer to correct the configuration',
+        headline: '❌ Waiting for a maintainer to fix the configuration',
         who: 'a maintainer',
-        what: 'Correct the configuration on the base branch. You do not have to do anything.',
+        what: `Fix ${toCodeSpan(configPath)} on ${toCodeSpan(baseRef)}. No action is needed from the author.`,
       },
     ]
-  const things = groupSimilarFindings(errors).length
+  const groups = groupSimilarFindings(errors).length
   const isAll = reasons.every((reason) => reason.code === 'findings')
-  const headline = `❌ ${things === 1 ? 'One thing' : `${spellOutCount(things)} things`} to fix`
-  const rest = waiting.length > 0 ? 'Whose approval it takes is asked then.' : 'Nobody else has to act.'
+  const noun = groups === errors.length ? 'error' : 'problem'
+  const headline = `❌ ${groups === 1 ? `One ${noun}` : `${spellOutCount(groups)} ${noun}s`} to fix`
+  // A pushed image is no new commit, so only a command starts the checks again.
+  const retry = errors.some(({ rule }) => rule === imageMissing.id)
+    ? `If you only pushed the image, comment ${toCodeSpan('/recheck')} instead.`
+    : 'catalog-bot checks it again within seconds.'
   return [
     {
-      headline: isAll ? `${headline}, then this merges by itself` : headline,
+      headline: isAll ? `${headline}; catalog-bot then merges this` : headline,
       who: 'you',
-      what: `Push a fix; it is checked again within seconds. ${rest}`,
+      what: ['Push a fix.', retry, ...describeApprovalAfterFix(reasons, waiting)].join(' '),
     },
   ]
+}
+
+function describeApprovalAfterFix(
+  reasons: PullVerdict['reasons'],
+  waiting: PullVerdict['waiting'],
+): readonly string[] {
+  if (waiting.length > 0) return ['catalog-bot asks for approvals after the errors are fixed.']
+  return reasons.some(({ code }) => code === 'unanswered') ? [] : ['No approval is needed.']
 }
 
 function spellOutCount(count: number): string {
@@ -143,22 +160,22 @@ const requestByWaitKind: Readonly<
 > = {
   approves: (open) => {
     const isRoleKnown = open.length === 1 && open.every(({ what }) => parseApproverRole(what, false) !== '')
-    const request = `Approve it in a review, or comment ${toCodeSpan('/approve')}.`
+    const request = `Approve this pull request in a review, or comment ${toCodeSpan('/approve')}.`
     return isRoleKnown ? request : `${joinRequirements(open)} ${request}`
   },
-  confirms: (open) => `${joinRequirements(open)} If it is meant, comment ${toCodeSpan('/approve')}.`,
-  withdraws: () => 'Approve, or dismiss the review, once it is as it should be.',
+  confirms: (open) => `${joinRequirements(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
+  withdraws: () => 'When your comments are addressed, approve this pull request or dismiss your review.',
   'merges-by-hand': (open) =>
-    `${joinRequirements(open)} Approve it in a review, or comment ${toCodeSpan('/approve')}: that makes the required check green. Then merge it; the bot does not.`,
-  'merges-approved': (open) => `${joinRequirements(open)} The check is green; the bot does not merge this.`,
+    `${joinRequirements(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
+  'merges-approved': (open) => `${joinRequirements(open)} The required check has passed.`,
 }
 
 const headlineByWaitKind: Readonly<Record<keyof typeof requestByWaitKind, (people: string) => string>> = {
   approves: (people) => `⏳ Waiting for ${people}`,
   confirms: (people) => `⏳ Waiting for ${people} to confirm the push`,
   withdraws: (people) => `⏳ Waiting for ${people}, who requested changes`,
-  'merges-by-hand': () => '⏳ Waiting for a maintainer to approve this and merge it by hand',
-  'merges-approved': () => '⏳ Approved: waiting for a maintainer to merge it by hand',
+  'merges-by-hand': () => '⏳ Waiting for a maintainer to approve and merge this manually',
+  'merges-approved': () => '⏳ Approved: waiting for a maintainer to merge this manually',
 }
 
 /** Mentions at most a handful of people, and only those who can act. */
@@ -215,57 +232,57 @@ function formatSomePeople(people: readonly string[], limit = maxMentions): strin
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`
 }
 
-/** Steps of people whom the bot doesn't wait for by name. */
+/** Steps that do not wait for people by name. */
 const otherStepByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
-  closed: ({ text }) => ({ headline: '⏳ Closed', who: 'nobody', what: toPlainSentence(text) }),
+  closed: ({ text }) => ({ headline: '⏳ Closed', who: noAction, what: toPlainSentence(text) }),
   label: ({ text }) => ({
-    headline: '⏳ Held back by a label',
-    who: 'whoever set the label',
-    what: `${toPlainSentence(text)} Take it off when this may be merged.`,
+    headline: '⏳ Blocked by a label',
+    who: 'the person who added the label',
+    what: `${toPlainSentence(text)} Remove the label to allow merging.`,
   }),
   held: ({ text, who = [] }) => ({
     headline: `⏳ On hold${who.length > 0 ? ` by ${who.map((name) => `**${escapeMarkdown(name)}**`).join(', ')}` : ''}`,
-    who: who.length > 0 ? who.map(mention).join(', ') : 'whoever put it on hold',
-    what: `${toPlainSentence(text)} Comment ${toCodeSpan('/unhold')} when this may be merged.`,
+    who: who.length > 0 ? who.map(mention).join(', ') : 'the person who put it on hold',
+    what: `${toPlainSentence(text)} Comment ${toCodeSpan('/unhold')} to allow merging.`,
   }),
   'removed-from-queue': ({ text }) => ({
     headline: '⏳ Removed from the merge queue',
     who: 'an owner or a maintainer',
-    what: `${toPlainSentence(text)} To put it back, comment ${toCodeSpan('/merge')}. A new commit ends this, too.`,
+    what: `${toPlainSentence(text)} To add it to the queue again, comment ${toCodeSpan('/merge')} or push a new commit.`,
   }),
   stacked: ({ text }) => ({
     headline: '⏳ Waiting for another pull request',
-    who: 'nobody',
+    who: noAction,
     what: toPlainSentence(text),
   }),
   stopped: ({ text }) => ({
-    headline: '⏳ Merging is stopped',
+    headline: '⏳ Merging is frozen',
     who: 'a maintainer',
     what: toPlainSentence(text),
   }),
   refused: ({ text }) => ({
-    headline: '⏳ GitHub refused to merge it',
+    headline: '⏳ GitHub rejected the merge',
     who: 'a maintainer',
     what: toPlainSentence(text),
   }),
   'merge-disabled': ({ text }) => ({
-    headline: '⏳ Ready: it is merged when somebody asks for it',
+    headline: `⏳ Ready to merge: waiting for ${toCodeSpan('/merge')}`,
     who: 'an owner or a maintainer',
-    what: `${toPlainSentence(text)} Comment ${toCodeSpan('/merge')}.`,
+    what: `${toPlainSentence(text)} To merge this pull request, comment ${toCodeSpan('/merge')}.`,
   }),
   'author-unknown': ({ text }) => ({
     headline: '⏳ Waiting for a maintainer',
     who: 'a maintainer',
-    what: toPlainSentence(text),
+    what: `${toPlainSentence(text)} catalog-bot does not merge such a pull request.`,
   }),
   'required-check': ({ text }) => ({
     headline: '⏳ Waiting for another check',
-    who: 'nobody',
+    who: noAction,
     what: toPlainSentence(text),
   }),
   'snapshot-stale': ({ text }) => ({
     headline: '🔄 Checking again',
-    who: 'the bot',
+    who: botName,
     what: toPlainSentence(text),
   }),
 }
@@ -288,16 +305,16 @@ function getUnansweredSteps({ reasons }: PullVerdict, needsPeople: boolean): rea
   const shown = [...open.slice(0, maxQuestions), ...(left > 0 ? [`And ${left} more.`] : [])].join(' ')
   return [
     {
-      headline: '🔄 Waiting for a registry or GitHub; retried automatically',
-      who: 'the bot',
-      what: `${shown} It asks again automatically. ${needsPeople ? '' : 'Nobody has to act.'}`.trim(),
+      headline: '🔄 Waiting for a registry or GitHub',
+      who: botName,
+      what: `${shown} catalog-bot retries automatically. ${needsPeople ? '' : 'No action is needed.'}`.trim(),
     },
   ]
 }
 
-/** False where the bot merges or retries automatically. */
+/** False if catalog-bot merges or retries automatically. */
 export function needsHumanAction(verdict: PullVerdict): boolean {
-  return decideNextSteps(verdict).some(({ who }) => who !== 'the bot' && who !== 'nobody')
+  return decideNextSteps(verdict).some(({ who }) => who !== botName && who !== noAction)
 }
 
 /** Owner files are untrusted, so only valid GitHub names are mentioned. */

@@ -1,4 +1,4 @@
-// The check run about preview images. It never fails because no merge depends on a preview.
+// The check run for preview images. It never fails, because no merge depends on a preview.
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
@@ -6,7 +6,7 @@ export interface PreviewView {
   readonly root: string
   readonly image: string
   readonly tag: string
-  /** `until`: a day, 2026-11-30. */
+  /** `until`: a date such as 2026-11-30. */
   readonly state:
     | { readonly kind: 'published'; readonly digest: string; readonly until: string }
     | { readonly kind: 'failed'; readonly why: string; readonly again: boolean }
@@ -21,9 +21,9 @@ export function renderPreviewCheck(previews: readonly PreviewView[]): ReportedCh
     status: 'completed',
     conclusion: 'neutral',
     title: failed
-      ? 'A preview image could not be published'
+      ? 'catalog-bot could not publish a preview image'
       : areAllRemoved
-        ? 'The preview images are removed'
+        ? 'Preview images removed'
         : `${previews.length} preview ${previews.length === 1 ? 'image' : 'images'}`,
     summary: previews.map(describePreview).join('\n\n').slice(0, 60_000),
     annotations: [],
@@ -34,9 +34,9 @@ function describePreview({ root, image, tag, state }: PreviewView): string {
   const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${toCodeSpan(`${image}:${tag}`)}`
   switch (state.kind) {
     case 'published':
-      return `${heading}\n\nThe catalog as it would be after the merge, for trying out: ${toCodeSpan(`${image}@${state.digest}`)}. It is removed when the pull request is closed, or on ${state.until}.`
+      return `${heading}\n\nTo test the catalog as it would be after the merge, use ${toCodeSpan(`${image}@${state.digest}`)}. catalog-bot removes this image when the pull request is closed, or on ${state.until}.`
     case 'failed':
-      return `${heading}\n\nNot published: ${escapeMarkdown(state.why)}.${state.again ? ' The bot tries again.' : ''}`
+      return `${heading}\n\nNot published: ${escapeMarkdown(state.why)}.${state.again ? ' catalog-bot retries automatically.' : ''}`
     case 'removed':
       return `${heading}\n\nRemoved.`
   }

@@ -1,10 +1,10 @@
-// Renders the publication of a catalog image as a check run, lines for a merged pull request's comment, and a
-// deployment's description.
+// Renders the publication of a catalog image as a check run, as lines in the comment on a merged pull request, and as the
+// description of a deployment.
 import { toCodeSpan, toTableCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
 export interface PublishedImageView {
-  /** Directory of the catalog; '' for the repository itself. */
+  /** Directory of the catalog, or '' for the repository root. */
   readonly root: string
   /** `quay.io/org/catalog`. */
   readonly image: string
@@ -14,7 +14,7 @@ export interface PublishedImageView {
 
 export type PublicationView =
   | { readonly kind: 'building' }
-  /** A newer commit arrived before the build. */
+  /** A newer commit arrived before the build started. */
   | { readonly kind: 'superseded'; readonly by: string }
   | {
       readonly kind: 'published'
@@ -24,23 +24,23 @@ export type PublicationView =
       readonly size?: number | undefined
       readonly packages?: number | undefined
       readonly bundles?: number | undefined
-      /** Built on a new base image with the same catalog. */
+      /** The same catalog was built on a new base image. */
       readonly rebased?: boolean | undefined
       /** Why the image has no provenance. */
       readonly unattested?: string | undefined
-      /** Tags that others moved since the bot set them. */
+      /** Tags that were moved outside catalog-bot. */
       readonly moved: readonly { readonly tag: string; readonly to: string }[]
       /** Markdown lines made by describe-change.ts. */
       readonly changeLines: readonly string[]
     }
   | { readonly kind: 'rolled-back'; readonly digest: string; readonly login: string }
-  /** `isLasting`: failed often enough that people should look; attempts are no longer counted. */
+  /** `isLasting`: failed so often that a person should investigate. Attempts are no longer counted. */
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
 const publishCheckName = `${checkNamePrefix}publish`
 
-/** `notes`: sentences of our own for maintainers. */
+/** `notes`: trusted sentences for maintainers. */
 export function renderPublishCheck(
   views: readonly PublishedImageView[],
   notes: readonly string[] = [],
@@ -54,14 +54,14 @@ export function renderPublishCheck(
       ...base,
       status: 'completed',
       conclusion: 'failure',
-      title: broken === 1 ? 'An image is not published' : `${broken} images are not published`,
+      title: broken === 1 ? 'An image was not published' : `${broken} images were not published`,
     }
   const failing = states.some(({ kind }) => kind === 'failed')
   if (failing)
     return {
       ...base,
       status: 'in_progress',
-      title: 'Waiting for a registry; retried automatically',
+      title: 'Waiting for a registry; catalog-bot retries automatically',
     }
   if (states.some(({ kind }) => kind === 'building'))
     return { ...base, status: 'in_progress', title: 'Publishing' }
@@ -119,25 +119,25 @@ function formatPublication(state: PublicationView): string {
     case 'building':
       return 'The image is being built and pushed.'
     case 'superseded':
-      return `A newer commit came before it was built: the image of ${toCodeSpan(state.by.slice(0, 12))} includes this one.`
+      return `A newer commit arrived before the build. The image for ${toCodeSpan(state.by.slice(0, 12))} includes this change.`
     case 'published': {
       const moved = state.moved.map(
         ({ tag, to }) =>
-          ` Somebody else had moved the tag ${toCodeSpan(tag)} to ${toCodeSpan(to)} since the bot set it; it is set again.`,
+          ` The tag ${toCodeSpan(tag)} had been moved to ${toCodeSpan(to)} outside catalog-bot. catalog-bot set it again.`,
       )
       const missed =
         state.unattested === undefined
           ? ''
-          : ` Its provenance could not be put beside it: ${escapeMarkdown(state.unattested)}.`
+          : ` catalog-bot could not attach the provenance: ${escapeMarkdown(state.unattested)}.`
       const also = `${moved.join('')}${missed}`
-      if (state.unchanged) return `The tags have this content already.${also}`
-      const result = state.rebased === true ? 'The same catalog was put on the new base image' : 'Published'
-      return `${result}. The bot read the image back: it is the catalog in git.${also}`
+      if (state.unchanged) return `The tags already point to this content.${also}`
+      const result = state.rebased === true ? 'The same catalog was published on the new base image' : 'Published'
+      return `${result}. catalog-bot verified that the image in the registry matches the catalog in Git.${also}`
     }
     case 'rolled-back':
-      return `${toCodeSpan(state.login)} rolled it back to ${toCodeSpan(state.digest)}. It stays so until the catalog changes.`
+      return `${toCodeSpan(state.login)} rolled the image back to ${toCodeSpan(state.digest)}. The tags remain there until the catalog changes.`
     case 'failed':
-      return `**Not published**: ${escapeMarkdown(state.why)}. ${state.isLasting ? 'The' : `Tried ${state.attempts === 1 ? 'once' : `${state.attempts} times`}; the`} bot goes on trying.`
+      return `**Not published**: ${escapeMarkdown(state.why)}. ${state.isLasting ? '' : `Attempts so far: ${state.attempts}. `}catalog-bot retries automatically.`
     case 'refused':
       return `**Not published**: ${escapeMarkdown(state.why)}.`
   }
@@ -148,7 +148,7 @@ export function formatPublishedLines(views: readonly PublishedImageView[]): read
   return views.map(({ image, tags, state }) => {
     const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
     if (state.kind === 'published') return `- ✅ ${where} is ${toCodeSpan(state.digest)}`
-    if (state.kind === 'building') return `- 🔄 ${where}: being published`
+    if (state.kind === 'building') return `- 🔄 ${where}: publishing`
     const mark = isFailedPublication(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
     return `- ${mark} ${where}: ${formatPublication(state)}`
   })
@@ -173,7 +173,7 @@ export function formatDeploymentDescription(state: PublicationView): string {
     case 'rolled-back':
       return `Rolled back to ${state.digest}`
     case 'building':
-      return 'Being built and pushed'
+      return 'Building and pushing'
     case 'superseded':
       return 'Included in the image of a newer commit'
     case 'failed':

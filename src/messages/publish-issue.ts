@@ -1,5 +1,5 @@
-// The maintainers' issue for merged but unpublished catalogs. The bot edits it in place and closes it when all failures
-// are fixed.
+// The issue for maintainers about merged but unpublished catalogs. catalog-bot updates the issue and closes it when all
+// failures are fixed.
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { formatImageCell } from './publish-check.ts'
 
@@ -9,16 +9,16 @@ export interface PublishFailureView {
   readonly root: string
   readonly image: string
   readonly tags: readonly string[]
-  /** Absent where the branch is unreadable. */
+  /** Absent if the branch is unreadable. */
   readonly commit?: string | undefined
   /** ISO 8601. */
   readonly since: string
   readonly why: string
-  /** `not-published`: users get an older catalog. `moved`: users get an image that the bot did not build. */
+  /** `not-published`: users get an older catalog. `moved`: users get an image that catalog-bot did not build. */
   readonly kind: 'not-published' | 'moved'
 }
 
-/** Title and body. Equal failures give equal text, so that an unchanged issue is not written. */
+/** Title and body. Equal failures give equal text, so that an unchanged issue is not updated. */
 export function renderPublishIssue(failures: readonly PublishFailureView[]): {
   readonly title: string
   readonly body: string
@@ -29,23 +29,23 @@ export function renderPublishIssue(failures: readonly PublishFailureView[]): {
     title:
       behind.length > 0
         ? `Merged but not published: ${behind.length} catalog ${behind.length === 1 ? 'image' : 'images'}`
-        : `${moved.length} catalog ${moved.length === 1 ? 'image was' : 'images were'} changed by somebody else`,
+        : `${moved.length} catalog ${moved.length === 1 ? 'image was' : 'images were'} changed outside catalog-bot`,
     body: [
       publishIssueMarker,
       ...(behind.length > 0
         ? [
-            'These catalogs are merged, and users do not get them: the bot cannot publish their images.',
+            'These catalogs were merged but not published, so users still get the previous version.',
             renderFailureTable(behind),
-            'The bot goes on trying, at least every half hour, and at once when the catalog or the configuration changes. It needs: a registry that answers, credentials that may push there, and the permission of whoever runs the App (`PUBLISH_TARGETS`).',
+            'catalog-bot retries at least every 30 minutes, and immediately when the catalog or the configuration changes. Check that the registry responds, that the credentials can push to it, and that a bot administrator allowed the target in `PUBLISH_TARGETS`.',
           ]
         : []),
       ...(moved.length > 0
         ? [
-            'Somebody else moved tags that the bot keeps. It leaves them as they are until the catalog changes, or a maintainer comments `/rollback TAG DIGEST` with the digest that they should have.',
+            'These tags were changed outside catalog-bot. catalog-bot does not change them until the catalog changes. To set a tag now, a maintainer can comment `/rollback TAG DIGEST` with the correct digest.',
             renderFailureTable(moved),
           ]
         : []),
-      '<sub>The bot updates this text, and closes the issue when everything is published.</sub>',
+      '<sub>catalog-bot updates this text and closes the issue when everything is published.</sub>',
     ].join('\n\n'),
   }
 }
@@ -57,7 +57,7 @@ export function renderPublishIssueResolved(): { readonly title: string; readonly
   }
 }
 
-export const publishIssueClosingComment = 'Every catalog is published. The bot closes the issue.'
+export const publishIssueClosingComment = 'Every catalog is published, so catalog-bot closes this issue.'
 
 function renderFailureTable(failures: readonly PublishFailureView[]): string {
   const rows = failures
@@ -66,5 +66,5 @@ function renderFailureTable(failures: readonly PublishFailureView[]): string {
       ({ root, commit, since, why, ...image }) =>
         `| ${toCodeSpan(root === '' ? '.' : root)} | ${formatImageCell(image)} | ${commit === undefined ? '' : toCodeSpan(commit.slice(0, 12))} | ${since} | ${escapeMarkdown(why, 400).replaceAll('|', '¦')} |`,
     )
-  return ['| catalog | image | commit | since | why |', '|---|---|---|---|---|', ...rows].join('\n')
+  return ['| Catalog | Image | Commit | Since | Reason |', '|---|---|---|---|---|', ...rows].join('\n')
 }

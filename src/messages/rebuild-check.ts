@@ -1,3 +1,4 @@
+import { configPath } from '../config/config-path.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
@@ -7,10 +8,10 @@ export type RebuildState =
   | { readonly kind: 'superseded'; readonly by: string }
   | { readonly kind: 'running'; readonly url?: string }
   | { readonly kind: 'succeeded' | 'failed'; readonly url?: string }
-  /** A webhook accepted it; no outcome follows. */
+  /** A webhook accepted the request. No outcome follows. */
   | { readonly kind: 'received' }
   | { readonly kind: 'retrying'; readonly why: string }
-  /** Dispatched, but GitHub doesn't report the outcome. */
+  /** Dispatched, but GitHub does not report the outcome. */
   | { readonly kind: 'no-outcome' }
   | { readonly kind: 'not-dispatched'; readonly why: string }
 
@@ -56,7 +57,7 @@ export function renderRebuildCheck(catalogs: readonly string[], state: RebuildSt
         status: 'completed',
         conclusion: 'neutral',
         title: 'Rebuild requested; result unknown',
-        summary: `${catalogsLine} GitHub shows no workflow run for this commit. Check that the App may read Actions and that the workflow runs on this commit.`,
+        summary: `${catalogsLine} GitHub does not show a workflow run for this commit. Check that the App has the permission Actions: read, and that the workflow runs on this commit.`,
       }
     case 'received':
       return {
@@ -64,13 +65,13 @@ export function renderRebuildCheck(catalogs: readonly string[], state: RebuildSt
         status: 'completed',
         conclusion: 'neutral',
         title: 'Rebuild requested; result unknown',
-        summary: `${catalogsLine} The webhook received the request and does not say how the build goes on.`,
+        summary: `${catalogsLine} The webhook accepted the request but does not report the result of the build.`,
       }
     case 'retrying':
       return {
         ...base,
         status: 'in_progress',
-        title: 'The webhook does not answer; retried automatically',
+        title: 'The webhook does not respond; catalog-bot retries automatically',
         summary: `${catalogsLine} ${escapeMarkdown(state.why)}.`,
       }
     case 'not-dispatched':
@@ -78,8 +79,8 @@ export function renderRebuildCheck(catalogs: readonly string[], state: RebuildSt
         ...base,
         status: 'completed',
         conclusion: 'failure',
-        title: 'The rebuild could not be requested',
-        summary: `${catalogsLine} ${escapeMarkdown(state.why)}. A maintainer must check the section rebuild of the configuration, and the App's permissions.`,
+        title: 'catalog-bot could not request the rebuild',
+        summary: `${catalogsLine} ${escapeMarkdown(state.why)}. Check ${toCodeSpan('rebuild')} in ${toCodeSpan(configPath)} and the App's permissions (Contents: write, and Actions: write for ${toCodeSpan('rebuild.workflow')}).`,
       }
   }
 }

@@ -1,5 +1,5 @@
-// Texts about releases: the pull request that adds a bundle to the catalogs, and messages where there is none. Names
-// and reasons are untrusted.
+// Renders messages about bundle releases: the pull request that adds a bundle to the catalogs, or the reason that it was
+// not opened. Names and reasons are untrusted.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import { formatChangeAsMarkdown, type DescriptionLine } from './describe-change.ts'
 import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
@@ -12,10 +12,10 @@ export interface MergedBundleDirectory {
 }
 
 export interface ReleasePullView extends MergedBundleDirectory {
-  /** The bundle's name, and its image by digest. */
+  /** The name of the bundle, and its image by digest. */
   readonly name: string
   readonly image: string
-  /** The commit that added the directory, and its merged pull request, if any. */
+  /** The commit that added the directory, and the pull request that merged it, if any. */
   readonly commit: CommitSha
   readonly pull: PullNumber | undefined
   readonly lines: readonly DescriptionLine[]
@@ -24,7 +24,7 @@ export interface ReleasePullView extends MergedBundleDirectory {
   readonly isMergedByItself: boolean
 }
 
-/** GitHub refuses more than 65,536 characters. */
+/** GitHub rejects more than 65,536 characters. */
 const maxTextLength = 60_000
 
 export function formatReleaseTitle({ directory, version }: MergedBundleDirectory): string {
@@ -35,17 +35,17 @@ export function renderReleaseBody(release: ReleasePullView): string {
   const { directory, version, name, image, commit, pull, lines, graph, isMergedByItself } = release
   const from = pull === undefined ? `the commit ${toCodeSpan(commit.slice(0, 12))}` : `#${pull}`
   const paragraphs = [
-    `This adds the bundle ${toCodeSpan(name)} of ${from} to the templates that ${toCodeSpan(`operators/${directory}/${version}/release-config.yaml`)} names, and to the catalogs that are rendered from them.`,
-    `Its image is ${toCodeSpan(image, 500)}. The bot compared it with the directory: both say the same.`,
+    `This pull request adds the bundle ${toCodeSpan(name)} from ${from} to the templates listed in ${toCodeSpan(`operators/${directory}/${version}/release-config.yaml`)}, and to the catalogs rendered from these templates.`,
+    `The bundle image is ${toCodeSpan(image, 500)}. catalog-bot verified that its content matches the directory.`,
     ...(isMergedByItself
       ? []
       : [
-          `It is a draft, because its ${toCodeSpan('release-config.yaml')} says ${toCodeSpan('merge: false')}. Mark it as ready when it may be merged.`,
+          `This pull request is a draft because ${toCodeSpan('release-config.yaml')} sets ${toCodeSpan('merge: false')}. To allow merging, mark it as ready for review.`,
         ]),
-    `### What changes\n\n${formatChangeAsMarkdown(lines).join('\n')}`,
+    `### Changes\n\n${formatChangeAsMarkdown(lines).join('\n')}`,
   ]
   const end =
-    '<sub>The bot opened this pull request, and judges it like any other. It renews the branch when the base changes what is written here, as long as nobody else pushes to it. Close the pull request if you do not want the release: the bot does not open it again.</sub>'
+    '<sub>catalog-bot opened this pull request and checks it like any other. If a change on the base branch affects this content, catalog-bot updates the pull request, unless someone else has pushed to it. If you do not want this release, close the pull request. catalog-bot does not reopen it.</sub>'
   const drawn =
     graph === undefined
       ? []
@@ -61,10 +61,10 @@ export function formatReleaseCommitMessage(
 }
 
 export type ReleaseProblem =
-  /** `reason`: the registry's last answer. */
+  /** `reason`: the registry's last response. */
   | { readonly kind: 'late'; readonly image: string; readonly hours: number; readonly reason: string }
   | { readonly kind: 'refused'; readonly why: string }
-  /** GitHub refused the pull request. */
+  /** GitHub rejected the pull request. */
   | { readonly kind: 'not-opened'; readonly why: string }
 
 export interface ReleaseProblemView {
@@ -80,29 +80,29 @@ export function renderReleaseProblem(
   switch (news.kind) {
     case 'late':
       return {
-        title: 'The image of a bundle is not there yet',
+        title: 'A bundle image is not available yet',
         text: [
-          `${directoryLabel} is merged, and its image ${toCodeSpan(news.image, 500)} is not in the registry after ${news.hours} hours: ${escapeMarkdown(news.reason, 300)}. So the bot has not opened the pull request that adds it to the catalogs.`,
-          'This is not the fault of the author of the directory. Maintainers: see whether the image is built and pushed under this name. The bot asks again by itself, for two weeks after the merge.',
+          `${directoryLabel} was merged ${news.hours} hours ago, but its image ${toCodeSpan(news.image, 500)} is not in the registry: ${escapeMarkdown(news.reason, 300)}. catalog-bot has therefore not opened the pull request that adds the bundle to the catalogs.`,
+          'The author of this directory did nothing wrong. Maintainers: check whether the image was built and pushed under this name. catalog-bot retries automatically for two weeks after the merge.',
         ].join('\n\n'),
       }
     case 'refused':
       return {
-        title: 'A bundle is not released',
+        title: 'A bundle was not released',
         text: [
-          `The bot does not open a pull request that adds ${directoryLabel} to the catalogs: ${escapeMarkdown(news.why, 1500)}.`,
-          'When somebody mends that on the base branch, or in the registry, the bot opens it by itself, up to two weeks after the merge.',
+          `catalog-bot did not open a pull request that adds ${directoryLabel} to the catalogs: ${escapeMarkdown(news.why, 1500)}.`,
+          'Fix the problem on the base branch or in the registry. catalog-bot then opens the pull request automatically, for up to two weeks after the merge.',
         ].join('\n\n'),
       }
     case 'not-opened':
       return {
-        title: 'A bundle is not released',
-        text: `The bot could not open the pull request that adds ${directoryLabel} to the catalogs: ${escapeMarkdown(news.why, 500)}. It tries again when the base branch moves.`,
+        title: 'A bundle was not released',
+        text: `catalog-bot could not open the pull request that adds ${directoryLabel} to the catalogs: ${escapeMarkdown(news.why, 500)}. catalog-bot retries when the base branch changes.`,
       }
   }
 }
 
-/** For a commit without a pull request, so that its pusher sees the result. */
+/** For a commit without a pull request, so that the person who pushed it sees the result. */
 export function renderReleaseCheck({ title, text }: ReleaseProblemView): ReportedCheck {
   return {
     name: `${checkNamePrefix}release`,

@@ -3,14 +3,14 @@ import type { PullUrlParts } from './github-urls.ts'
 import type { FixView, TracedLine } from './traced-line.ts'
 
 export interface FindingLinkOptions {
-  /** A rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
+  /** The page of a rule is `<rulesUrl>/<id>.md`. If absent, rules are not linked. */
   readonly rulesUrl?: string | undefined
-  /** Absent: nothing is linked. */
+  /** If absent, nothing is linked. */
   readonly page?: PullUrlParts | undefined
-  /** Absent: lines of the merge result are used. */
+  /** If absent, lines of the merge result are used. */
   readonly lines?: readonly TracedLine[] | undefined
   readonly fixes?: readonly FixView[] | undefined
-  /** The bot's page about the pull request. Absent where people cannot reach one. */
+  /** catalog-bot's status page for the pull request. Absent if people cannot reach it. */
   readonly statusPage?: string | undefined
 }
 
@@ -23,21 +23,21 @@ export interface ReportOptions extends FindingLinkOptions {
   readonly commandLines?: readonly string[] | undefined
   /** Mermaid source of the changed upgrade graphs. */
   readonly graph?: string | undefined
-  /** The change's id, to which approvals bind. */
+  /** The id of the change, to which approvals apply. */
   readonly change?: string | undefined
   /** Markdown sentences made by describe-head-conflict.ts. */
   readonly meanwhile?: readonly string[] | undefined
-  /** URLs of our check runs by name; unknown ones link to the list of all. */
+  /** URLs of catalog-bot's check runs by name. Unknown ones link to the list of all check runs. */
   readonly runs?: ReadonlyMap<string, string> | undefined
-  /** Absent: always. */
+  /** Default: always. */
   readonly comment?: CommentPolicy | undefined
-  /** Absent: no. */
+  /** Default: no. */
   readonly suggestions?: boolean | undefined
   /** The merge commit. */
   readonly landed?: string | undefined
   /** Lines made by publish-check.ts. */
   readonly published?:
     { readonly state: 'published' | 'pending' | 'failed'; readonly lines: readonly string[] } | undefined
-  /** The log's id for our own failure. */
+  /** The id of catalog-bot's internal error in the log. */
   readonly traceId?: string | undefined
 }

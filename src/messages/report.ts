@@ -1,4 +1,4 @@
-// Renders a verdict as check runs, comment and suggestions from one value, so that all agree.
+// Renders a verdict as check runs, a comment, and suggestions from one value, so that they are consistent.
 import { checkIds } from '../findings/checks.ts'
 import type { PullVerdict } from '../gate/verdict.ts'
 import { renderCheck } from './check-runs.ts'
@@ -15,9 +15,9 @@ export type { ReportedAnnotation, ReportedCheck } from './reported-check.ts'
 export interface PullReport {
   readonly checks: readonly ReportedCheck[]
   readonly comment: string
-  /** `kept`: an existing comment is edited, but none is created. `unwanted`: neither. */
+  /** `kept`: an existing comment is edited, but no comment is created. `unwanted`: neither. */
   readonly commentIs: 'wanted' | 'kept' | 'unwanted'
-  /** Undefined where the repository wants none: existing ones are left alone. */
+  /** Undefined if suggestions are disabled. Existing suggestions are not changed. */
   readonly suggestions?: readonly Suggestion[] | undefined
 }
 

@@ -24,6 +24,6 @@ export interface ReportedCheck {
   readonly title: string
   readonly summary: string
   readonly annotations: readonly ReportedAnnotation[]
-  /** Absent: GitHub links the App's page. */
+  /** If absent, GitHub links the App's page. */
   readonly detailsUrl?: string
 }

@@ -13,6 +13,6 @@ export function renderRollbackResult({
 }): string {
   const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
   return isDone
-    ? `Rolled back: ${where} is ${toCodeSpan(digest)} now. It stays so until the catalog changes on its branch; ${toCodeSpan(`/rollback ${tags[0] ?? ''} DIGEST`)} chooses another image.`
-    : `Not rolled back: the bot has forgotten the image ${toCodeSpan(digest)} of ${where} meanwhile. Nothing was changed.`
+    ? `Rolled back: ${where} now points to ${toCodeSpan(digest)} and remains there until the catalog changes on its branch. To select another image, comment ${toCodeSpan(`/rollback ${tags[0] ?? ''} DIGEST`)}.`
+    : `Rollback failed: ${toCodeSpan(digest)} is no longer in the publish history of ${where}. No tags were changed. Choose a digest from the history page.`
 }

@@ -1,4 +1,4 @@
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-/** Adds a full stop unless the text already ends a sentence. */
+/** Adds a period unless the text already ends a sentence. */
 export const endWithPeriod = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)

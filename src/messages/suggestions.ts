@@ -13,7 +13,7 @@ export interface Suggestion {
   readonly body: string
 }
 
-/** The hidden line that identifies our suggestions among those of our own App (T56). */
+/** The hidden line that identifies suggestions among the comments of the same App (docs/threats.md#t56). */
 export const suggestionMarker = '<!-- catalog-bot:suggestion -->'
 
 const maxSuggestions = 10

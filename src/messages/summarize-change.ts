@@ -1,5 +1,5 @@
-// Summarizes a change for users of the Operator: a sentence for each of the first packages. describe-change.ts lists
-// everything.
+// Summarizes the effect of a change on users of the Operator, in one sentence per package for the first packages.
+// describe-change.ts lists all changes.
 import { buildPackageGraphs, type ChannelGraph } from '../catalog/graph/package-graph.ts'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../change/change.ts'
 import { toCodeSpan } from './escape.ts'
@@ -7,7 +7,7 @@ import { toCodeSpan } from './escape.ts'
 const maxPackages = 2
 const maxNames = 3
 
-/** A line of Markdown; undefined where no user notices the change. */
+/** A line of Markdown. Undefined if the change does not affect users. */
 export function summarizeChange(change: PullRequestChange): string | undefined {
   const summaries = new Map<string, { say: (where: string) => string; where: string[] }>()
   for (const catalog of change.catalogs)
@@ -33,12 +33,12 @@ function createSentence(
   const name = toCodeSpan(change.name)
   if (change.kind === 'removed')
     return (where) =>
-      `${name} goes${where}: nobody can install it there any more, and who has it gets no upgrades.`
+      `${name} is removed${where}. Users can no longer install it, and existing installations stop receiving upgrades.`
   const after = catalog.result && buildPackageGraphs(catalog.result, change.name)[0]
   const channels = after?.channels ?? []
   if (change.kind === 'added') {
     const head = getHead(channels.find(({ isDefault }) => isDefault))
-    return (where) => `${name} is new${where}${head === undefined ? '' : `: new installations get ${head}`}.`
+    return (where) => `${name} is new${where}${head === undefined ? '' : `; new installations get ${head}`}.`
   }
   const forked = channels.find(({ name: its, heads }) => heads.length > 1 && touchesChannel(change, its))
   if (forked !== undefined) return createTwoHeadsSentence(change, forked)
@@ -89,7 +89,7 @@ function createNewHeadSentence(name: string, channel: ChannelGraph): ((where: st
   return (where) =>
     channel.isDefault
       ? `New installations of ${name}${where} get ${head}${upgrade}.`
-      : `Channel ${toCodeSpan(channel.name)} of ${name}${where} leads to ${head}${upgrade}.`
+      : `New installations of ${name} from channel ${toCodeSpan(channel.name)}${where} get ${head}${upgrade}.`
 }
 
 function touchesChannel({ channels }: PackageChange, name: string): boolean {
@@ -110,7 +110,7 @@ function getHead(channel: ChannelGraph | undefined): string | undefined {
     : createVersionLabeler(channel)(head)
 }
 
-/** The version where it is unique in the channel, else the name; as code. */
+/** Returns the version if it is unique in the channel, otherwise the name, as code. */
 function createVersionLabeler({ nodes }: ChannelGraph): (name: string) => string {
   return (name) => {
     const version = nodes.find((node) => node.name === name)?.version

@@ -1,5 +1,5 @@
-// Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base where the head has no
-// such line.
+// Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks the
+// line.
 import type { Fix } from '../findings/fix.ts'
 import type { Finding } from '../findings/finding.ts'
 
@@ -8,16 +8,16 @@ export interface TracedLine {
   /** In the merge result. */
   readonly line: number
   readonly side: 'head' | 'base'
-  /** In that commit; `last` where the place ends there, too. */
+  /** Line numbers in that commit. */
   readonly first: number
   readonly last: number
 }
 
 export interface FixView {
-  /** See findingKey(). */
+  /** See getFindingKey(). */
   readonly finding: string
   readonly fix: Fix
-  /** The head's lines to replace, all within the pull request's diff. */
+  /** The lines of the head to replace, all within the diff of the pull request. */
   readonly suggestion?: { readonly first: number; readonly last: number }
 }
 

@@ -1,9 +1,9 @@
-// Renders findings as a workflow's annotations and log lines. Escapes untrusted text so that the runner finds no
-// command in it.
+// Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no commands
+// in it.
 import { compareFindings, type Finding, type Severity } from '../findings/finding.ts'
 import { escapeCommandMessage, escapeCommandProperty, toLogLine } from './escape.ts'
 
-/** GitHub shows this many of each kind per step, and drops the rest. */
+/** GitHub shows this many annotations of each kind per step and drops the rest. */
 const maxAnnotationsPerKind = 10
 
 const commandBySeverity: Readonly<Record<Severity, string>> = {
@@ -13,7 +13,7 @@ const commandBySeverity: Readonly<Record<Severity, string>> = {
 }
 const severities = Object.keys(commandBySeverity) as readonly Severity[]
 
-/** Lines for standard output. Findings without a place or beyond the limit are only logged. */
+/** Lines for standard output. Findings without a location or beyond the limit are only logged. */
 export function formatWorkflowLog(findings: readonly Finding[]): readonly string[] {
   const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
   return severities.flatMap((severity) => {

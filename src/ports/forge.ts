@@ -243,8 +243,8 @@ export interface Forge {
   readonly repository: RepositoryName
   /**
    * Reads all that a decision on a pull request needs, so that its parts agree (T45). Null when it doesn't exist.
-   * `anew`: ignores remembered comments, as a landing must. `onCounted` hears the size once and is awaited before the
-   * rest is read. `onPresent` hears what of ours is on it, if the same requests told that.
+   * `anew`: ignores remembered comments, as a landing must. `onCounts` hears the size once and is awaited before the
+   * rest is read. `onOwnReports` hears what of ours is on it, if the same requests told that.
    */
   readSnapshot(
     pull: PullNumber,

@@ -34,7 +34,7 @@ export interface RejectedPush {
   readonly text: string
 }
 
-export type PushResult =
+export type MergePushResult =
   | { readonly kind: 'landed' }
   /** The base branch has moved from `permit.landing.base`. Nothing changed; start again from the new base. */
   | { readonly kind: 'base-moved' }
@@ -79,12 +79,12 @@ export interface GitRepository {
    * The only push to a base branch: compare-and-swap from `permit.landing.base` to `permit.landing.commit`, or to `as`,
    * with the same parents and tree. Rejects with a GitError when the outcome is unknown: read, never retry (T39).
    */
-  pushMerge(permit: MergePermit, as?: CommitSha): Promise<PushResult>
+  pushMerge(permit: MergePermit, as?: CommitSha): Promise<MergePushResult>
   /**
    * Lands a chain of permits by one compare-and-swap push, all or none. Rejects as land() does. Absent: pull requests
    * land one by one.
    */
-  pushMergeBatch?(permits: readonly MergePermit[]): Promise<PushResult>
+  pushMergeBatch?(permits: readonly MergePermit[]): Promise<MergePushResult>
   /** Makes the landing's temporary branch for check runs. Changes no existing branch. */
   createStagingBranch(permit: MergePermit): Promise<StagingResult>
   /**

@@ -15,25 +15,23 @@ export const noTracing: Tracing = {
   close: () => Promise.resolve(),
 }
 
-/** Wraps each call of these methods in a span. */
+/** Wraps each call of these methods in a span. Span names are public: they don't change when a method is renamed. */
 export function traceCalls<T extends object>(
   of: T,
-  called: string,
-  methods: readonly (keyof T & string)[],
+  spanNames: Readonly<Partial<Record<keyof T & string, string>>>,
   tracing: Tracing,
 ): T {
   if (tracing === noTracing) return of
-  const names: ReadonlySet<string | symbol> = new Set(methods)
+  const nameByMethod: ReadonlyMap<string | symbol, string> = new Map(
+    Object.entries<string>(spanNames as Record<string, string>),
+  )
   return new Proxy(of, {
     get(target, name): unknown {
       const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function' || !names.has(name)) return value
+      const span = nameByMethod.get(name)
+      if (typeof value !== 'function' || span === undefined) return value
       return (...given: readonly unknown[]) =>
-        tracing.span(
-          `${called}.${String(name)}`,
-          {},
-          () => Reflect.apply(value, target, given) as Promise<unknown>,
-        )
+        tracing.span(span, {}, () => Reflect.apply(value, target, given) as Promise<unknown>)
     },
   })
 }

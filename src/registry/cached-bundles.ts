@@ -41,11 +41,11 @@ export interface CachedBundlesOptions {
 }
 
 // The reader's version covers the answer's shape.
-const bundleAnswerSpace = defineCache<BundleAnswer>('bundle-answers', {
+const bundleAnswersCache = defineCache<BundleAnswer>('bundle-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isBundleAnswer(stored, 'findings') ? stored : undefined),
 })
-const installAnswerSpace = defineCache<BundleAnswer>('install-answers', {
+const installAnswersCache = defineCache<BundleAnswer>('install-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isBundleAnswer(stored, 'install') ? stored : undefined),
 })
@@ -77,7 +77,7 @@ function splitBundleAnswer(answer: BundleAnswer): BundleAndInstallAnswers {
 const defaultConcurrentPulls = 4
 const defaultMaxPullMs = 120_000
 /** Seconds. */
-const nextEvaluationSeconds = 2
+const deferredRetrySeconds = 2
 /** Lets other evaluations run after one that used all its time. */
 const budgetUsedRetrySeconds = 30
 const slowPullRetrySeconds = 600
@@ -113,8 +113,8 @@ export function createCachedBundles(
     { bundle, install }: BundleAndInstallAnswers,
     seconds: number,
   ): Promise<void> {
-    await store.putCached(bundleAnswerSpace, new Map([[key, bundle]]), seconds)
-    await store.putCached(installAnswerSpace, new Map([[key, install]]), seconds)
+    await store.putCached(bundleAnswersCache, new Map([[key, bundle]]), seconds)
+    await store.putCached(installAnswersCache, new Map([[key, install]]), seconds)
   }
 
   function forEvaluation(budget: BundlePullBudget = defaultBundlePullBudget): BudgetedBundleReader {
@@ -125,12 +125,12 @@ export function createCachedBundles(
     function findBudgetProblem(key: string): UnknownAnswer | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
-        return deferredAnswer(
+        return createDeferredAnswer(
           `opening bundles takes longer than ${budget.time / 1000} s`,
           budgetUsedRetrySeconds,
         )
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return deferredAnswer(`the bot opened ${budget.pulls} other bundles first`)
+        return createDeferredAnswer(`the bot opened ${budget.pulls} other bundles first`)
       pulled.add(key)
       return undefined
     }
@@ -164,8 +164,8 @@ export function createCachedBundles(
     }
 
     return {
-      readBundle: createReader(bundleAnswerSpace, ({ bundle }) => bundle),
-      readInstall: createReader(installAnswerSpace, ({ install }) => install),
+      readBundle: createReader(bundleAnswersCache, ({ bundle }) => bundle),
+      readInstall: createReader(installAnswersCache, ({ install }) => install),
     }
   }
   return { forEvaluation }
@@ -192,7 +192,7 @@ function createAnswerSizeLimit<Answer>(
   }
 }
 
-function deferredAnswer(reason: string, retryAfter = nextEvaluationSeconds): UnknownAnswer {
+function createDeferredAnswer(reason: string, retryAfter = deferredRetrySeconds): UnknownAnswer {
   return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
 }
 

@@ -49,7 +49,7 @@ const imageAnswerSchema = z.union([
   }),
 ])
 // Raise the version when the meaning of an answer changes.
-const imageAnswerSpace = defineCache<ImageAnswer>('image-answers', {
+const imageAnswersCache = defineCache<ImageAnswer>('image-answers', {
   version: 2,
   read: (stored) => imageAnswerSchema.safeParse(stored).data,
 })
@@ -75,7 +75,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
   async function resolveAll(references: readonly string[], signal?: AbortSignalLike) {
     const keys = new Map<string, string>()
     for (const reference of new Set(references)) keys.set(reference, await computeCacheKey(reference))
-    const known = await options.store.getCached(imageAnswerSpace, [...keys.values()])
+    const known = await options.store.getCached(imageAnswersCache, [...keys.values()])
     const answers = new Map<string, ImageAnswer>()
     const fresh = new Map<number, Map<string, ImageAnswer>>()
     await Promise.all(
@@ -89,7 +89,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
         fresh.set(life, group.set(key, answer))
       }),
     )
-    for (const [life, values] of fresh) await options.store.putCached(imageAnswerSpace, values, life)
+    for (const [life, values] of fresh) await options.store.putCached(imageAnswersCache, values, life)
     return references.map((reference) => answers.get(reference) as ImageAnswer)
   }
 
@@ -97,7 +97,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
     const life = getImageAnswerTtl(reference, answer, lives)
     if (life !== undefined)
       await options.store.putCached(
-        imageAnswerSpace,
+        imageAnswersCache,
         new Map([[await computeCacheKey(reference), answer]]),
         life,
       )

@@ -35,7 +35,7 @@ export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 export type RetryingExchange = (request: RegistryHttpRequest, kind: RequestKind) => Promise<TransportReply>
 
 // Milliseconds in which an unreachable host gets no further requests.
-const unreachableHostMs = 15_000
+const unreachableHostBackOffMs = 15_000
 
 export function createRetryingExchange(
   exchange: AuthorizedExchange,
@@ -85,7 +85,7 @@ export function createRetryingExchange(
       if (!repeats || attempt >= retryPolicy.attempts || wait > retryPolicy.maxWaitSeconds * 1000) {
         // One broken upload says nothing about the host: proxies cut off large bodies.
         if (['dns', 'network', 'timeout'].includes(error.code) && !failure.final && kind !== 'upload')
-          dead.set(endpoint.host, { until: clock.now() + unreachableHostMs, error })
+          dead.set(endpoint.host, { until: clock.now() + unreachableHostBackOffMs, error })
         throw error
       }
       if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was cancelled')

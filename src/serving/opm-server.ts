@@ -41,7 +41,7 @@ export async function queryOpm(
     const started = await waitForStart(child, late.signal)
     if (started !== undefined) return packageNames.map(() => started)
     const answers = queryCatalogServer(serverName, port, packageNames)
-    const tooLate = once(late.signal, 'abort').then(() => packageNames.map(() => timeoutAnswer(milliseconds)))
+    const tooLate = once(late.signal, 'abort').then(() => packageNames.map(() => createTimeoutAnswer(milliseconds)))
     return await Promise.race([answers, tooLate])
   } finally {
     clearTimeout(timer)
@@ -68,12 +68,12 @@ export async function queryOpm(
             : { server: serverName, kind: 'unknown', reason: `it ended with ${code ?? 'a signal'}` },
         ),
       )
-      signal.addEventListener('abort', () => resolve(timeoutAnswer(milliseconds)))
+      signal.addEventListener('abort', () => resolve(createTimeoutAnswer(milliseconds)))
     })
   }
 }
 
-function timeoutAnswer(milliseconds: number): CatalogServerResponse {
+function createTimeoutAnswer(milliseconds: number): CatalogServerResponse {
   return {
     server: serverName,
     kind: 'unknown',

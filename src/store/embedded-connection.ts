@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { extname, resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { SerializedError, EmbeddedOrder, EmbeddedReply, EmbeddedRequest } from './embedded-process.ts'
+import type { SerializedError, EmbeddedDatabaseCommand, EmbeddedReply, EmbeddedRequest } from './embedded-process.ts'
 import { toStoreError, StoreError } from './store-error.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
@@ -16,7 +16,7 @@ const inheritedVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
 export interface EmbeddedConnection {
   /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
-  send(order: EmbeddedOrder): Promise<readonly object[]>
+  send(order: EmbeddedDatabaseCommand): Promise<readonly object[]>
   /** Resolves with a description when the process has ended. Never rejects. */
   readonly ended: Promise<string>
   /** Resolves when the process has ended. */
@@ -113,7 +113,7 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
     )
   })
 
-  const send = (order: EmbeddedOrder) =>
+  const send = (order: EmbeddedDatabaseCommand) =>
     new Promise<readonly object[]>((resolve, reject) => {
       if (ending !== undefined || !child.connected) {
         reject(new StoreError('unreachable', ending ?? "the database's process is ending"))

@@ -30,7 +30,7 @@ export async function openEmbedded(
     problem,
   )
   const { turn, end } = createExclusiveQueue()
-  const send: SendQuery = async (text, values) => (await supervised.current()).send(toSqlOrder(text, values))
+  const send: SendQuery = async (text, values) => (await supervised.current()).send(toSqlCommand(text, values))
   const outside = createSql(send)
   return {
     kind: 'embedded',
@@ -67,7 +67,7 @@ export async function openEmbedded(
 
 type SendQuery = (text: string, values?: readonly unknown[] | null) => Promise<readonly object[]>
 
-const toSqlOrder = (text: string, values?: readonly unknown[] | null) =>
+const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
   ({ kind: 'sql', text, ...(values && { values }) }) as const
 
 /** The first statement begins the transaction, so an empty transaction costs nothing. */
@@ -77,12 +77,12 @@ function beginTransaction(connection: EmbeddedConnection) {
     if (state === 'over') throw new StoreError('failed', 'a query of a transaction that is over')
     const beginsTransaction = state === 'fresh'
     state = 'begun'
-    return connection.send({ ...toSqlOrder(text, values), beginsTransaction })
+    return connection.send({ ...toSqlCommand(text, values), beginsTransaction })
   }
   const endTransaction = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     const begun = state === 'begun'
     state = 'over'
-    if (begun) await connection.send(toSqlOrder(how))
+    if (begun) await connection.send(toSqlCommand(how))
   }
   return { inside: sendInside, settle: endTransaction }
 }

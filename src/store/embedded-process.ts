@@ -7,9 +7,9 @@ import { PGlite } from '@electric-sql/pglite'
 import { lockFolder } from './folder-lock.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
-export type EmbeddedRequest = { readonly id: number } & EmbeddedOrder
+export type EmbeddedRequest = { readonly id: number } & EmbeddedDatabaseCommand
 
-export type EmbeddedOrder =
+export type EmbeddedDatabaseCommand =
   /** The first order. Without a directory: in memory. `patience`: milliseconds to wait for the folder's lock. */
   | { readonly kind: 'open'; readonly directory: string | undefined; readonly timeoutMs: number }
   /** One statement with values, or any number without. `begins`: starts a transaction first. */
@@ -37,7 +37,7 @@ let database: PGlite | undefined
 let unlock: () => void = () => undefined
 let isInTransaction = false
 
-async function executeOrder(order: EmbeddedOrder): Promise<readonly object[]> {
+async function executeCommand(order: EmbeddedDatabaseCommand): Promise<readonly object[]> {
   if (order.kind === 'open') {
     await openDatabase(order.directory, order.timeoutMs)
     return []
@@ -94,12 +94,12 @@ process.on('disconnect', () => process.exit())
 // Ctrl-C and service managers signal the whole process group, but the App needs its database for an orderly shutdown.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
-let lastOrder: Promise<void> = Promise.resolve()
+let lastCommand: Promise<void> = Promise.resolve()
 process.on('message', (request: EmbeddedRequest) => {
-  lastOrder = lastOrder.then(async () => {
+  lastCommand = lastCommand.then(async () => {
     let reply: EmbeddedReply
     try {
-      reply = { id: request.id, rows: await executeOrder(request) }
+      reply = { id: request.id, rows: await executeCommand(request) }
     } catch (error) {
       reply = { id: request.id, fault: serializeError(error) }
     }

@@ -25,7 +25,7 @@ const fakeStore = {
       : Promise.resolve([{ kind: 'pull' as const, waiting: 3, running: 2, oldestSeconds: 40 }]),
   countOpenPulls: () =>
     Promise.resolve([{ repository: 'coast/operators', verdict: 'wait' as const, pulls: 4 }]),
-  landingStops: () =>
+  listFreezes: () =>
     Promise.resolve([
       createMergeFreeze('frozen'),
       createMergeFreeze('audit', { branch: undefined }),

@@ -9,7 +9,7 @@ import type { CommandResult, CommandInput } from './warm-command-line.ts'
 
 export type { CommandResult } from './warm-command-line.ts'
 
-const processScript = fileURLToPath(new URL('./warm-command-line.ts', import.meta.url))
+const commandProcessScript = fileURLToPath(new URL('./warm-command-line.ts', import.meta.url))
 
 let commandProcess: ChildProcess | undefined
 let lastCommand: Promise<unknown> = Promise.resolve()
@@ -45,7 +45,7 @@ function sendCommand(typed: CommandInput): Promise<CommandResult> {
 }
 
 function startCommandProcess(): ChildProcess {
-  const child = fork(processScript, [], {
+  const child = fork(commandProcessScript, [], {
     execArgv: ['--no-warnings'],
     env: {
       HOME: '/dev/null',

@@ -32,13 +32,13 @@ if (
 
 // A network and processes of its own, where the system lets us: nothing that is started here is reached from outside, reaches
 // anything, or goes on when this ends.
-const isolatedVariable = 'CATALOG_BOT_ALONE'
-if (process.env[isolatedVariable] === undefined) {
+const isolationEnvVariable = 'CATALOG_BOT_ALONE'
+if (process.env[isolationEnvVariable] === undefined) {
   const apart = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--']
   const inside = [...apart, 'sh', '-c', 'ip link set lo up && "$@"', 'sh']
   if (spawnSync('unshare', [...inside, 'true'], { stdio: 'ignore' }).status === 0) {
     const command = [process.execPath, '--no-warnings', import.meta.filename, ...process.argv.slice(2)]
-    const env = { ...process.env, [isolatedVariable]: 'yes' }
+    const env = { ...process.env, [isolationEnvVariable]: 'yes' }
     const child = spawn('unshare', [...inside, ...command], { stdio: 'inherit', env })
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
     const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))

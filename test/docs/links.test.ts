@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const documentedPages = [
+const documentationPages = [
   'README.md',
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
@@ -16,7 +16,7 @@ const documentedPages = [
 const markdownParser = new Marked()
 const parsePage = (page: string) => markdownParser.lexer(readFileSync(join(projectRoot, page), 'utf8'))
 
-/** As GitHub names the parts of a page, and VitePress nearly so. */
+/** As MockGitHub names the parts of a page, and VitePress nearly so. */
 const toSlug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -56,8 +56,8 @@ function findBrokenLinks(page: string): readonly string[] {
 }
 
 test('no link of the docs is dead', () => {
-  expect(documentedPages.length).toBeGreaterThan(200)
-  expect(documentedPages.flatMap(findBrokenLinks)).toEqual([])
+  expect(documentationPages.length).toBeGreaterThan(200)
+  expect(documentationPages.flatMap(findBrokenLinks)).toEqual([])
 })
 
 test('the site names each page that is there', () => {
@@ -66,7 +66,7 @@ test('the site names each page that is there', () => {
     (match) => match.groups?.['page'] ?? '',
   )
   expect(linked.filter((page) => !existsSync(join(projectRoot, 'docs', `${page}.md`)))).toEqual([])
-  const missing = documentedPages
+  const missing = documentationPages
     .map((page) => /^docs\/(?<name>[\w-]+)\.md$/.exec(page)?.groups?.['name'])
     .filter((name) => name !== undefined && !linked.includes(name))
   expect(missing).toEqual(['attacks', 'index'])

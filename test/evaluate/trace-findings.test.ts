@@ -145,14 +145,14 @@ describe('what came meanwhile', () => {
     )
     const theirs = `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.2.0', '1.1.0'))}`
     const before = commitCatalog(`${oldCatalog}# x\n`, [from])
-    const mergedCommit = commitCatalog(theirs, [before])
-    const base = commitCatalog(`${theirs}# y\n`, [mergedCommit])
+    const conflictingCommit = commitCatalog(theirs, [before])
+    const base = commitCatalog(`${theirs}# y\n`, [conflictingCommit])
     fixture.origin.branch('main', base)
     fixture.origin.pull(7, head)
     await fixture.mirror.fetch('main', toPullNumber(7))
     const moved = await findHeadConflicts([forked], { head, base }, fixture.mirror)
     expect(moved).toEqual([
-      { commit: mergedCommit, entry: 'foo.v1.2.0', replaces: 'foo.v1.1.0', mine: 'foo.v1.1.1', isSame: true },
+      { commit: conflictingCommit, entry: 'foo.v1.2.0', replaces: 'foo.v1.1.0', mine: 'foo.v1.1.1', isSame: true },
     ])
     expect(await findHeadConflicts([forked], { head, base: from }, fixture.mirror)).toEqual([])
   })

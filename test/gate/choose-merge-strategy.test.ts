@@ -72,10 +72,10 @@ interface MergeMethodCase {
   readonly expectedText: string
 }
 
-const ciCheck = { required: [...botChecks, { name: 'ci' }], strict: false }
+const requiredChecksWithCi = { required: [...botChecks, { name: 'ci' }], strict: false }
 const strictChecks = { required: botChecks, strict: true }
 
-/** The settings of a branch, as GitHub names them, and what follows. */
+/** The settings of a branch, as MockGitHub names them, and what follows. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': { rules: openRules, method: plainPush, expectedText: 'the branch takes the very merge' },
   'our checks, head behind': { rules: {}, method: checksFirstPush, expectedText: 'put on that merge first' },
@@ -112,23 +112,23 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'the very merge',
   },
   'a check of others, head behind': {
-    rules: { checks: ciCheck },
+    rules: { checks: requiredChecksWithCi },
     method: githubMerge('merge'),
     expectedText: 'the branch requires the check "ci", and nobody reports that on a merge',
   },
   'a check of others, head contains base': {
-    rules: { checks: ciCheck },
+    rules: { checks: requiredChecksWithCi },
     more: upToDatePull,
     method: plainPush,
     expectedText: 'the very merge',
   },
   'a check of others, strict, head behind': {
-    rules: { checks: { ...ciCheck, strict: true } },
+    rules: { checks: { ...requiredChecksWithCi, strict: true } },
     method: undefined,
     expectedText: 'demands that it is up to date: update it, or switch that demand off',
   },
   'a check of others, strict, any pull request': {
-    rules: { checks: { ...ciCheck, strict: true } },
+    rules: { checks: { ...requiredChecksWithCi, strict: true } },
     more: { pull: undefined },
     method: githubMerge('merge'),
     expectedText: '"ci"',
@@ -411,7 +411,7 @@ describe('a plan', () => {
 
   test('tells what people must do', () => {
     const pullRequest = createPullRequirement({ approvals: 2, codeOwners: true, conversations: true })
-    const { conditions } = planMergeMethod({ pullRequest, signatures: true, checks: ciCheck })
+    const { conditions } = planMergeMethod({ pullRequest, signatures: true, checks: requiredChecksWithCi })
     const all = conditions.join('\n')
     for (const words of [
       '2 approving reviews',
@@ -450,7 +450,7 @@ describe('a plan', () => {
 const ruleVariants: Readonly<Record<Exclude<keyof BranchRules, 'branch'>, readonly Partial<BranchRules>[]>> =
   {
     owner: [{ reservedForUs: false }, { reservedForUs: false, owner: 'user' }],
-    checks: [{}, { checks: ciCheck }],
+    checks: [{}, { checks: requiredChecksWithCi }],
     pullRequest: [{}, { pullRequest: createPullRequirement() }],
     closedToUs: [{}, { closedToUs: true }],
     closedToPushes: [{}, { closedToPushes: true }],

@@ -17,7 +17,7 @@ import {
   type CommandRecord,
 } from '../../src/gate/commands.ts'
 import { changeBetween, packageBlob } from '../change/build-catalog.ts'
-import { createSnapshot, repeatDigit } from './gate-builders.ts'
+import { createSnapshot, createHexSha } from './gate-builders.ts'
 
 const personByName: Readonly<Record<string, GitHubAccount>> = {
   alice: { id: toUserId(1001), login: 'alice', kind: 'user' },
@@ -28,8 +28,8 @@ const personByName: Readonly<Record<string, GitHubAccount>> = {
 }
 const getPerson = (name: string): GitHubAccount =>
   personByName[name] ?? { id: toUserId(1), login: name, kind: 'user' }
-const headA = toCommitSha(repeatDigit('a'))
-const headB = toCommitSha(repeatDigit('b'))
+const headA = toCommitSha(createHexSha('a'))
+const headB = toCommitSha(createHexSha('b'))
 const timestampAt = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let lastCommentId = 100

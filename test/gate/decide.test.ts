@@ -13,7 +13,7 @@ import {
   createMergeFreeze,
   createOutcomesWith,
   createPassedOutcome,
-  repeatDigit,
+  createHexSha,
 } from './gate-builders.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
@@ -25,10 +25,10 @@ describe('the gate', () => {
     expect(verdict.kind).toBe('merge')
     expect(isMergePermit(verdict.permit)).toBe(true)
     expect(verdict.permit?.landing).toMatchObject({
-      base: repeatDigit('b'),
-      head: repeatDigit('a'),
-      commit: repeatDigit('c'),
-      tree: repeatDigit('d'),
+      base: createHexSha('b'),
+      head: createHexSha('a'),
+      commit: createHexSha('c'),
+      tree: createHexSha('d'),
       baseRef: 'main',
     })
   })
@@ -172,7 +172,7 @@ describe('the gate', () => {
     test.each([
       ['of another App', { app: 1 }],
       ['of another name', { name: 'Build' }],
-      ['on another commit', { commit: toCommitSha(repeatDigit('b')) }],
+      ['on another commit', { commit: toCommitSha(createHexSha('b')) }],
     ])('takes no green check %s for it', (_which, differences) => {
       expect(answered({ kind: 'green' }, differences)).toMatchObject({
         kind: 'unknown',

@@ -7,7 +7,7 @@ import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
 import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
 
-export const repeatDigit = (digit: string) => digit.repeat(40)
+export const createHexSha = (digit: string) => digit.repeat(40)
 
 export function createSnapshot(differences: Partial<PullSnapshot> = {}): PullSnapshot {
   return {
@@ -17,9 +17,9 @@ export function createSnapshot(differences: Partial<PullSnapshot> = {}): PullSna
     draft: false,
     title: 'Update foo',
     author: { id: toUserId(1001), login: 'alice', kind: 'user' },
-    head: toCommitSha(repeatDigit('a')),
+    head: toCommitSha(createHexSha('a')),
     baseRef: 'main',
-    base: toCommitSha(repeatDigit('b')),
+    base: toCommitSha(createHexSha('b')),
     headRepository: { owner: 'alice', name: 'catalog' },
     labels: [],
     reviews: [],
@@ -49,7 +49,7 @@ export function createGateInput(differences: Partial<GateInput> = {}): GateInput
     snapshot: createSnapshot(),
     config: defaultConfig,
     configDigest: 'default',
-    merge: { kind: 'clean', commit: toCommitSha(repeatDigit('c')), tree: toTreeSha(repeatDigit('d')) },
+    merge: { kind: 'clean', commit: toCommitSha(createHexSha('c')), tree: toTreeSha(createHexSha('d')) },
     changedPaths: 1,
     outcomes: checkIds.map((check) => createPassedOutcome(check)),
     ...differences,

@@ -1,6 +1,6 @@
 // When a stop keeps pull requests out of a branch, and how it is told.
 import { describe, expect, test } from '@jest/globals'
-import { computeBackOffMs, formatFreeze, activeFreezes } from '../../src/gate/merge-freeze.ts'
+import { computeBackOffMs, formatFreeze, findActiveFreezes } from '../../src/gate/merge-freeze.ts'
 import { createMergeFreeze } from './gate-builders.ts'
 
 describe('a stop', () => {
@@ -8,19 +8,19 @@ describe('a stop', () => {
   test('is for its branch, or for every one', () => {
     const ofMain = createMergeFreeze({ branch: 'main' })
     const ofAll = createMergeFreeze({ branch: undefined })
-    expect(activeFreezes([ofMain, ofAll], 'main', now)).toEqual([ofMain, ofAll])
-    expect(activeFreezes([ofMain, ofAll], 'v1', now)).toEqual([ofAll])
+    expect(findActiveFreezes([ofMain, ofAll], 'main', now)).toEqual([ofMain, ofAll])
+    expect(findActiveFreezes([ofMain, ofAll], 'v1', now)).toEqual([ofAll])
     // No branch is another one's beginning.
-    expect(activeFreezes([ofMain], 'main/x', now)).toEqual([])
+    expect(findActiveFreezes([ofMain], 'main/x', now)).toEqual([])
   })
 
   test('ends by itself where GitHub refused, and nowhere else', () => {
     const at = (tryAgainAt: number, kind: 'frozen' | 'audit' | 'refused') =>
       createMergeFreeze({ kind, tryAgainAt })
-    expect(activeFreezes([at(now + 1, 'refused')], 'main', now)).toHaveLength(1)
-    expect(activeFreezes([at(now, 'refused')], 'main', now)).toEqual([])
-    expect(activeFreezes([at(now, 'audit'), at(now, 'frozen')], 'main', now)).toHaveLength(2)
-    expect(activeFreezes([createMergeFreeze({ kind: 'refused' })], 'main', now)).toHaveLength(1)
+    expect(findActiveFreezes([at(now + 1, 'refused')], 'main', now)).toHaveLength(1)
+    expect(findActiveFreezes([at(now, 'refused')], 'main', now)).toEqual([])
+    expect(findActiveFreezes([at(now, 'audit'), at(now, 'frozen')], 'main', now)).toHaveLength(2)
+    expect(findActiveFreezes([createMergeFreeze({ kind: 'refused' })], 'main', now)).toHaveLength(1)
   })
 
   test('says who, since when and why', () => {

@@ -19,11 +19,11 @@ import { describeCommands } from '../../src/messages/describe-commands.ts'
 import { formatMergeMessage } from '../../src/messages/merge-message.ts'
 import { renderReport } from '../../src/messages/report.ts'
 import { changeBetween, packageBlob } from '../change/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesWith, repeatDigit } from './gate-builders.ts'
+import { createGateInput, createSnapshot, createOutcomesWith, createHexSha } from './gate-builders.ts'
 
 const maintainer: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
 const packageOwner: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
-const head = toCommitSha(repeatDigit('a'))
+const head = toCommitSha(createHexSha('a'))
 const timestampAt = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let lastCommentId = 100
@@ -111,7 +111,7 @@ describe('a maintainer overrides a named rule', () => {
     expect(withdrawn({ epoch: 1 })).toEqual([])
     const moved = createSnapshot({
       author: packageOwner,
-      head: toCommitSha(repeatDigit('b')),
+      head: toCommitSha(createHexSha('b')),
       comments: [overrideComment],
     })
     expect(withdrawn({ snapshot: moved })).toEqual([])
@@ -222,7 +222,7 @@ describe('what was let pass is shown', () => {
     ])
     expect(message).toMatch(/\n\nOverridden by maria: bundle-edited, because see /)
     expect(message).not.toMatch(/#12|\[skip ci\]|@team|\u202e|\nSigned-off-by/)
-    expect(message.endsWith(`\n\nHead: ${repeatDigit('a')}\n`)).toBe(true)
+    expect(message.endsWith(`\n\nHead: ${createHexSha('a')}\n`)).toBe(true)
   })
   test('among the commands, and that it is for something else once it is', () => {
     const lines = (holds: boolean) => describeCommands(listRecords(), head, 0, () => holds).join('\n')

@@ -44,7 +44,7 @@ afterAll(() => {
 })
 
 /** Asked of git without our closed ways: its own words. */
-const listLineByGit = (base: CommitSha, head: CommitSha) =>
+const listHistoryByGit = (base: CommitSha, head: CommitSha) =>
   origin
     .git(['rev-list', '--topo-order', head, `^${base}`])
     .split('\n')
@@ -55,7 +55,7 @@ test('a line is what git lists, and no other history is taken for one', async ()
   const base = origin.commit({ a: '2' }, [root])
   const one = origin.commit({ a: '3' }, [base])
   const two = origin.commit({ a: '4' }, [one])
-  expect(await readLinearHistory(objectReader, two, base)).toEqual(listLineByGit(base, two))
+  expect(await readLinearHistory(objectReader, two, base)).toEqual(listHistoryByGit(base, two))
   expect(await readLinearHistory(objectReader, base, base)).toEqual([])
   const behind = origin.commit({ a: '5' }, [root])
   const merge = origin.commit({ a: '6' }, [base, behind])

@@ -235,7 +235,7 @@ describe('whether a comment was edited (T29)', () => {
       1,
     )
     expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
-    // What GitHub could not find out is null, and an error beside it says so.
+    // What MockGitHub could not find out is null, and an error beside it says so.
     const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
     const errors = [
       { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
@@ -342,7 +342,7 @@ describe('a check run', () => {
     githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
     expect(shown().length).toBe(8)
-    // A GitHub that does not know how.
+    // A MockGitHub that does not know how.
     githubFixture.github.fail(
       'POST /graphql',
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
@@ -396,7 +396,7 @@ describe('the one comment', () => {
   describe('where a process stood still', () => {
     let now = 0
     let slow: Forge
-    const readUnchanged = async (title: string) => {
+    const openStalledScenario = async (title: string) => {
       slow = openForge(
         await app.octokit(githubFixture.installation.id),
         { owner: repositoryParams.owner, name: repositoryParams.repo },
@@ -420,7 +420,7 @@ describe('the one comment', () => {
     }
 
     test('before it wrote, what took over has written: that is edited', async () => {
-      const { pull: at, text, take, said, present } = await readUnchanged('before')
+      const { pull: at, text, take, said, present } = await openStalledScenario('before')
       await take()
       now += 15_000
       await slow.perform({ kind: 'put-comment', pull: at, body: text('older'), present })
@@ -428,7 +428,7 @@ describe('the one comment', () => {
     })
 
     test('while it wrote, there is one comment at the end, and it is the first', async () => {
-      const { pull: at, text, take, said, present } = await readUnchanged('while')
+      const { pull: at, text, take, said, present } = await openStalledScenario('while')
       await take()
       githubFixture.github.fail(
         ({ method, template }) => {
@@ -448,7 +448,7 @@ describe('the one comment', () => {
     })
 
     test('for a moment only, nothing is read again', async () => {
-      const { pull: at, text, said, present } = await readUnchanged('moment')
+      const { pull: at, text, said, present } = await openStalledScenario('moment')
       now += 2000
       const since = githubFixture.github.requests.length
       await slow.perform({ kind: 'put-comment', pull: at, body: text('it'), present })
@@ -457,7 +457,7 @@ describe('the one comment', () => {
     })
 
     test('and died, whoever reads it next takes the second one away', async () => {
-      const { pull: at, text, take, said, present } = await readUnchanged('died')
+      const { pull: at, text, take, said, present } = await openStalledScenario('died')
       await take()
       await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
       expect(said()).toHaveLength(2)
@@ -473,7 +473,7 @@ describe('the one comment', () => {
     })
 
     test('and somebody took the comment away, there is a new one', async () => {
-      const { pull: at, text, said } = await readUnchanged('gone')
+      const { pull: at, text, said } = await openStalledScenario('gone')
       const comment = { id: 1, body: text('old'), updatedAt: '2026-01-01T00:00:00Z' }
       await slow.perform({
         kind: 'put-comment',

@@ -28,7 +28,7 @@ export function createMemoryStore(): MemoryStore {
     releaseLease: async ({ name, fence }: Lease) => {
       if (leases.get(name)?.fence === fence) leases.set(name, { fence, held: false })
     },
-    beginLanding: async ({ name, fence }: Lease, landing: PendingMerge) => {
+    startMerge: async ({ name, fence }: Lease, landing: PendingMerge) => {
       const lease = leases.get(name)
       if (!lease?.held || lease.fence !== fence) return undefined
       // As a database keeps it.
@@ -40,7 +40,7 @@ export function createMemoryStore(): MemoryStore {
       intents.push(intent)
       return { ...intent }
     },
-    endLanding: async ({ id, commit }: MergeIntent, outcome: IntentOutcome, landed = commit) => {
+    finishMerge: async ({ id, commit }: MergeIntent, outcome: IntentOutcome, landed = commit) => {
       const intent = intents[id - 1]
       if (intent === undefined || (intent.outcome !== undefined && intent.outcome !== outcome))
         throw new Error(`intent ${id} is ${intent?.outcome ?? 'unknown'}`)
@@ -51,10 +51,10 @@ export function createMemoryStore(): MemoryStore {
       intents[id - 1] = { ...intent, outcome: before ? 'abandoned' : outcome, commit: landed }
       return intent.outcome === undefined && !before
     },
-    openLandings: async () => intents.filter(({ outcome }) => outcome === undefined),
-    landingOf: async (_: unknown, pull: number) =>
+    listPendingMerges: async () => intents.filter(({ outcome }) => outcome === undefined),
+    findMerge: async (_: unknown, pull: number) =>
       intents.find((it) => it.pull === pull && it.outcome === 'landed'),
-    landingStops: async () => [],
+    listFreezes: async () => [],
     commands: async () => [],
     parkedPull: async () => undefined,
     getCached: async ({ name: space }: { name: string }, keys: readonly string[]) =>

@@ -240,7 +240,7 @@ describe('a landing train', () => {
         ([step, at]) =>
           isMutatingCall(step) && [whole.calls.indexOf(step), whole.calls.lastIndexOf(step)].includes(at),
       )
-    expect(acts.map(([step]) => step)).toContain('repository.landTogether')
+    expect(acts.map(([step]) => step)).toContain('repository.pushMergeBatch')
     for (const [step, at] of acts) {
       const it = await openBatchScenario()
       const { scenario } = it

@@ -1,4 +1,4 @@
-// The last look before the push: GitHub may have changed since the verdict. Nothing here is pushed; what would be is
+// The last look before the push: MockGitHub may have changed since the verdict. Nothing here is pushed; what would be is
 // counted. How landings survive crashes and races is told by the stories.
 import { expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/change/ids.ts'
@@ -7,14 +7,14 @@ import { mintMergePermit } from '../../src/gate/merge-permit.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { EvaluatedPull, MergeOptions } from '../../src/merge/merge-options.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createSnapshot, repeatDigit } from '../gate/gate-builders.ts'
+import { createSnapshot, createHexSha } from '../gate/gate-builders.ts'
 
 const snapshot = createSnapshot()
 const { repository, pull, baseRef, base, head } = snapshot
-const mergeCommit = toCommitSha(repeatDigit('c'))
-const mergeTree = toTreeSha(repeatDigit('d'))
+const mergeCommit = toCommitSha(createHexSha('c'))
+const mergeTree = toTreeSha(createHexSha('d'))
 /** A commit of the pull request that is not its head. */
-const earlierCommit = toCommitSha(repeatDigit('e'))
+const earlierCommit = toCommitSha(createHexSha('e'))
 
 const otherPull: OpenPullSummary = {
   pull: toPullNumber(8),
@@ -71,7 +71,7 @@ async function attemptMerge(
       contains: async () => true,
       parentsOf: async () => [base, head],
       treeOf: async () => mergeTree,
-      land: async () => {
+      pushMerge: async () => {
         pushes += 1
         return { kind: 'landed' }
       },
@@ -80,15 +80,15 @@ async function attemptMerge(
       acquireLease: async (name: string) => ({ name, fence: 1 }),
       releaseLease: async () => undefined,
       renewLease: async () => true,
-      openLandings: async () =>
+      listPendingMerges: async () =>
         isPushed && !isSettled ? [{ ...pendingMerge, id: 1, fence: 1, begunAt: 0 }] : [],
-      landingStops: async () => (reads++ === 0 ? freezes : lateFreezes),
-      landingOf: async () =>
+      listFreezes: async () => (reads++ === 0 ? freezes : lateFreezes),
+      findMerge: async () =>
         isPushed && isSettled
           ? { ...pendingMerge, id: 1, fence: 1 }
           : before && { ...pendingMerge, head: before },
-      beginLanding: async () => ({ ...pendingMerge, id: 1, fence: 1 }),
-      endLanding: async () => (isSettled = true),
+      startMerge: async () => ({ ...pendingMerge, id: 1, fence: 1 }),
+      finishMerge: async () => (isSettled = true),
       observe: async () => epochs?.[1],
     },
   } as unknown as MergeOptions

@@ -101,11 +101,11 @@ function createContext(): JobContext<Store> {
         recordVerdict: async ({ base }: { base: string }) => void recordedOutcomes.push(base),
       },
       registries: {
-        forOneLook: () => () => Promise.reject(new Error('nobody asks')),
+        forEvaluation: () => () => Promise.reject(new Error('nobody asks')),
         close: async () => undefined,
       },
-      looks: evaluations,
-      turns: createJobScheduler(scenario.clock),
+      evaluationPool: evaluations,
+      scheduler: createJobScheduler(scenario.clock),
       clock: scenario.clock,
       log: pino({ level: 'silent' }),
     } as unknown as JobContext<Store>['app'],
@@ -350,7 +350,7 @@ describe('a landing by the merge queue', () => {
 
 describe('a group of the merge queue', () => {
   test('of several pull requests is judged as a whole, each of them by itself, and lands', async () => {
-    // GitHub waits for somebody else, so that neither lands before both are judged.
+    // MockGitHub waits for somebody else, so that neither lands before both are judged.
     scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)

@@ -39,7 +39,7 @@ export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
 
 /** Whether a call can change anything anywhere. */
 export function isMutatingCall(call: string): boolean {
-  return /\.(?:land|landTogether|stage|merge|sign|moveStaged|unstage|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
+  return /\.(?:pushMerge|pushMergeBatch|createStagingBranch|merge|createSignedCommit|moveStagingBranch|deleteStagingBranch|perform|startMerge|finishMerge|acquireLease|putCached|writeState)$/.test(
     call,
   )
 }

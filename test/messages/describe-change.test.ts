@@ -27,10 +27,10 @@ const blobsAfter = [
 const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
 }
-const describeFiles = (base: CatalogFiles, result: CatalogFiles) =>
+const describeFileChanges = (base: CatalogFiles, result: CatalogFiles) =>
   describeChangeLines(changeBetween(base, result, twoCatalogLayout))
 const describeAsText = (base: CatalogFiles, result: CatalogFiles) =>
-  formatChangeAsText(describeFiles(base, result))
+  formatChangeAsText(describeFileChanges(base, result))
 const describeCatalogAsText = (result: CatalogFiles[string]) =>
   describeAsText({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
 
@@ -118,7 +118,7 @@ describe('a reader learns', () => {
 test('names are code in Markdown, and cannot leave it', () => {
   const evil = '`@admin` fixes #1\n# x'
   const found = formatChangeAsMarkdown(
-    describeFiles({}, { 'catalogs/v4.20/n/c.yaml': [packageBlob(evil), channelBlob(evil, evil, [])] }),
+    describeFileChanges({}, { 'catalogs/v4.20/n/c.yaml': [packageBlob(evil), channelBlob(evil, evil, [])] }),
   )
   expect(found[0]).toBe('- `` `@admin` fixes #1 # x `` is new in `4.20`:')
   expect(found.join('\n').split('\n').length).toBe(2)
@@ -126,7 +126,7 @@ test('names are code in Markdown, and cannot leave it', () => {
 
 test('a change of everything stays short', () => {
   const many = Array.from({ length: 200 }, (_, at) => packageBlob(`p${at}`))
-  const found = describeFiles({}, { 'catalogs/v4.20/n/c.yaml': many })
+  const found = describeFileChanges({}, { 'catalogs/v4.20/n/c.yaml': many })
   expect(found.length).toBe(61)
   expect(found.at(-1)?.words).toEqual(['… and 340 more lines.'])
 })

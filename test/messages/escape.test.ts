@@ -76,10 +76,10 @@ describe('escaping', () => {
 })
 
 /**
- * What acts in a commit message, by the documents of those who act: GitHub (skipping workflow runs, linking a pull
+ * What acts in a commit message, by the documents of those who act: MockGitHub (skipping workflow runs, linking a pull
  * request to an issue, autolinked references, mentions, commits with several authors), GitLab, Azure Pipelines, Travis CI.
  */
-const activePatterns: readonly RegExp[] = [
+const triggerPatterns: readonly RegExp[] = [
   /\[[^\]]*(?:skip|no)[^\]]*\]/i,
   /\*\*\*\s*NO_CI/i,
   /skip-checks\s*:/i,
@@ -98,13 +98,13 @@ function toNormalizedForms(text: string): readonly string[] {
   return [text, text.normalize('NFKC'), bare, bare.normalize('NFKC').normalize('NFC')]
 }
 
-function findActivePatterns(message: string): readonly string[] {
-  return activePatterns
+function findTriggerPatterns(message: string): readonly string[] {
+  return triggerPatterns
     .filter((word) => toNormalizedForms(message).some((text) => word.test(text)))
     .map(String)
 }
 
-const activeTexts = [
+const triggerTexts = [
   ...['[skip ci]', '[ci skip]', '[no ci]', '[skip actions]', '[actions skip]', '[azp skip]', '[skip-ci]'],
   ...['***NO_CI***', 'skip-checks: true', 'skip-checks:true', 'Co-authored-by: Eve <eve@x.example>'],
   ...['Signed-off-by: Eve', 'fixes #12', 'Closes: #12', 'resolved owner/repo#1', 'fix GH-12', 'gh-1'],
@@ -144,29 +144,29 @@ const disguiseFunctions: readonly ((word: string) => string)[] = [
 ]
 
 describe('the message of a merge commit', () => {
-  test.each(activeTexts.flatMap((word) => disguiseFunctions.map((disguise) => disguise(word))))(
+  test.each(triggerTexts.flatMap((word) => disguiseFunctions.map((disguise) => disguise(word))))(
     'is not obeyed for %j in a title',
     (title) => {
-      expect(findActivePatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
+      expect(findTriggerPatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
     },
   )
 
   test('is obeyed by nobody, whatever a title is put together from', () => {
     const part = fc.oneof(
-      fc.constantFrom(...activeTexts),
+      fc.constantFrom(...triggerTexts),
       fc.constantFrom(...separators),
       fc
-        .tuple(fc.constantFrom(...activeTexts), fc.constantFrom(...disguiseFunctions))
+        .tuple(fc.constantFrom(...triggerTexts), fc.constantFrom(...disguiseFunctions))
         .map(([word, disguise]) => disguise(word)),
       fc
-        .tuple(fc.constantFrom(...activeTexts), fc.nat(30), fc.nat(30))
+        .tuple(fc.constantFrom(...triggerTexts), fc.nat(30), fc.nat(30))
         .map(([word, from, to]) => word.slice(from, to)),
       fc.string({ unit: 'binary', maxLength: 5 }),
     )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 9 }), (parts) => {
         const message = formatMergeMessage(createSnapshot({ title: parts.join('') }))
-        expect(findActivePatterns(message)).toEqual([])
+        expect(findTriggerPatterns(message)).toEqual([])
         expect(message.split(/\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]/)).toHaveLength(4)
       }),
       { numRuns: 3000 },
@@ -175,7 +175,7 @@ describe('the message of a merge commit', () => {
 
   test('ends no keyword of the title with words of our own', () => {
     for (const keyword of ['fixes', 'closes:', 'resolves owner/repo', 'GH-', 'skip-checks:', '@'])
-      expect(findActivePatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
+      expect(findTriggerPatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
   })
 
   test.each([

@@ -9,7 +9,7 @@ import {
   createGateInput,
   createOutcomesWith,
   createPassedOutcome,
-  repeatDigit,
+  createHexSha,
 } from '../gate/gate-builders.ts'
 
 const pullContext = {
@@ -54,7 +54,7 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
       .map((address) => new URL(address))
     expect(
       fileUrls.map(({ pathname, hash, search }) => [decodeURIComponent(pathname), hash, search]),
-    ).toEqual([[`/acme/catalog/blob/${toCommitSha(repeatDigit('a'))}/${file}`, '#L7', '']])
+    ).toEqual([[`/acme/catalog/blob/${toCommitSha(createHexSha('a'))}/${file}`, '#L7', '']])
     const summary = checks.find(({ name }) => name.endsWith('validation'))?.summary ?? ''
     expect(parseLinks(summary)).toHaveLength(1)
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConfig } from '../../src/config/config.ts'
 import { formatMergeMessage } from '../../src/messages/merge-message.ts'
-import { createSnapshot, repeatDigit } from '../gate/gate-builders.ts'
+import { createSnapshot, createHexSha } from '../gate/gate-builders.ts'
 
-const headLine = `Head: ${repeatDigit('a')}\n`
+const headLine = `Head: ${createHexSha('a')}\n`
 
 describe('the message of a merge', () => {
   test('names the pull request and its head where nothing else is said', () => {
@@ -17,7 +17,7 @@ describe('the message of a merge', () => {
   test('is what the template says, with the head below it', () => {
     const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
     expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }), template)).toBe(
-      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${repeatDigit('a')}\n\n${headLine}`,
+      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headLine}`,
     )
   })
 

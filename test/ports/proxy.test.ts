@@ -55,7 +55,7 @@ describe('a proxy', () => {
 
   test('has its credential apart from its address', () => {
     expect(findProxy('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' })).toEqual({
-      address: httpsProxy,
+      url: httpsProxy,
       hostname: 'proxy.example',
       port: 3128,
       isTls: false,

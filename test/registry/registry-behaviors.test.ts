@@ -207,7 +207,7 @@ describe('quay.io', () => {
   })
   test('asked carefully: four at a time at first, fewer after a 429, all answered in the end', async () => {
     const window = defaultRetryPolicy.windows['quay.io']
-    expect(window).toEqual({ start: 4, most: 32 })
+    expect(window).toEqual({ start: 4, max: 32 })
     let [active, maxConcurrent, rejected] = [0, 0, 0]
     const script = registryServer.script as RegistryScript
     const names = Array.from({ length: 20 }, (_, n) => `${n}`)

@@ -7,10 +7,10 @@ import { compareServing } from '../../scripts/compare-serving.ts'
 import { findMissingProgram } from '../left-out.ts'
 import { writeUnusualCatalog } from './unusual-catalog.ts'
 
-const isOpmMissing = findMissingProgram('opm')
+const missingOpm = findMissingProgram('opm')
 
 test('every call has the answer that opm serve gives', async () => {
-  if (isOpmMissing !== undefined) return
+  if (missingOpm !== undefined) return
   const dir = mkdtempSync(join(tmpdir(), 'compare-serving-'))
   try {
     writeUnusualCatalog(dir)

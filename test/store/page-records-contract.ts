@@ -7,7 +7,7 @@ import type { EvaluationRecord } from '../../src/ports/page-records.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createPullJob, createRepositoryName } from './sample-records.ts'
 
-const repeatDigit = (digit: string) => toCommitSha(digit.repeat(40))
+const createCommitSha = (digit: string) => toCommitSha(digit.repeat(40))
 /** What Postgres takes in no text of its own, and what would end a JSON string. */
 const unusualText = 'a \0 b \uD800 \\u0000 "'
 
@@ -21,8 +21,8 @@ const createPullEvaluation = (
   title: unusualText,
   author: 'ann',
   draft: false,
-  head: repeatDigit('1'),
-  base: repeatDigit('2'),
+  head: createCommitSha('1'),
+  base: createCommitSha('2'),
   baseRef: 'main',
   config: 'c',
   openedAt: 500,
@@ -121,9 +121,9 @@ export function pageRecordsContract(store: () => Store): void {
           repository: of,
           pull: toPullNumber(pull),
           baseRef: 'main',
-          base: repeatDigit('2'),
-          head: repeatDigit('1'),
-          commit: repeatDigit('3'),
+          base: createCommitSha('2'),
+          head: createCommitSha('1'),
+          commit: createCommitSha('3'),
           tree: toTreeSha('4'.repeat(40)),
           config: 'c',
         }
@@ -140,7 +140,7 @@ export function pageRecordsContract(store: () => Store): void {
       expect(await store().mergedPulls([], 5)).toEqual([])
       expect(await store().mergedPull(of, toPullNumber(1))).toMatchObject({
         title: 'title 1',
-        commit: repeatDigit('3'),
+        commit: createCommitSha('3'),
       })
     })
 
@@ -149,8 +149,8 @@ export function pageRecordsContract(store: () => Store): void {
       const record = (head: string, decidedAt: number) => ({
         repository: of,
         pull: toPullNumber(1),
-        head: repeatDigit(head),
-        base: repeatDigit('2'),
+        head: createCommitSha(head),
+        base: createCommitSha('2'),
         config: 'c',
         verdict: 'wait',
         report: head,
@@ -172,7 +172,7 @@ export function pageRecordsContract(store: () => Store): void {
         key,
         root: key,
         branch,
-        commit: repeatDigit('1'),
+        commit: createCommitSha('1'),
         content: 'one',
         recordedAt: 1,
       })

@@ -1,4 +1,4 @@
-// GitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
+// MockGitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
 // them, and where no delivery comes, the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
@@ -6,7 +6,7 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const isStatusReport = ({ event }: { event: string }) =>
+const isReportEvent = ({ event }: { event: string }) =>
   event === 'status' || event === 'pull_request_review_thread' || event === 'check_run'
 
 describe.each([
@@ -18,7 +18,7 @@ describe.each([
   beforeAll(async () => {
     world = await openStoryEnvironment({ sweepSeconds })
     await world.start()
-    if (sweepSeconds < 600) world.demo.github.webhooks.drop(isStatusReport)
+    if (sweepSeconds < 600) world.demo.github.webhooks.drop(isReportEvent)
   }, 180_000)
   afterEach(() => {
     for (const end of ends.splice(0)) end()

@@ -1,9 +1,9 @@
-// Requirements that GitHub looks up on the pull request's head when it merges, and on the pushed commit for
+// Requirements that MockGitHub looks up on the pull request's head when it merges, and on the pushed commit for
 // pushes: deployments, code scanning, workflows. A missing result is not a success.
 import type { RefMove, RuleViolation } from './ref-update.ts'
 
 /** The commit whose results count. */
-const getResultSha = ({ merge, now }: RefMove): string => merge?.pull.headSha ?? now
+const getCheckedSha = ({ merge, now }: RefMove): string => merge?.pull.headSha ?? now
 
 const joinNames = (names: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
@@ -21,7 +21,7 @@ export function checkRequiredDeployments(
 ): RuleViolation[] {
   const missing = wanted.filter((environment) => {
     const newest = move.repo.deployments.findLast(
-      (it) => it.sha === getResultSha(move) && it.environment === environment,
+      (it) => it.sha === getCheckedSha(move) && it.environment === environment,
     )
     return newest?.statuses.at(-1)?.state !== 'success'
   })
@@ -49,7 +49,7 @@ export function checkCodeScanning(
       ? `commit ${short(now)}`
       : `commits ${short(merge.pull.headSha)} or ${short(merge.pull.testMerge ?? now)}`
   return tools.flatMap(({ tool }) => {
-    const found = repo.analyses.findLast((it) => it.sha === getResultSha(move) && it.tool === tool)
+    const found = repo.analyses.findLast((it) => it.sha === getCheckedSha(move) && it.tool === tool)
     if (found === undefined)
       return [{ message: `Code scanning is waiting for results from ${tool} for the ${where}.` }]
     return found.alerts === 0
@@ -65,7 +65,7 @@ export function checkCodeScanning(
 /**
  * The workflow must have succeeded on the pull request's head; a direct push never satisfies the rule.
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
- * Seen in rejected pushes; GitHub does not document the sentence, and no other one is published for merges.
+ * Seen in rejected pushes; MockGitHub does not document the sentence, and no other one is published for merges.
  */
 export function checkRequiredWorkflows(
   { repo, merge }: RefMove,

@@ -1,6 +1,6 @@
 // A repository ruleset, as the REST interface takes and gives it, and whether it speaks of a ref.
 import { minimatch } from 'minimatch'
-import { validationFailed } from '../http/route.ts'
+import { createValidationError } from '../http/route.ts'
 import type { GitHubApiError } from '../http/route.ts'
 import type { GitHubPayload, MockRepository } from '../github-data.ts'
 import type { Ruleset, RulesetRequest } from './rule-types.ts'
@@ -39,34 +39,34 @@ const requiredFieldsByRuleType: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Reads a request or a file of an administrator's; throws GitHub's 422 for what it would not take. */
+/** Reads a request or a file of an administrator's; throws MockGitHub's 422 for what it would not take. */
 export function parseRuleset(
   repo: Pick<MockRepository, 'owner'>,
   body: GitHubPayload,
   source: 'Repository' | 'Organization' = 'Repository',
 ): RulesetRequest {
   const request = body as unknown as RulesetRequest
-  if (typeof request.name !== 'string') throw validationFailed('Ruleset', 'name', 'missing_field')
+  if (typeof request.name !== 'string') throw createValidationError('Ruleset', 'name', 'missing_field')
   if (!['active', 'evaluate', 'disabled'].includes(request.enforcement))
-    throw validationFailed('Ruleset', 'enforcement', 'missing_field')
+    throw createValidationError('Ruleset', 'enforcement', 'missing_field')
   for (const { type, parameters = {} } of request.rules ?? []) {
     const fields = requiredFieldsByRuleType[type]
-    if (fields === undefined) throw invalidRule(`Invalid rule '${type}': the sandbox does not enforce it`)
+    if (fields === undefined) throw createInvalidRuleError(`Invalid rule '${type}': the sandbox does not enforce it`)
     for (const field of fields)
-      if (!(field in parameters)) throw invalidRule(`Invalid rule '${type}': ${field} is missing`)
+      if (!(field in parameters)) throw createInvalidRuleError(`Invalid rule '${type}': ${field} is missing`)
     // Merge queues are for organizations.
-    if (type === 'merge_queue' && repo.owner.type === 'User') throw invalidRule(`Invalid rule '${type}'`)
+    if (type === 'merge_queue' && repo.owner.type === 'User') throw createInvalidRuleError(`Invalid rule '${type}'`)
     if (source === 'Organization' && ['merge_queue', 'required_deployments'].includes(type))
-      throw invalidRule(`Invalid rule '${type}'`)
+      throw createInvalidRuleError(`Invalid rule '${type}'`)
   }
   for (const { actor_type, actor_id } of request.bypass_actors ?? [])
     if (actor_type === 'Integration' && repo.owner.type === 'User')
-      throw invalidRule(`Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`)
+      throw createInvalidRuleError(`Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`)
   return request
 }
 
-const invalidRule = (message: string): GitHubApiError =>
-  validationFailed('RepositoryRuleset', 'rules', 'custom', message)
+const createInvalidRuleError = (message: string): GitHubApiError =>
+  createValidationError('RepositoryRuleset', 'rules', 'custom', message)
 
 const globOptions = { dot: true, nonegate: true, nocomment: true } as const
 

@@ -1,4 +1,4 @@
-// How many files and lines differ between two commits, renames followed, as GitHub shows it on a pull request.
+// How many files and lines differ between two commits, renames followed, as MockGitHub shows it on a pull request.
 import { git } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
 import { readLooseOrAskGit, NotLooseError, readLooseObject } from './loose-objects.ts'
@@ -24,7 +24,7 @@ export async function countLines(path: string, before: string, after: string): P
   )
 }
 
-/** Where no file can be a renamed one, and no lines can be paired in two ways; NotLoose for all else. */
+/** Where no file can be a renamed one, and no lines can be paired in two ways; NotLooseError for all else. */
 function countPlainLines(path: string, before: string, after: string): LineCounts {
   const differences = diffLooseTrees(
     path,

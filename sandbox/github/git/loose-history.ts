@@ -16,7 +16,7 @@ export interface LooseCommit {
   readonly message: string
 }
 
-/** Throws NotLoose for whatever is no plain commit in UTF-8. */
+/** Throws NotLooseError for whatever is no plain commit in UTF-8. */
 export const readLooseCommit = memoizeByObject((path, id): LooseCommit => {
   const { type, bytes } = readLooseObject(path, id)
   const text = bytes.toString()

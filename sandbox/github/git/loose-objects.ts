@@ -27,7 +27,7 @@ export async function readLooseOrAskGit<T>(read: () => T, askGit: () => Promise<
 
 const objectIdPattern = /^[0-9a-f]{40}$/
 
-/** Throws NotLoose, also where there is no such object. */
+/** Throws NotLooseError, also where there is no such object. */
 export function readLooseObject(path: string, id: string): LooseObject {
   if (!objectIdPattern.test(id)) throw new NotLooseError(id)
   for (const folder of listObjectFolders(path)) {

@@ -94,7 +94,7 @@ export function diffLooseTrees(path: string, before?: string, after?: string): F
 }
 
 /**
- * The tree of a merge in which no file has to be merged by its lines and none may have been renamed; NotLoose for every
+ * The tree of a merge in which no file has to be merged by its lines and none may have been renamed; NotLooseError for every
  * other, which is git's to make.
  */
 export function mergeLooseTrees(path: string, ancestor: string, ours: string, theirs: string): string {
@@ -146,7 +146,7 @@ interface EditableFolder {
   readonly entries: Map<string, LooseTreeEntry | EditableFolder>
 }
 
-/** A tree with these edits, one after the other. NotLoose for paths that git looks at twice. */
+/** A tree with these edits, one after the other. NotLooseError for paths that git looks at twice. */
 export function editLooseTree(path: string, tree: string | undefined, edits: readonly FileEdit[]): string {
   const open = (id: string): EditableFolder => ({ entries: new Map(readLooseTree(path, id)) })
   const root: EditableFolder = tree === undefined ? { entries: new Map() } : open(tree)

@@ -2,7 +2,7 @@
 // never reach a log: what is recorded is the caller's name.
 import { createPublicKey, createVerify, randomBytes } from 'node:crypto'
 import type { Caller } from './caller.ts'
-import { GitHubApiError, validationFailed, notAccessible, notFound } from './route.ts'
+import { GitHubApiError, createValidationError, notAccessible, notFound } from './route.ts'
 import type { RouteAccess } from './route.ts'
 import { canPush, findRole, toTimestamp } from '../github-data.ts'
 import type {
@@ -82,7 +82,7 @@ export class TokenRegistry {
     for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
   }
 
-  /** Who sends this Authorization header. Throws GitHub's 401 for a token or JWT that is not valid (any more). */
+  /** Who sends this Authorization header. Throws MockGitHub's 401 for a token or JWT that is not valid (any more). */
   identify(header: string | undefined): Caller {
     if (header === undefined) return { kind: 'anonymous' }
     const token = parseAuthorizationToken(header)
@@ -249,7 +249,7 @@ export function narrowPermissions(installation: Installation, asked: unknown): A
   for (const [name, level] of Object.entries(asked as AppPermissions)) {
     const held = installation.permissions[name] ?? (name === 'metadata' ? 'read' : undefined)
     if (held === undefined || (level === 'write' && held === 'read'))
-      throw validationFailed(
+      throw createValidationError(
         'Installation',
         'permissions',
         'invalid',

@@ -1,4 +1,4 @@
-// GitHub's limits on requests, as it enforces them: the hourly one of each resource, told with every answer, and those on points
+// MockGitHub's limits on requests, as it enforces them: the hourly one of each resource, told with every answer, and those on points
 // and on what is created within a minute, which it tells by refusing alone. Who goes on asking is refused for longer.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 import type { Installation, MockGitHubData } from '../github-data.ts'
@@ -48,7 +48,7 @@ const createsContent = ({ method, template }: RateLimitedRequest): boolean =>
   (method === 'POST' && /\/(?:issues|pulls|comments|reviews|requested_reviewers)$/.test(template)) ||
   (method === 'PUT' && template.endsWith('/merge'))
 
-/** Takes one request off what is left. Throws a LimitRefusal where there is nothing. */
+/** Takes one request off what is left. Throws a RateLimitError where there is nothing. */
 export function consumeRateLimit(
   world: MockGitHubData,
   installation: Installation,

@@ -5,7 +5,7 @@ import {
   GitHubApiError,
   created,
   parseIdParam,
-  validationFailed,
+  createValidationError,
   noContent,
   notFound,
   ok,
@@ -217,7 +217,7 @@ function parseRepositorySelection(
     (it) => names?.includes(it.name) ?? ids?.includes(it.id) ?? false,
   )
   if (chosen.length !== (names ?? ids)?.length)
-    throw validationFailed(
+    throw createValidationError(
       'Installation',
       'repositories',
       'invalid',

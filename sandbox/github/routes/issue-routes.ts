@@ -11,7 +11,7 @@ import {
   GitHubApiError,
   created,
   parseIdParam,
-  validationFailed,
+  createValidationError,
   noContent,
   notAccessible,
   notFound,
@@ -41,7 +41,7 @@ import { requireCommit } from './repository-routes.ts'
 // A pull request's comments and labels open to either permission.
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
 const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
-// GitHub's cap on a comment's text.
+// MockGitHub's cap on a comment's text.
 const maxBodyCharacters = 65_536
 const maxTitleCharacters = 256
 
@@ -77,7 +77,7 @@ function requireComment(call: RepositoryCall): IssueComment {
 function requireBodyText(call: RouteCall, resource: string): string {
   const body = requireText(call, 'body', resource)
   if (body.length > maxBodyCharacters)
-    throw validationFailed(
+    throw createValidationError(
       resource,
       'body',
       'custom',
@@ -93,7 +93,7 @@ const findCallerApp = (caller: Caller): MockApp | null =>
 function requireCommentEditor(call: RepositoryCall, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
   if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
-    // An app with write permission may edit others' comments as well; GitHub lets it.
+    // An app with write permission may edit others' comments as well; MockGitHub lets it.
     if (call.caller.kind !== 'installation') throw notAccessible()
   }
   return actor
@@ -122,7 +122,7 @@ function threadRoutes(state: GitHubState): Route[] {
       const author = getActingAccount(call.caller)
       const title = requireText(call, 'title', 'Issue')
       if (title.length > maxTitleCharacters)
-        throw validationFailed('Issue', 'title', 'custom', 'title is too long')
+        throw createValidationError('Issue', 'title', 'custom', 'title is too long')
       const body = call.body['body'] === undefined ? null : requireBodyText(call, 'Issue')
       const issue = createIssue(state, call.repo, { author, app: findCallerApp(call.caller), title, body })
       return created(issueView(world, issue))
@@ -208,7 +208,7 @@ function reactionRoutes(world: MockGitHubData): Route[] {
       const { reactions } = requireComment(call)
       const author = getActingAccount(call.caller)
       const content = requireText(call, 'content', 'Reaction')
-      if (!known.includes(content)) throw validationFailed('Reaction', 'content')
+      if (!known.includes(content)) throw createValidationError('Reaction', 'content')
       const old = reactions.find((it) => it.author === author && it.content === content)
       if (old !== undefined) return ok(reactionView(old))
       const reaction = { id: world.nextId(), author, content }
@@ -242,7 +242,7 @@ function labelRoutes(state: GitHubState): Route[] {
     ),
     repoRoute('POST /labels', issueWritePermissions, (call) => {
       const name = requireText(call, 'name', 'Label')
-      if (call.repo.labels.has(name.toLowerCase())) throw validationFailed('Label', 'name', 'already_exists')
+      if (call.repo.labels.has(name.toLowerCase())) throw createValidationError('Label', 'name', 'already_exists')
       const { color, description } = call.body as { color?: string; description?: string }
       return created(
         labelView(world, call.repo, findOrCreateLabel(world, call.repo, name, color, description)),

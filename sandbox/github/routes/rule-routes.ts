@@ -11,7 +11,7 @@ import {
   GitHubApiError,
   created,
   parseIdParam,
-  validationFailed,
+  createValidationError,
   noContent,
   notFound,
   ok,
@@ -187,7 +187,7 @@ function protectionRoutes(state: GitHubState): Route[] {
         'required_pull_request_reviews',
         'restrictions',
       ])
-        if (!(field in body)) throw validationFailed('ProtectedBranch', field, 'missing_field')
+        if (!(field in body)) throw createValidationError('ProtectedBranch', field, 'missing_field')
       const old = repo.protections.get(requireBranch(call))
       const stored: BranchProtection = {
         ...(body as ProtectionRequest),
@@ -225,7 +225,7 @@ function createMergeSettingsRoute({ world }: GitHubState): Route {
     for (const [method, field] of Object.entries(fields))
       if (typeof body[field] === 'boolean') wanted[method as MergeMethod] = body[field]
     if (!Object.values(wanted).includes(true))
-      throw validationFailed('Repository', 'merge_commit_allowed', 'no_merge_method')
+      throw createValidationError('Repository', 'merge_commit_allowed', 'no_merge_method')
     Object.assign(repo.mergeMethods, wanted)
     if (typeof body['allow_auto_merge'] === 'boolean') repo.allowAutoMerge = body['allow_auto_merge']
     return ok(fullRepositoryView(world, repo, true))

@@ -1,4 +1,4 @@
-// Accounts, apps, installations and teams as GitHub's REST answers and webhooks show them.
+// Accounts, apps, installations and teams as MockGitHub's REST answers and webhooks show them.
 import type {
   MockAccount,
   MockApp,
@@ -9,12 +9,12 @@ import type {
   MockGitHubData,
 } from '../github-data.ts'
 
-/** GitHub's opaque id of an object: unique, and never to be taken apart. */
+/** MockGitHub's opaque id of an object: unique, and never to be taken apart. */
 export function toNodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64')
 }
 
-/** What `nodeId` was given, or undefined when it was another kind of thing. */
+/** What `toNodeId` was given, or undefined when it was another kind of thing. */
 export function parseNodeId(kind: string, node: unknown): string | undefined {
   const [found, id] = Buffer.from(typeof node === 'string' ? node : '', 'base64')
     .toString()

@@ -13,7 +13,7 @@ import {
 } from './jobs-of-delivery.ts'
 import { parsePushOfDelivery } from './push-of-delivery.ts'
 
-/** GitHub caps payloads at 25 MB. */
+/** MockGitHub caps payloads at 25 MB. */
 const maxBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. These have a memory limit of their own, so that large ones cannot starve them. */
 const smallBodyBytes = 1024 * 1024
@@ -30,7 +30,7 @@ export interface DeliveryHandlerOptions {
   readonly appId?: number | undefined
   /** Finds the pull requests that wait for another app's report. */
   readonly waitingFor?: (report: PassingStatus) => Promise<readonly PullNumber[]>
-  /** `event` comes from a closed list, never from an unsigned header (labelOfEvent). */
+  /** `event` comes from a closed list, never from an unsigned header (metricLabelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
@@ -100,7 +100,7 @@ export function hasValidSignature(
 
 type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytes, number>
 
-/** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
+/** Limits the body to MockGitHub's maximum, and all bodies together to the shared memory limit. */
 async function readBody(
   request: IncomingMessage,
   rooms: BodyMemoryBudgets,

@@ -35,7 +35,7 @@ import type { JobSlot } from './job-scheduler.ts'
 
 /** Seconds until inconsistent data is read again. */
 const inconsistentRetrySeconds = 2
-/** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
+/** Seconds until an unclear merge is checked again; MockGitHub abandons its own merge within this time. */
 const unclearMergeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
 const maxRestarts = 5
@@ -71,7 +71,7 @@ async function evaluateInSlot(
     ctx.app.metrics.verdicts.inc({ kind: verdict.kind })
     triggerCrashPoint('verdict-recorded')
     if (!(await answerCommands(evaluation, ctx))) continue
-    await slot.yieldToSmallJobs()
+    await slot.yieldToLightJobs()
     const isFirst = present !== undefined && present.comment === undefined
     const readyDelaySeconds =
       verdict.permit === undefined
@@ -132,7 +132,7 @@ async function readAndEvaluate(
       size = counted
       const isSmall = app.evaluationPool.isSmall({ repository: forge.repository, pull, author }, size)
       slot.setCost(isSmall ? 'light' : 'heavy', accountKeyOf(author, forge))
-      await slot.yieldToSmallJobs()
+      await slot.yieldToLightJobs()
     },
     onOwnReports: (read) => void (present = read),
   })
@@ -152,13 +152,13 @@ async function readAndEvaluate(
     else await reportUnservedPull(snapshot, ctx, present)
     return undefined
   }
-  // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
+  // MockGitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
   if (await isMergedByBot(snapshot, ctx)) {
     await republishMergedReport(pull, ctx, { present })
     triggerCrashPoint('landing-reported')
     return undefined
   }
-  await slot.yieldToSmallJobs()
+  await slot.yieldToLightJobs()
   const fetchResult = await fetchCommits(snapshot, ctx)
   if (fetchResult.kind === 'malformed')
     return { evaluation: await evaluateMalformedPull(snapshot, fetchResult.why, ctx), present }
@@ -172,7 +172,7 @@ async function readAndEvaluate(
     await handleClosedPull(fetched, ctx)
     return undefined
   }
-  await slot.yieldToSmallJobs()
+  await slot.yieldToLightJobs()
   const started = performance.now()
   const hints: EvaluationHints = {
     size,
@@ -206,7 +206,7 @@ function accountKeyOf(author: PullSnapshot['author'], { repository }: Forge): st
   return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
-/** GitHub's merge queue would merge it without asking us again. */
+/** MockGitHub's merge queue would merge it without asking us again. */
 async function removeFromMergeQueue(
   pull: PullNumber,
   { app, forge, merging }: JobContext<Store>,

@@ -30,7 +30,7 @@ import type { JobContext } from './job-context.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const pollSeconds = 20
-/** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
+/** Six hours, MockGitHub's own limit. Longer rebuilds are reported as unfinished. */
 const rebuildTimeoutMs = 6 * 3600 * 1000
 
 const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
@@ -122,13 +122,13 @@ async function processBranchTip(
       await writeBranchState(job, ctx, state)
     }
     if (state.rebuilds.length > 0)
-      await app.store.enqueue(job, nextPollSeconds(state.rebuilds, app.clock.now()))
+      await app.store.enqueue(job, computeNextPollSeconds(state.rebuilds, app.clock.now()))
   } finally {
     await app.store.releaseLease(lease)
   }
 }
 
-function nextPollSeconds(rebuilds: readonly RebuildProgress[], now: number): number {
+function computeNextPollSeconds(rebuilds: readonly RebuildProgress[], now: number): number {
   const waits = rebuilds.map(({ again }) =>
     again === undefined ? pollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
   )
@@ -250,7 +250,7 @@ function createDispatchAction(
     : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
 }
 
-/** GitHub may date our run this much before our dispatch. */
+/** MockGitHub may date our run this much before our dispatch. */
 const maxClockSkewMs = 120_000
 
 /** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */

@@ -1,4 +1,4 @@
-// Orders jobs of pull requests. Large ones (by GitHub's numbers) pause at some points until no small or unknown one is
+// Orders jobs of pull requests. Large ones (by MockGitHub's numbers) pause at some points until no small or unknown one is
 // running, so that expensive pull requests do not slow down small ones. Decides nothing but the order.
 import type { Clock } from '../../ports/clock.ts'
 
@@ -9,7 +9,7 @@ export interface JobSlot {
   /** Accounts with many running jobs (`whose`) wait behind those with few. */
   setCost(weight: JobCost, whose: string): void
   /** Resolves at once for a light job, and for a heavy one when it may continue. */
-  yieldToSmallJobs(): Promise<void>
+  yieldToLightJobs(): Promise<void>
   end(): void
 }
 
@@ -119,7 +119,7 @@ export function createJobScheduler(clock: Clock, limits: JobSchedulerLimits = de
           into.add(self)
           admitJobs()
         },
-        yieldToSmallJobs: () => (heavyOnes.has(self) && !closed ? waitForAdmission(self) : Promise.resolve()),
+        yieldToLightJobs: () => (heavyOnes.has(self) && !closed ? waitForAdmission(self) : Promise.resolve()),
         end() {
           light.delete(self)
           heavyOnes.delete(self)

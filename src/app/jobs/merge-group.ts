@@ -1,5 +1,5 @@
-// Judges the groups of a branch's merge queue. GitHub's result must equal our own merge, each pull request must be
-// mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
+// Judges the groups of a branch's merge queue. MockGitHub's result must equal our own merge, each pull request must be
+// mergeable, and the whole must be valid. Our checks on the group's commit then let MockGitHub merge or drop it.
 import type { CommitSha } from '../../change/ids.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { queueBranchPrefix } from '../../gate/temporary-branch.ts'
@@ -45,7 +45,7 @@ export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<St
     const branch = branches.find(({ tip }) => tip === group?.head)?.name
     if (group === undefined || branch === undefined) continue
     const entries = findGroupEntries(queue, group, base)
-    // Its tip is outdated: GitHub rebuilds the group.
+    // Its tip is outdated: MockGitHub rebuilds the group.
     if (entries === undefined) continue
     if (!(await evaluateGroup({ head: group.head, base, branch, entries }, job, ctx))) isOpen = true
   }
@@ -68,7 +68,7 @@ function findGroupEntries(
   return entries
 }
 
-/** Returns true once the verdict is recorded and on GitHub. */
+/** Returns true once the verdict is recorded and on MockGitHub. */
 async function evaluateGroup(
   group: MergeQueueGroup,
   job: MergeGroupJob,

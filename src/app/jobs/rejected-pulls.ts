@@ -1,10 +1,10 @@
-// Handles GitHub's rejections: parks a pull request or stops its branch, and retries both later.
+// Handles MockGitHub's rejections: parks a pull request or stops its branch, and retries both later.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { PullNumber } from '../../change/ids.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { computeBackOffMs, activeFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
+import { computeBackOffMs, findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import type { MergeRejection } from '../../merge/classify-rejection.ts'
 import { fetchBranchRules } from '../../evaluate/branch-rules-cache.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
@@ -13,10 +13,10 @@ import type { PageRecords } from '../../ports/page-records.ts'
 import type { PassingStatus } from '../edge/jobs-of-delivery.ts'
 import type { JobContext } from './job-context.ts'
 
-/** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
+/** Milliseconds in which MockGitHub may catch up; reports still missing then are not waited for. */
 const firstRetryDelayMs = 5000
 const maxQuickRetryDelayMs = 120_000
-const quickRetryDelayMs = (wait: number, times: number): number =>
+const computeQuickRetryDelayMs = (wait: number, times: number): number =>
   times === 1 ? firstRetryDelayMs : Math.min(wait, maxQuickRetryDelayMs)
 
 export interface MergeBackoff {
@@ -33,7 +33,7 @@ export async function readMergeBackoff(
 ): Promise<MergeBackoff> {
   const { store, clock } = ctx.app
   const now = clock.now()
-  const stopped = activeFreezes(await store.listFreezes(snapshot.repository), snapshot.baseRef, now)
+  const stopped = findActiveFreezes(await store.listFreezes(snapshot.repository), snapshot.baseRef, now)
   const parked = await store.parkedPull(snapshot.repository, snapshot.pull)
   const isParked =
     parked !== undefined &&
@@ -93,7 +93,7 @@ export async function handleMergeRejection(
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
     const wait = scopedRejection.retrySoon
-      ? quickRetryDelayMs(computeBackOffMs(times), times)
+      ? computeQuickRetryDelayMs(computeBackOffMs(times), times)
       : computeBackOffMs(times)
     await store.parkPull(repository, {
       pull,
@@ -121,7 +121,7 @@ export async function handleMergeRejection(
 }
 
 /**
- * Finds rejected pull requests that a report on their head may unblock. If GitHub named a single missing check, only
+ * Finds rejected pull requests that a report on their head may unblock. If MockGitHub named a single missing check, only
  * that one counts.
  */
 export async function findPullsWaitingFor(

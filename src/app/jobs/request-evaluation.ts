@@ -11,7 +11,7 @@ import {
   workerMemoryMethods,
   type EvaluationResponse,
   type WorkerPullMemory,
-  type WorkerCallback,
+  type WorkerCallbackRequest,
 } from '../../evaluate/worker/evaluation-messages.ts'
 import type { AnswerWorkerCallback, EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
 import { GitError } from '../../git/git-error.ts'
@@ -60,7 +60,7 @@ function createWorkerRequestHandler(
   answerQuestion: AnswerQuestion,
   { memory, openPulls }: EvaluationInputs,
 ): AnswerWorkerCallback {
-  return async (request: WorkerCallback) => {
+  return async (request: WorkerCallbackRequest) => {
     if (request.kind === 'ask') return answerQuestion(request.question)
     if (request.kind === 'open-pulls') return openPulls()
     if (!Object.hasOwn(workerMemoryMethods, request.name))

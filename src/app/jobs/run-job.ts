@@ -29,7 +29,7 @@ export interface JobRunnerOptions {
   readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
   /** If absent, no job waits for an allowance. */
   readonly loadAllowance?: (job: Job) => Promise<JobAllowance>
-  /** Rejects if GitHub gives no answer. */
+  /** Rejects if MockGitHub gives no answer. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
     job: Job,
@@ -38,7 +38,7 @@ export interface JobRunnerOptions {
   ) => void
 }
 
-/** Seconds until a job is retried after GitHub or git failed. */
+/** Seconds until a job is retried after MockGitHub or git failed. */
 const postponedRetrySeconds = 30
 
 /** Rejects only with our own failures, so that the queue retries with back-off. */
@@ -128,12 +128,12 @@ const jobHandlers: JobHandlers = {
   trial: runClusterTests,
 }
 
-/** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
+/** Errors typical of an uninstalled App. They can also be our fault, so MockGitHub is asked. */
 function mayBeUninstalled(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 
-/** Returns the retry delay if GitHub or git failed, not us. */
+/** Returns the retry delay if MockGitHub or git failed, not us. */
 function classifyExternalFailure(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))

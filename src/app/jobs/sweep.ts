@@ -1,7 +1,7 @@
 // Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { pullKey } from '../../change/repository-key.ts'
-import { activeFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
+import { findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import { forEachInParallel } from '../../evaluate/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
@@ -155,7 +155,7 @@ const withoutBaseTip = (state: string): string => state.replace(/^(\S+) \S+ /, '
 
 /** Changes when a freeze begins, ends or allows a retry. */
 function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: number): string {
-  return activeFreezes(stops, branch, now)
+  return findActiveFreezes(stops, branch, now)
     .map(({ kind, since, times }) => `${kind} ${since} ${times}`)
     .join(', ')
 }

@@ -133,8 +133,7 @@ async function sweepInFolder(
     closing.unshift(() => tracing.close())
     const evaluationPool = traceCalls(
       openEvaluationPool(settings.budget, settings.concurrency),
-      'look',
-      ['evaluate'],
+      { evaluate: 'look.look' },
       tracing,
     )
     closing.unshift(() => evaluationPool.close())

@@ -71,7 +71,7 @@ export async function readPull(
     history,
     ...(merged && {
       endedAt: merged.mergedAt,
-      merge: toMergeAccount(merged, row, record, published),
+      merge: toMergeExplanation(merged, row, record, published),
     }),
     ...(parked && merged === undefined && { waitsUntil: { at: parked.tryAgainAt, reason: parked.reason } }),
     // A later evaluation means that the wait is over.
@@ -133,7 +133,7 @@ function summarizeMerge(merged: MergedPullRecord | undefined): PullSummary {
   }
 }
 
-function toMergeAccount(
+function toMergeExplanation(
   merged: MergedPullRecord,
   row: PullRecord | undefined,
   record: Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined,

@@ -1,4 +1,4 @@
-// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
+// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones MockGitHub's answer to the visitor's
 // token. Answers are cached for minutes per session; no answer means no.
 import type { OAuthClient } from '../../github/oauth-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
@@ -25,7 +25,7 @@ export interface RepositoryAccess {
     repository: RepositoryName,
     listed: ListedRepository | undefined,
   ): Promise<AccessDecision>
-  /** Asks GitHub without the cache, for public repositories too, before a change is made. */
+  /** Asks MockGitHub without the cache, for public repositories too, before a change is made. */
   checkAction(who: PageSession, repository: RepositoryName): Promise<AccessDecision>
   filterReadable(
     who: PageSession | undefined,
@@ -101,7 +101,7 @@ export function createRepositoryAccess({
       const readable: ListedRepository[] = []
       let queryCount = 0
       const remaining = listed.values()
-      const checkNext = async () => {
+      const checkRemaining = async () => {
         for (const one of remaining) {
           const sight = decideVisibility({
             pages,
@@ -114,7 +114,7 @@ export function createRepositoryAccess({
           if ((await checkRead(session, one.repository, one)) === 'yes') readable.push(one)
         }
       }
-      await Promise.all(Array.from({ length: maxConcurrentQueries }, checkNext))
+      await Promise.all(Array.from({ length: maxConcurrentQueries }, checkRemaining))
       return listed.filter((one) => readable.includes(one))
     },
   }

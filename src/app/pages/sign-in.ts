@@ -1,4 +1,4 @@
-// GitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
+// MockGitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
 // valid sessions, so that sign-out works on every instance and for copied cookies. Everything expires within an hour.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -11,7 +11,7 @@ import { isSetupToken } from '../../web/setup/setup-token.ts'
 import { createCookieSealer } from '../../web/sign-in/cookie-sealer.ts'
 
 /** Seconds to complete the sign-in, and that a session lasts. */
-const [signInSeconds, session] = [600, 3600]
+const [signInTimeoutSeconds, session] = [600, 3600]
 const cookieNames = { way: 'catalog-bot-way', session: 'catalog-bot-session' } as const
 
 const pendingSignInSchema = z.object({
@@ -52,7 +52,7 @@ export interface SignIn {
   /** Undefined for anonymous visitors and ended sessions. */
   readSession(request: IncomingMessage): Promise<PageSession | undefined>
   begin(wanted: string | null): SignInRedirect
-  /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
+  /** Undefined if this browser did not start the sign-in or MockGitHub rejects the code. */
   finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined>
   /** The cookies that end a session. */
   readonly clearedCookies: readonly string[]
@@ -102,11 +102,11 @@ export function createSignIn({ client, clientSecret, publicUrl, store, now }: Si
         state,
         verifier,
         to: toLocalPath(wanted),
-        until: now() + signInSeconds * 1000,
+        until: now() + signInTimeoutSeconds * 1000,
       })
       return {
         to: client.authorizeUrl({ state, challenge, redirectUrl }),
-        cookies: [formatCookie(cookieNames.way, sealed, signInSeconds)],
+        cookies: [formatCookie(cookieNames.way, sealed, signInTimeoutSeconds)],
       }
     },
     async finish(request, query) {

@@ -1,5 +1,5 @@
 // Unfreezes from a page, with the same permission check as /thaw: owner files and configuration at the branch's tip,
-// and GitHub's answer about this account. Merges nothing.
+// and MockGitHub's answer about this account. Merges nothing.
 import { toUserId } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { createAnswers, questionKey, type AnswerByKind, type CheckQuestion } from '../../checks/questions.ts'
@@ -95,14 +95,14 @@ async function checkMaintainer(
     config,
   )
   const answers = new Map<string, AnswerByKind[keyof AnswerByKind]>()
-  for (const question of maintainerQuestions(account, maintainers))
+  for (const question of createMaintainerQuestions(account, maintainers))
     answers.set(questionKey(question), await forge.answer(question))
   const accounts = await store.firstSeenAccounts(forge.repository, new Map())
   return createPrincipalMatcher(createAnswers(answers), accounts, maintainers, config).isMaintainer(account)
     .kind
 }
 
-function maintainerQuestions(
+function createMaintainerQuestions(
   { id, login }: { readonly id: ReturnType<typeof toUserId>; readonly login: string },
   maintainers: readonly Principal[],
 ): readonly Extract<ForgeQuestion, CheckQuestion>[] {

@@ -10,7 +10,7 @@ const maxTotalBytes = 768 * 1024 * 1024
 export class UnusableCatalogError extends Error {}
 
 /**
- * Returns all files below `root`, including targets of symbolic links, as opm does. Rejects with UnusableCatalog for a
+ * Returns all files below `root`, including targets of symbolic links, as opm does. Rejects with UnusableCatalogError for a
  * missing catalog or dangling link, and with a GitError if git fails.
  */
 export async function readCatalogFiles(

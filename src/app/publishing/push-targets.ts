@@ -1,4 +1,4 @@
-// The operator's list: which GitHub repository may push to which image repositories with which credentials. A
+// The operator's list: which MockGitHub repository may push to which image repositories with which credentials. A
 // repository's configuration can only choose among these (docs/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
@@ -40,7 +40,7 @@ const targetsSchema = z.array(targetSchema)
 
 export type PushTarget = z.output<typeof targetSchema>
 
-/** The requesting repository, authenticated by GitHub and never read from its files. */
+/** The requesting repository, authenticated by MockGitHub and never read from its files. */
 export interface RequestingRepository {
   readonly github: RepositoryName
   readonly installation: number

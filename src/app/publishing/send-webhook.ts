@@ -1,4 +1,4 @@
-// Sends a request to an external builder, signed like GitHub's webhooks, and polls its build. One attempt; the caller
+// Sends a request to an external builder, signed like MockGitHub's webhooks, and polls its build. One attempt; the caller
 // retries.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'

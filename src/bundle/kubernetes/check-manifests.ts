@@ -1,5 +1,5 @@
-// Checks a bundle's objects, including those that OLM makes from the ClusterServiceVersion, against Kubernetes'
-// schemas.
+// Checks a bundle's objects against Kubernetes' schemas, including objects that OLM creates from the
+// ClusterServiceVersion.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
@@ -14,7 +14,7 @@ import { csvSchema } from './csv-schema.ts'
 import { coerceToSchema } from './coerce-to-schema.ts'
 import { findSchemaName, type SchemaType } from './schemas.ts'
 
-/** Sorted. Skips kinds and versions that aren't part of Kubernetes, because only clusters have their schemas. */
+/** Sorted. Skips kinds and versions that aren't part of Kubernetes, because their schemas exist only on clusters. */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
   const locate = createObjectLocator(files)
   const rejected = findPathsRejectedByOpm(files)
@@ -57,7 +57,7 @@ function isReportedElsewhere({ kind }: ParsedManifestObject, path: FieldPath): b
   return kind === 'ClusterServiceVersion' && fieldsReportedElsewherePattern.test(formatFieldPath(path))
 }
 
-/** Places that `unreadable-bundle` reports, because opm refuses some wrong types too. */
+/** Locations that `unreadable-bundle` reports, because opm also rejects some wrong types. */
 function findPathsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
   if (detectFormat(files) !== 'registry+v1') return new Set()
   return new Set(
@@ -67,7 +67,7 @@ function findPathsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
   )
 }
 
-/** Ignores list indexes and case, because opm's messages are no more precise. */
+/** Ignores list indexes and case, because opm's messages aren't more precise. */
 function formatLocationKey(file: string, path: FieldPath): string {
   const names = path.filter((step) => typeof step === 'string')
   return `${file} ${names.join('.').toLowerCase()}`

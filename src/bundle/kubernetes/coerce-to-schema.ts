@@ -12,18 +12,18 @@ import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas
 export interface SchemaMismatch {
   readonly kind: 'unknown' | 'type' | 'missing'
   readonly path: FieldPath
-  /** For example `a whole number`; only for `type`. */
+  /** For example `an integer`. Only for `type`. */
   readonly wanted: string
   readonly found: string
 }
 
 export interface CoercionResult {
-  /** Omits what doesn't fit. */
+  /** Without values that don't fit. */
   readonly value: Json
   readonly mismatches: readonly SchemaMismatch[]
 }
 
-/** More don't help a reader. */
+/** A longer list doesn't help a reader. */
 const maxMismatches = 100
 /** Deeper than any CRD schema; documents are untrusted. */
 const maxDepth = 200
@@ -37,9 +37,9 @@ export function coerceToSchema(type: SchemaType, value: Value): CoercionResult {
 
 const scalarTypes: Readonly<Record<string, { readonly words: string; fit(value: Value): Json | undefined }>> =
   {
-    ':string': { words: 'a text', fit: scalarToString },
+    ':string': { words: 'a string', fit: scalarToString },
     ':date-time': {
-      words: 'a time as RFC 3339 has it',
+      words: 'an RFC 3339 timestamp',
       fit: (value) =>
         value.kind === 'string' && (value.value === '' || isRfc3339Time(value.value))
           ? value.value
@@ -50,10 +50,10 @@ const scalarTypes: Readonly<Record<string, { readonly words: string; fit(value: 
       fit: (value) =>
         value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
     },
-    ':boolean': { words: 'true or false', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
-    ':int32': { words: 'a whole number of 32 bits', fit: (value) => parseWholeNumber(value, 2 ** 31) },
-    ':int64': { words: 'a whole number', fit: (value) => parseWholeNumber(value, 2 ** 63) },
-    ':integer': { words: 'a whole number', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+    ':boolean': { words: 'a boolean', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
+    ':int32': { words: 'a 32-bit integer', fit: (value) => parseWholeNumber(value, 2 ** 31) },
+    ':int64': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+    ':integer': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
     ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
     ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
     ':quantity': {
@@ -64,12 +64,12 @@ const scalarTypes: Readonly<Record<string, { readonly words: string; fit(value: 
       },
     },
     ':int-or-string': {
-      words: 'a whole number or a text',
+      words: 'an integer or a string',
       fit: (value) => (value.kind === 'string' ? value.value : parseWholeNumber(value, 2 ** 31)),
     },
   }
 
-/** Null in a list becomes the type's zero value. */
+/** A null in a list becomes the type's zero value. */
 const zeroValues: Readonly<Record<string, Json>> = {
   ...{
     ':string': '',
@@ -82,7 +82,7 @@ const zeroValues: Readonly<Record<string, Json>> = {
   },
 }
 
-/** Go omits these if 0 or false: they are `omitempty` and not pointers (k8s.io/api v0.36). */
+/** Go omits these fields if they are 0 or false, because they are `omitempty` and not pointers (k8s.io/api v0.36). */
 const omitEmptyFields: ReadonlySet<string> = new Set(
   (
     'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
@@ -91,7 +91,7 @@ const omitEmptyFields: ReadonlySet<string> = new Set(
     'exclusiveMinimum uniqueItems nullable x-kubernetes-embedded-resource x-kubernetes-int-or-string'
   ).split(' '),
 )
-/** Pointers with one of those names; a ClusterServiceVersion's webhook has no definition. */
+/** Fields with one of these names that are pointers. A ClusterServiceVersion's webhook has no definition. */
 const pointerFields: ReadonlySet<string> = new Set([
   'core.v1.AzureDiskVolumeSource.readOnly',
   'core.v1.CSIVolumeSource.readOnly',
@@ -168,7 +168,7 @@ class SchemaCoercer {
     return value.items.map((item, index) => this.coerce(type, item, [...path, index]) ?? getZeroValue(type))
   }
 
-  /** The three JSON schema types with alternative shapes, which OpenAPI can't express. */
+  /** The three JSON schema types with alternative forms, which OpenAPI can't express. */
   private union(schema: UnionType, value: Value, path: FieldPath): Json | undefined {
     if (value.kind === 'null') return undefined
     if (value.kind === 'map') return this.coerce(schema.schema, value, path)
@@ -231,6 +231,6 @@ function isRfc3339Time(text: string): boolean {
 function describeValue(value: Value): string {
   if (value.kind === 'map') return 'an object'
   if (value.kind === 'list') return 'a list'
-  if (value.kind === 'string') return `the text ${JSON.stringify(value.value.slice(0, 100))}`
+  if (value.kind === 'string') return `the string ${JSON.stringify(value.value.slice(0, 100))}`
   return value.kind === 'number' ? `the number ${value.text}` : `a ${getGoKind(value)}`
 }

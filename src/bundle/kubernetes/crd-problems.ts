@@ -11,13 +11,13 @@ export type CrdValidationProblem = readonly [FieldPath, string]
 
 /** `tree` is the whole definition. */
 export function* findCrdProblems(tree: Value, apiVersion: string): Generator<CrdValidationProblem> {
-  // Schemas are most of the definition, and nothing here needs them.
+  // Schemas make up most of the definition, and these checks don't need them.
   const crd = toPlainJson(withoutSchemas(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
   const spec = getField(crd, 'spec')
   const group = asString(getField(spec, 'group'))
   yield* findCrdNameProblems(crd, group)
-  if (!isDnsSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is no domain name`]
+  if (!isDnsSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is not a domain name`]
   else if (!group.includes('.')) yield [['spec', 'group'], `its group "${group}" has no dot`]
   const scope = asString(getField(spec, 'scope')) || (isOld ? 'Namespaced' : '')
   if (!['Namespaced', 'Cluster'].includes(scope))
@@ -32,7 +32,7 @@ export function* findCrdProblems(tree: Value, apiVersion: string): Generator<Crd
   if (preserves === true || (isOld && (preserves === undefined || preserves === null)))
     yield [
       preserves === true ? ['spec', 'preserveUnknownFields'] : ['spec'],
-      `preserveUnknownFields ${preserves === true ? 'is true' : 'is missing, which means true in v1beta1'}; write false, and x-kubernetes-preserve-unknown-fields into the schema where it is needed`,
+      `preserveUnknownFields ${preserves === true ? 'is true' : 'is missing, so it defaults to true in v1beta1'}; set it to false, and use x-kubernetes-preserve-unknown-fields in the schema where needed`,
     ]
 }
 
@@ -61,29 +61,29 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
   const single = asString(getField(spec, 'version'))
   const names = versions.map((version) => asString(getField(version, 'name')))
   if (isOld && single !== '') {
-    if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" cannot be a version`]
+    if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" is not a valid version name`]
     if (names.length > 0 && names[0] !== single)
-      yield [['spec', 'version'], 'its version is not the first of its versions']
-    // A single version beside an empty list is served and stored.
+      yield [['spec', 'version'], 'spec.version is not the first entry of spec.versions']
+    // With an empty list, the single version is served and stored.
     if (versions.length === 0) return
   }
   const stored = versions.filter((version) => getField(version, 'storage') === true).length
-  if (stored !== 1) yield [['spec', 'versions'], `${stored} of its versions are stored, not one`]
+  if (stored !== 1) yield [['spec', 'versions'], `it has ${stored} storage versions instead of one`]
   for (const [index, version] of versions.entries()) {
     const name = names[index] ?? ''
     const path = ['spec', 'versions', index]
-    if (!isDnsLabel(name)) yield [[...path, 'name'], `"${name}" cannot be a version`]
-    if (names.indexOf(name) !== index) yield [path, `it has the version "${name}" twice`]
+    if (!isDnsLabel(name)) yield [[...path, 'name'], `"${name}" is not a valid version name`]
+    if (names.indexOf(name) !== index) yield [path, `it lists the version "${name}" twice`]
     if (!isOld && getField(version, 'schema', 'openAPIV3Schema') !== true)
       yield [path, `its version "${name}" has no schema`]
     const warning = getField(version, 'deprecationWarning')
     if (typeof warning === 'string' && getField(version, 'deprecated') !== true)
-      yield [[...path, 'deprecationWarning'], `its version "${name}" has a warning, and is not deprecated`]
+      yield [[...path, 'deprecationWarning'], `its version "${name}" has a deprecationWarning but is not deprecated`]
     else if (
       typeof warning === 'string' &&
       (warning === '' || warning.length > 256 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(warning))
     )
-      yield [[...path, 'deprecationWarning'], `the warning of its version "${name}" cannot be shown`]
+      yield [[...path, 'deprecationWarning'], `the deprecationWarning of its version "${name}" is empty, too long, or has invalid characters`]
     yield* findColumnAndScaleProblems(version, path, isOld)
   }
 }
@@ -99,13 +99,13 @@ function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValid
     ['listKind', listKind, false],
   ] as const)
     if (!isDnsLabel(isLower ? name : name.toLowerCase()))
-      yield [['spec', 'names', field], `"${name}" cannot be its ${field}`]
+      yield [['spec', 'names', field], `"${name}" is not a valid value for ${field}`]
   if (kind !== '' && kind === listKind)
     yield [['spec', 'names', 'listKind'], 'its kind and its listKind are the same']
   for (const field of ['shortNames', 'categories'])
     for (const [index, name] of asList(getField(names, field)).entries())
       if (!isDnsLabel(asString(name)))
-        yield [['spec', 'names', field, index], `"${asString(name)}" cannot be one of its ${field}`]
+        yield [['spec', 'names', field, index], `"${asString(name)}" is not a valid entry of ${field}`]
 }
 
 const printerColumnTypes = ['boolean', 'date', 'integer', 'number', 'string']
@@ -121,7 +121,7 @@ const printerColumnFormats = [
   'password',
 ]
 
-/** Columns and scale, which v1beta1 also allows beside the versions. */
+/** Checks columns and scale, which v1beta1 also allows outside the versions. */
 function* findColumnAndScaleProblems(
   part: Json | undefined,
   path: FieldPath,
@@ -130,26 +130,26 @@ function* findColumnAndScaleProblems(
   for (const [index, column] of asList(getField(part, 'additionalPrinterColumns')).entries()) {
     const columnPath = [...path, 'additionalPrinterColumns', index]
     const name = asString(getField(column, 'name'))
-    if (name === '') yield [columnPath, 'one of its columns has no name']
+    if (name === '') yield [columnPath, 'one of its printer columns has no name']
     const type = asString(getField(column, 'type'))
     if (!printerColumnTypes.includes(type))
-      yield [columnPath, `its column "${name}" has the type "${type}", which columns have not`]
+      yield [columnPath, `its printer column "${name}" has the unsupported type "${type}"`]
     const format = asString(getField(column, 'format'))
     if (!printerColumnFormats.includes(format))
-      yield [columnPath, `its column "${name}" has the format "${format}", which columns have not`]
+      yield [columnPath, `its printer column "${name}" has the unsupported format "${format}"`]
     if (!asString(getField(column, isOld ? 'JSONPath' : 'jsonPath')).startsWith('.'))
-      yield [columnPath, `its column "${name}" has no path that begins with a dot`]
+      yield [columnPath, `the JSON path of its printer column "${name}" does not start with a dot`]
   }
   const scale = getField(part, 'subresources', 'scale')
   if (scale === undefined || scale === null) return
   const scalePath = [...path, 'subresources', 'scale']
   if (!asString(getField(scale, 'specReplicasPath')).startsWith('.spec.'))
-    yield [scalePath, 'specReplicasPath of its scale does not begin with .spec.']
+    yield [scalePath, 'its specReplicasPath does not start with .spec.']
   if (!asString(getField(scale, 'statusReplicasPath')).startsWith('.status.'))
-    yield [scalePath, 'statusReplicasPath of its scale does not begin with .status.']
+    yield [scalePath, 'its statusReplicasPath does not start with .status.']
   const selector = asString(getField(scale, 'labelSelectorPath'))
   if (selector !== '' && !/^\.(?:spec|status)\./.test(selector))
-    yield [scalePath, 'labelSelectorPath of its scale begins with neither .spec. nor .status.']
+    yield [scalePath, 'its labelSelectorPath starts with neither .spec. nor .status.']
 }
 
 function* findConversionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
@@ -162,42 +162,42 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
   const written = asList(getField(webhook, 'conversionReviewVersions')).map(asString)
   if (strategy !== 'Webhook') {
     if (strategy !== 'None')
-      yield [[...path, 'strategy'], `its conversion is "${strategy}", neither None nor Webhook`]
+      yield [[...path, 'strategy'], `its conversion strategy "${strategy}" is neither None nor Webhook`]
     if (config !== undefined && config !== null)
-      yield [path, 'it names a webhook for conversion, and does not use it']
-    if (written.length > 0) yield [path, 'it names versions of conversion reviews, and uses no webhook']
+      yield [path, "it configures a conversion webhook, but its conversion strategy isn't Webhook"]
+    if (written.length > 0) yield [path, "it lists conversionReviewVersions, but its conversion strategy isn't Webhook"]
     return
   }
   const reviews = isOld && written.length === 0 ? ['v1beta1'] : written
   if (!reviews.some((version) => version === 'v1' || version === 'v1beta1'))
-    yield [path, 'its conversionReviewVersions have neither v1 nor v1beta1']
-  if (new Set(reviews).size < reviews.length) yield [path, 'its conversionReviewVersions have one twice']
+    yield [path, 'its conversionReviewVersions contain neither v1 nor v1beta1']
+  if (new Set(reviews).size < reviews.length) yield [path, 'its conversionReviewVersions contain a duplicate']
   const [url, service] = [getField(config, 'url'), getField(config, 'service')].map((one) => one ?? undefined)
   if ((url === undefined) === (service === undefined))
-    yield [path, 'its webhook for conversion has not exactly one of url and service']
+    yield [path, 'its conversion webhook must have exactly one of url and service']
   else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(asString(url)))
-    yield [path, 'the url of its webhook for conversion is not one of https, without a user and a query']
+    yield [path, 'the URL of its conversion webhook must use https and have no user, query or fragment']
   else if (service !== undefined) {
     if (asString(getField(service, 'name')) === '' || asString(getField(service, 'namespace')) === '')
-      yield [path, 'the service of its webhook for conversion has not both name and namespace']
+      yield [path, 'the service of its conversion webhook must have a name and a namespace']
     const port = getField(service, 'port') ?? 443
     if (typeof port !== 'number' || port < 1 || port > 65535)
-      yield [path, 'the port of its webhook for conversion is none']
+      yield [path, 'the port of its conversion webhook is invalid']
     const servicePath = asString(getField(service, 'path'))
     if (servicePath !== '' && !servicePath.startsWith('/'))
-      yield [path, 'the path of its webhook for conversion does not begin with /']
+      yield [path, 'the path of its conversion webhook does not start with /']
   }
 }
 
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** Groups of the Kubernetes community need an approval annotation. */
+/** API groups of the Kubernetes community require an approval annotation. */
 function* findApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
   const annotation = asString(getField(crd, 'metadata', 'annotations', approvalAnnotation))
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
-    `its group "${group}" belongs to Kubernetes, and the annotation ${approvalAnnotation} has neither the address of an approval nor a reason that begins with "unapproved"`,
+    `its group "${group}" belongs to Kubernetes, so the annotation ${approvalAnnotation} must be the URL of an approval or start with "unapproved"`,
   ]
 }

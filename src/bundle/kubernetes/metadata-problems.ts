@@ -14,27 +14,27 @@ export function* findMetadataProblems(object: Json): Generator<readonly [FieldPa
   if (namespace !== '')
     yield [
       ['metadata', 'namespace'],
-      `it names the namespace "${namespace}", which is not the bundle's to choose`,
+      `it sets the namespace "${namespace}", but a bundle can't choose namespaces`,
     ]
   for (const [key, value] of Object.entries(asObject(getField(metadata, 'labels')))) {
     const path = ['metadata', 'labels', key]
-    if (!isQualifiedName(key)) yield [path, `"${key}" cannot be the key of a label`]
+    if (!isQualifiedName(key)) yield [path, `"${key}" is not a valid label key`]
     if (typeof value === 'string' ? !isLabelValue(value) : value !== null)
-      yield [path, `the label "${key}" has a value that no label can have`]
+      yield [path, `the label "${key}" has an invalid value`]
   }
   let size = 0
   for (const [key, value] of Object.entries(asObject(getField(metadata, 'annotations')))) {
     const path = ['metadata', 'annotations', key]
     size += new TextEncoder().encode(key + asString(value)).length
-    if (!isQualifiedName(key.toLowerCase())) yield [path, `"${key}" cannot be the key of an annotation`]
-    if (typeof value !== 'string' && value !== null) yield [path, `the annotation "${key}" is not a text`]
+    if (!isQualifiedName(key.toLowerCase())) yield [path, `"${key}" is not a valid annotation key`]
+    if (typeof value !== 'string' && value !== null) yield [path, `the annotation "${key}" is not a string`]
   }
   if (size > maxAnnotationBytes)
     yield [
       ['metadata', 'annotations'],
-      `its annotations have ${size} bytes; ${maxAnnotationBytes} are allowed`,
+      `its annotations have ${size} bytes, but the limit is ${maxAnnotationBytes}`,
     ]
   for (const [index, finalizer] of asList(getField(metadata, 'finalizers')).entries())
     if (!isQualifiedName(asString(finalizer)))
-      yield [['metadata', 'finalizers', index], `"${asString(finalizer)}" cannot be a finalizer`]
+      yield [['metadata', 'finalizers', index], `"${asString(finalizer)}" is not a valid finalizer`]
 }

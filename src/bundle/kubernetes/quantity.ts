@@ -26,7 +26,7 @@ export function isQuantity(text: string): boolean {
   return parseQuantity(text) !== undefined
 }
 
-/** Kubernetes' canonical form, for example `1` for `1000m`. Returns other texts unchanged. */
+/** Kubernetes' canonical form, for example `1` for `1000m`. Returns other strings unchanged. */
 export function toCanonicalQuantity(text: string): string {
   const amount = parseQuantity(text)
   if (!amount) return text
@@ -56,7 +56,7 @@ function parseQuantity(text: string): ParsedQuantity | undefined {
     suffix = '',
   } = quantityPattern.exec(text)?.groups ?? { suffix: '?' }
   if (suffix === '?' || (whole === '' && part === '')) return undefined
-  // Longer than any quantity; the text is untrusted.
+  // Longer than any quantity. The string is untrusted.
   if (text.length > 100) return undefined
   const isBinary = suffix.endsWith('i')
   const isExponent = /^[eE]./.test(suffix)

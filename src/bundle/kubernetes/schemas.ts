@@ -1,8 +1,8 @@
-// Kubernetes' types from its OpenAPI document, parsed on demand.
+// Kubernetes' types from its OpenAPI document, parsed lazily.
 import { lazy, memoizePerObject } from '../../findings/memoize.ts'
 import { openapi } from './openapi.ts'
 
-/** A definition's name, or a plain type after a colon (`:string`, `:int32`, `:quantity`); `[type]` is a list. */
+/** A definition's name, or a colon and a scalar type (`:string`, `:int32`, `:quantity`). `[type]` is a list. */
 export type SchemaType =
   | string
   | readonly [SchemaType]
@@ -34,7 +34,7 @@ export function resolveSchemaType(type: SchemaType): SchemaType {
   return Object.hasOwn(definitions, type) ? resolveSchemaType(definitions[type] ?? ':any') : ':any'
 }
 
-/** By name; in the stored form, required fields end in an asterisk. */
+/** By name. In the stored form, required fields end with an asterisk. */
 export const parseSchemaFields = memoizePerObject(
   (fields: Readonly<Record<string, SchemaType>>): ReadonlyMap<string, SchemaField> =>
     new Map(

@@ -10,13 +10,13 @@ export interface SchemaProblem {
   readonly problem: string
 }
 
-/** More don't help a reader. */
+/** A longer list doesn't help a reader. */
 const maxProblems = 20
 const maxDepth = 100
-/** Alternatives can check the same value over and over. */
+/** Limits work, because alternatives can check the same value repeatedly. */
 const maxSteps = 100_000
 
-/** Ignores `apiVersion`, `kind` and `metadata`, which every object has. */
+/** Ignores `apiVersion`, `kind` and `metadata`, because every object has them. */
 export function findSchemaProblems(schema: Json | undefined, object: JsonObject): readonly SchemaProblem[] {
   const validator = new SchemaValidator()
   validator.visit(asObject(schema), object, [], true)
@@ -33,7 +33,7 @@ class SchemaValidator {
     if (path.length > maxDepth || this.steps++ > maxSteps || this.problems.length > maxProblems) return
     if (value === null) {
       if (schema['nullable'] !== true && schema['type'] !== undefined)
-        this.report(path, 'is null, which the schema does not allow')
+        this.report(path, 'is null, but the schema does not allow null')
       return
     }
     if (!this.hasType(schema, value, path)) return
@@ -49,12 +49,12 @@ class SchemaValidator {
     const wanted = asString(schema['type'])
     if (schema['x-kubernetes-int-or-string'] === true) {
       if (typeof value === 'string' || Number.isInteger(value)) return true
-      this.report(path, `is ${getJsonType(value)}, where the schema wants a whole number or a string`)
+      this.report(path, `is of type ${getJsonType(value)}, but the schema expects an integer or a string`)
       return false
     }
     const kind = getJsonType(value)
     if (wanted === '' || kind === wanted || (wanted === 'number' && kind === 'integer')) return true
-    this.report(path, `is of type ${kind}, where the schema wants ${wanted}`)
+    this.report(path, `is of type ${kind}, but the schema expects ${wanted}`)
     return false
   }
 
@@ -83,11 +83,11 @@ class SchemaValidator {
     )
       this.report(path, `is ${value}, more than the schema allows (${maximum})`)
     if (typeof multipleOf === 'number' && multipleOf > 0 && !Number.isInteger(value / multipleOf))
-      this.report(path, `is ${value}, no multiple of ${multipleOf}`)
+      this.report(path, `is ${value}, which is not a multiple of ${multipleOf}`)
   }
 
   private checkText(schema: JsonObject, value: string, path: FieldPath): void {
-    this.checkSize(schema, 'Length', 'letters', [...value].length, path)
+    this.checkSize(schema, 'Length', 'characters', [...value].length, path)
     const pattern = asString(schema['pattern'])
     const expression = pattern === '' ? undefined : parseSafePattern(pattern, value)
     if (expression && !expression.test(value)) this.report(path, `does not match the pattern ${pattern}`)
@@ -110,7 +110,7 @@ class SchemaValidator {
           : toCanonicalJson(
               keys.map((name) => getField(item, name) ?? getField(defaults, name, 'default') ?? null),
             )
-      if (seen.has(key)) this.report([...path, index], `is there twice, in a list that is a ${type}`)
+      if (seen.has(key)) this.report([...path, index], `is listed twice, but a list of type ${type} must not have duplicates`)
       seen.add(key)
     }
   }
@@ -123,7 +123,7 @@ class SchemaValidator {
     const isEmbedded = isObject || schema['x-kubernetes-embedded-resource'] === true
     for (const name of asList(schema['required']).map(asString))
       if (!Object.hasOwn(value, name) && getField(properties, name, 'default') === undefined)
-        this.report(path, `lacks "${name}", which the schema requires`)
+        this.report(path, `does not set "${name}", which the schema requires`)
     for (const [name, inner] of Object.entries(value)) {
       const at = [...path, name]
       if (isEmbedded && commonObjectFields.has(name)) continue
@@ -131,7 +131,7 @@ class SchemaValidator {
       else if (typeof additional === 'object' && additional !== null)
         this.visit(asObject(additional), inner, at)
       else if (additional !== true && !keepsUnknown && asString(schema['type']) === 'object')
-        this.report(at, 'is a field that the schema does not have')
+        this.report(at, 'is a field that the schema does not define')
     }
   }
 
@@ -153,12 +153,12 @@ class SchemaValidator {
     for (const one of asList(schema['allOf'])) this.visit(asObject(one), value, path)
     const fits = (one: Json) => this.fits(asObject(one), value, path)
     const any = asList(schema['anyOf'])
-    if (any.length > 0 && !any.some(fits)) this.report(path, 'fits none of the alternatives of the schema')
+    if (any.length > 0 && !any.some(fits)) this.report(path, 'does not match any of the schema alternatives (anyOf)')
     const only = asList(schema['oneOf'])
     const fitting = only.length > 0 ? only.filter(fits).length : 1
-    if (fitting !== 1) this.report(path, `fits ${fitting} alternatives of the schema, where it must fit one`)
+    if (fitting !== 1) this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
     const not = schema['not']
-    if (not !== undefined && fits(not)) this.report(path, 'is what the schema rules out')
+    if (not !== undefined && fits(not)) this.report(path, 'matches a schema that is excluded (not)')
   }
 
   private fits(schema: JsonObject, value: Json, path: FieldPath): boolean {
@@ -186,7 +186,7 @@ function formatValue(value: Json): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 
-/** Characters; the accepted patterns are fast on texts up to this length. */
+/** In characters. The accepted patterns are fast on strings up to this length. */
 const maxMatchedLength = 300
 
 /** Undefined for patterns that differ between Go and JavaScript or could take exponential time. */
@@ -204,7 +204,7 @@ function parseSafePattern(pattern: string, value: string): RegExp | undefined {
   }
 }
 
-/** Whether a repeated group contains a repetition or a choice. `bare` has no escapes and no classes. */
+/** Whether a repeated group contains a repetition or an alternative. `bare` has no escapes and no classes. */
 function hasNestedRepetition(bare: string): boolean {
   for (let text = bare; ;) {
     const group = /\((?:\?:)?(?<inner>[^()]*)\)(?<repeated>[*+?{])?/.exec(text)

@@ -27,7 +27,7 @@ export function generateRoles(generation: GeneratorInput): readonly RenderedObje
   )
 }
 
-/** An operator that watches all namespaces gets all permissions in all of them and can list namespaces. */
+/** An Operator that watches all namespaces gets all permissions in each of them and can list namespaces. */
 export function generateClusterRoles(generation: GeneratorInput): readonly RenderedObject[] {
   const { csv } = generation
   const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(withNamespaceListAccess) : []

@@ -45,7 +45,7 @@ function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject
   }
 }
 
-/** An entry replaces the one of its name that was there before all of these; the last of several such. */
+/** An entry replaces the original entry with its name, or the last one if there are several. */
 function overrideByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...asList(list)]
   const before = result.map((entry) => asString(getField(entry, 'name')))
@@ -69,7 +69,7 @@ const requiredSchedulingField = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferredSchedulingField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /**
- * An affinity with nothing in it erases all; a part with nothing in it erases that part; other parts replace theirs.
+ * An empty affinity erases the whole affinity, and an empty part erases that part. Other parts replace the existing ones.
  */
 function mergeAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...before }

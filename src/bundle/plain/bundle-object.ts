@@ -1,5 +1,5 @@
-// The objects of a bundle as OLM v1 and RukPak read them: every document of every file in `manifests/`, lists unpacked.
-// opm and OLM v0 read the first document only; what they see is `registry-bundle.ts`.
+// The objects of a bundle as OLM v1 and RukPak read them: every document of every file in `manifests/`, with lists
+// unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
 import { memoizePerObject } from '../../findings/memoize.ts'
 import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
 import { valueAt, type MapValue, type Value } from '../../go/tree.ts'
@@ -20,7 +20,7 @@ export interface ParsedManifestObject {
   readonly tree: MapValue
   /** The bytes of its document in the file. */
   readonly document: { readonly start: number; readonly end: number }
-  /** From the document's root to the object: the item of a list. */
+  /** From the document's root to the object, which can be an item of a list. */
   readonly path: FieldPath
 }
 
@@ -30,9 +30,9 @@ export interface UnreadableManifest {
 }
 
 export interface ParsedManifestObjects {
-  /** In the order of files and documents. */
+  /** Ordered by file and document. */
   readonly objects: readonly ParsedManifestObject[]
-  /** Files that OLM v1 and RukPak give up on, each with the first reason. */
+  /** Files that OLM v1 and RukPak reject, each with the first reason. */
   readonly unreadable: readonly UnreadableManifest[]
 }
 
@@ -86,7 +86,7 @@ function* parseManifestDocuments(bytes: Uint8Array): Generator<ManifestDocumentS
 function* parseJsonDocuments(text: string, length: number): Generator<ManifestDocumentSpan> {
   for (let at = skipJsonSpace(text, 0); at < text.length;) {
     const { value, end } = parseJsonAt(text, at)
-    // Only the first is looked up by its place: offsets of the others would count bytes, not letters.
+    // Only the first document supports location lookup, because offsets in the others count bytes, not characters.
     yield { value, start: 0, end: length }
     at = skipJsonSpace(text, end)
   }
@@ -106,14 +106,14 @@ function* unpackObjects(
   { value, start, end }: ManifestDocumentSpan,
 ): Generator<ParsedManifestObject> {
   if (value.kind === 'null') return
-  if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is no object')
+  if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is not an object')
   const whole = parseObjectIdentity(value)
   if (whole.kind === '') throw new UnreadableManifestError("Object 'Kind' is missing")
   const items = valueAt(value, 'items')
   if (items === undefined) yield { file, ...whole, document: { start, end }, path: [] }
   else if (items.kind === 'list')
     for (const [index, item] of items.items.entries()) {
-      if (item.kind !== 'map') throw new UnreadableManifestError('one of its items is no object')
+      if (item.kind !== 'map') throw new UnreadableManifestError('one of its items is not an object')
       const own = parseObjectIdentity(item)
       const inherited = own.kind === '' || own.apiVersion === ''
       const ofList = { apiVersion: whole.apiVersion, kind: whole.kind.replace(/List$/, '') }
@@ -123,7 +123,7 @@ function* unpackObjects(
         ...{ document: { start, end }, path: ['items', index] },
       }
     }
-  else if (items.kind !== 'null') throw new UnreadableManifestError('its items are no list')
+  else if (items.kind !== 'null') throw new UnreadableManifestError('its items are not a list')
 }
 
 function parseObjectIdentity(

@@ -1,4 +1,4 @@
-// The service that a deployment with webhooks is reached by, and who makes its certificate: cert-manager or OpenShift.
+// The service of a deployment with webhooks, and the provider of its certificate: cert-manager or OpenShift.
 import { getField, asObject } from '../fields.ts'
 import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import { formatObjectName } from './object-name.ts'
@@ -13,7 +13,7 @@ export function certificateNameOf(deployment: string): string {
   return formatObjectName(serviceNameOf(deployment), 'cert')
 }
 
-/** The object with what makes the provider put its certificate authority into it. */
+/** Returns the object with the annotation that makes the provider inject its certificate authority. */
 export function withCaInjection(
   generation: GeneratorInput,
   deployment: string,
@@ -29,7 +29,7 @@ export function withCaInjection(
   return object
 }
 
-/** The service with what makes OpenShift give it a certificate. cert-manager has objects of its own for that. */
+/** Adds the annotation that requests a certificate from OpenShift. cert-manager uses separate objects instead. */
 export function withServingCertAnnotation(
   { certificates }: GeneratorInput,
   deployment: string,
@@ -74,7 +74,7 @@ export function generateCertificates(generation: GeneratorInput): readonly Rende
             usages: ['server auth'],
             dnsNames: [host, `${host}.svc`, `${host}.svc.cluster.local`],
             issuerRef: { name: issuer },
-            // OLM v0's times: two years, renewed a day before.
+            // OLM v0's values: valid for two years, renewed a day before expiry.
             duration: '17520h0m0s',
             renewBefore: '24h0m0s',
           },

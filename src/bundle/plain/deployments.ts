@@ -1,5 +1,5 @@
-// The deployments of a ClusterServiceVersion: its annotations on their pods, the namespaces that the Operator watches,
-// and the certificates of its webhooks.
+// The deployments of a ClusterServiceVersion, with its annotations on their pods, the watched namespaces, and the
+// certificates of its webhooks.
 import { getField, asList, asObject, asString } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import { certificateNameOf } from './certificates.ts'
@@ -7,7 +7,7 @@ import { applyDeploymentConfig } from './apply-deployment-config.ts'
 import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
-/** Where OLM mounts certificates, and under which names: the first for webhooks, the second for API services. */
+/** OLM's mount paths and file names for certificates: first for webhooks, then for API services. */
 const certificateVolumes = [
   {
     name: 'webhook-cert',
@@ -29,7 +29,7 @@ export function generateDeployments(generation: GeneratorInput): readonly Render
     const metadata = asObject(template['metadata'])
     const annotations = {
       ...csv.annotations,
-      // OLM v0 has it the other way round: there the ClusterServiceVersion wins.
+      // In OLM v0, the ClusterServiceVersion takes precedence instead.
       ...asObject(metadata['annotations']),
       'olm.targetNamespaces': watchNamespaces.join(','),
       'olm.operatorNamespace': installNamespace,
@@ -56,7 +56,7 @@ export function generateDeployments(generation: GeneratorInput): readonly Render
   })
 }
 
-/** The pod with the volumes of the certificate, in place of whatever had their names or their places. */
+/** Returns the pod with the certificate volumes, which replace any volumes with the same names or mount paths. */
 function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
   const containers = asList(pod['containers']).map(asObject)
   const mountPaths = new Set<string>(certificateVolumes.map(({ mountPath }) => mountPath))

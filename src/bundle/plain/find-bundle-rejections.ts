@@ -1,5 +1,5 @@
-// Why OLM v1 refuses to render a bundle (operator-controller, rukpak/render/registryv1/validators), in its words and
-// order.
+// Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages and
+// in OLM's order.
 import { getField, asList, asString } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import type { CsvView, CsvWebhook } from './csv-view.ts'
@@ -42,7 +42,7 @@ function* findInvalidDeploymentNames(csv: CsvView): Generator<RenderRejection> {
       yield {
         message: `invalid cluster service version strategy deployment name '${name}': ${problems.join(', ')}`,
         at: deploymentLocation(csv, name),
-        // That rule lets names pass that have an empty part between dots, or are too long.
+        // `broken-deployment` accepts names that are too long or have an empty part between dots.
         ...(!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name) && { reportedByRule: 'broken-deployment' }),
       }
   }
@@ -227,7 +227,7 @@ function getConversionWebhooks(csv: CsvView): readonly CsvWebhook[] {
 
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-/** apimachinery's words, sorted. */
+/** apimachinery's messages, sorted. */
 function findSubdomainProblems(name: string): readonly string[] {
   const problems: string[] = []
   if (!subdomainPattern.test(name))

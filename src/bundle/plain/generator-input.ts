@@ -6,7 +6,7 @@ export interface GeneratorInput {
   readonly bundle: RegistryV1
   readonly csv: CsvView
   readonly installNamespace: string
-  /** `['']` for all. */
+  /** `['']` means all namespaces. */
   readonly watchNamespaces: readonly string[]
   readonly certificates: CertificateProvider | undefined
   readonly deploymentConfig: DeploymentConfig | undefined

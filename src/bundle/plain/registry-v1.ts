@@ -1,5 +1,5 @@
-// A registry+v1 bundle as OLM v1 reads it, into its own types: what these lack falls away, what does not fit them makes
-// OLM give up on the bundle.
+// A registry+v1 bundle as OLM v1 decodes it into its own types. OLM v1 drops unknown fields and rejects the bundle if a
+// value has the wrong type.
 import { memoizePerObject } from '../../findings/memoize.ts'
 import { decodeGoStruct, getStructList, getTextField as decodedText } from '../../go/decode/decode.ts'
 import { slice, struct } from '../../go/decode/go-type.ts'
@@ -33,7 +33,7 @@ const annotationsPath = 'metadata/annotations.yaml'
 const propertiesPath = 'metadata/properties.yaml'
 const crdSchemaName = 'apiextensions.v1.CustomResourceDefinition'
 
-/** Reports every reason to refuse the bundle; OLM reports only the first. */
+/** Reports every reason to reject the bundle. OLM reports only the first. */
 export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegistryV1 => {
   const rejections: RenderRejection[] = []
   const packageName = parsePackageName(files, rejections)
@@ -49,7 +49,7 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
   const crds: RenderedObject[] = []
   const others: RenderedObject[] = []
   for (const object of objects)
-    // The last one counts.
+    // The last one takes precedence.
     if (object.kind === 'ClusterServiceVersion') csv = coerceObject(object, csvSchema, rejections)
     else if (object.kind === 'CustomResourceDefinition')
       crds.push(coerceObject(object, crdSchemaName, rejections))
@@ -68,7 +68,7 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
   return { bundle: { packageName, csv: named, crds, others }, rejections: [] }
 })
 
-/** What `validateBundle` calls by this rule: it looks at first documents only, as opm does. */
+/** Whether `validateBundle` reports this as `undecodable-manifest`. Like opm, it reads only first documents. */
 function isReportedAsUndecodable(reason: string): boolean {
   return !reason.startsWith('its items') && !reason.startsWith('invalid Yaml document separator')
 }
@@ -126,7 +126,7 @@ function toRenderedObject(
   data: JsonObject,
 ): RenderedObject {
   const namespace = asString(getField(data, 'metadata', 'namespace'))
-  // An item of a list may leave them to the list.
+  // A list can set them for its items.
   const isInherited =
     path.length > 0 && (valueAt(tree, 'kind') === undefined || valueAt(tree, 'apiVersion') === undefined)
   return {
@@ -156,7 +156,7 @@ const propertyListStruct = struct('list', {
   list: propertiesType.fields['properties'] ?? slice(propertiesType),
 })
 
-/** The properties of their own file join those that the ClusterServiceVersion carries as an annotation. */
+/** Adds the properties from the properties file to those in the ClusterServiceVersion's annotation. */
 function mergeProperties(
   csv: RenderedObject,
   files: BundleFiles,
@@ -255,7 +255,7 @@ function formatProperty(type: string, value: string): string {
   return `{"type":${escapeHtmlCharacters(JSON.stringify(type))},"value":${value}}`
 }
 
-/** JSON without the space between its parts, as Go writes what it kept raw. */
+/** Removes whitespace between JSON tokens, as Go does when it writes raw JSON. */
 function compactJson(text: string): string {
   return escapeHtmlCharacters(
     text.replace(/"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g, (part) => (part.startsWith('"') ? part : '')),

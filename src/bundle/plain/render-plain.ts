@@ -1,4 +1,5 @@
-// A bundle of any format to the objects that installing it creates. Pure: it knows no cluster, and runs no template.
+// Converts a bundle of any format to the objects that its installation creates. Pure: needs no cluster and executes no
+// templates.
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { createBundleLocator } from '../bundle-locator.ts'
@@ -19,8 +20,8 @@ import type {
 } from './rendering.ts'
 
 /**
- * What would be created: registry+v1 by OLM v1's algorithm (operator-controller v1.11), plain+v0 as it stands. A helm+v3
- * bundle gives its CRDs only, and says so in `open`. Never throws, whatever the files are.
+ * Renders registry+v1 by OLM v1's algorithm (operator-controller v1.11) and plain+v0 unchanged. For helm+v3, returns only
+ * the CRDs and reports the rest in `open`. Never throws, regardless of the files.
  */
 export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRendering {
   const format = detectFormat(files)
@@ -46,7 +47,7 @@ function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions)
   return { objects: all.length > 0 ? [] : objects, rejections: all }
 }
 
-/** RukPak wraps each object into a chart of its own; what Helm would make of braces in it is not known here. */
+/** RukPak wraps each object in a separate chart. The result of template braces is unknown without Helm. */
 function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
   const { objects, unreadable } = readBundleObjects(files)
   const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
@@ -65,7 +66,7 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
     objects: plain,
     rejections,
     open: braces.map(
-      (file) => `${file} has "{{" in it, which Helm evaluates: what becomes of it was not found out.`,
+      (file) => `${file} contains "{{", which Helm evaluates. catalog-bot does not run Helm, so the result is unknown.`,
     ),
   }
 }
@@ -74,7 +75,7 @@ function hasTemplateBraces({ manifest }: RenderedObject): boolean {
   return JSON.stringify(manifest).includes('{{')
 }
 
-/** The CRDs of a chart are no templates; everything else is one. */
+/** In a chart, only the CRDs aren't templates. */
 function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
   const root = findChartRoot(files) ?? ''
   const crds = new Map(
@@ -101,7 +102,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
       templates === 0
         ? []
         : [
-            `The chart was not rendered, which takes Helm: what its ${templates} templates create was not found out.`,
+            `catalog-bot does not run Helm, so the objects that the chart's ${templates} templates create are unknown.`,
           ],
   }
 }

@@ -1,4 +1,4 @@
-// registry+v1 to plain manifests by OLM v1's algorithm (operator-controller v1.11, internal/operator-controller/rukpak).
+// Renders registry+v1 bundles to plain manifests by OLM v1's algorithm (operator-controller v1.11, internal/operator-controller/rukpak).
 import type { RenderedObject, PlainRenderOptions, RenderRejection } from './rendering.ts'
 import { generateClusterRoles, generateRoles, generateServiceAccounts } from './accounts-and-roles.ts'
 import { generateCertificates } from './certificates.ts'
@@ -37,7 +37,7 @@ const resourceGenerators: readonly ResourceGenerator[] = [
   generateCertificates,
 ]
 
-/** The renderer alone. What OLM v1 refuses before it renders is `refuseExtension`. */
+/** Only the renderer. `findExtensionRejections` covers what OLM v1 rejects before rendering. */
 export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions): RegistryRenderResult {
   const csv = parseCsvView(bundle.csv)
   const bundleRejections = findBundleRejections(csv, bundle)
@@ -57,7 +57,7 @@ export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions
   return { objects: rejections.length > 0 ? [] : made.filter(isRenderedObject), rejections }
 }
 
-/** What OLM v1 refuses of an extension before its bundle is rendered. */
+/** Reasons why OLM v1 rejects an extension before it renders the bundle. */
 export function findExtensionRejections(
   bundle: RegistryV1,
   options: PlainRenderOptions,
@@ -86,7 +86,7 @@ export function findExtensionRejections(
   return rejections
 }
 
-/** What else the bundle brings: as it is, in the install namespace where its kind goes into one. */
+/** Other objects of the bundle, unchanged; those of namespaced kinds go into the install namespace. */
 function generateAdditionalObjects({
   bundle,
   installNamespace: namespace,

@@ -5,19 +5,19 @@ import type { FieldPath } from '../bundle-locator.ts'
 
 export type JsonObject = Readonly<Record<string, Json>>
 
-/** Who makes the certificates of webhooks: OLM v1 takes bundles with webhooks only where one of them is there. */
+/** The provider of webhook certificates. OLM v1 accepts bundles with webhooks only if a provider is available. */
 export type CertificateProvider = 'cert-manager' | 'openshift-service-ca'
 
 export interface PlainRenderOptions {
   readonly installNamespace: string
-  /** The namespaces to watch, `['']` for all. What OLM v1 takes by default where it is left out. */
+  /** The namespaces to watch; `['']` means all. Defaults to OLM v1's default. */
   readonly watchNamespaces?: readonly string[]
-  /** `cert-manager` where nothing is said; `none` for a cluster without any. */
+  /** Defaults to `cert-manager`. `none` is for a cluster without a provider. */
   readonly certificates?: CertificateProvider | 'none'
   readonly deploymentConfig?: DeploymentConfig
 }
 
-/** OLM v1's `deploymentConfig`, as Kubernetes writes its parts. */
+/** OLM v1's `deploymentConfig`; its parts have Kubernetes' format. */
 export interface DeploymentConfig {
   readonly env?: readonly JsonObject[]
   readonly envFrom?: readonly JsonObject[]
@@ -34,30 +34,30 @@ export interface RenderedObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** Absent where the object has none: it belongs to the cluster, or to whatever namespace it is applied in. */
+  /** Absent if the object is cluster-scoped or belongs to the namespace in which it is applied. */
   readonly namespace?: string
   readonly manifest: JsonObject
-  /** The bundle's file that it comes from: the ClusterServiceVersion's for what is made of that. */
+  /** The bundle file that it comes from; for generated objects, the file of the ClusterServiceVersion. */
   readonly file: string
 }
 
 export interface RenderRejection {
   readonly message: string
   readonly at?: { readonly file: string; readonly path: FieldPath }
-  /** The rule that tells of the same when the bundle is validated; absent where only installing it brings it up. */
+  /** The rule that reports the same problem during validation. Absent if only an installation reveals it. */
   readonly reportedByRule?: string
-  /** It is about the namespaces that were asked for: with others the bundle may render. */
+  /** The requested namespaces are the problem. With others, the bundle might render. */
   readonly isAboutOptions?: true
 }
 
 export interface PlainRendering {
-  /** Absent where the files are no bundle. */
+  /** Absent if the files aren't a bundle. */
   readonly format?: BundleFormat
-  /** In the order in which the renderer makes them. Empty where there is a refusal. */
+  /** In the renderer's order. Empty if OLM rejects the bundle. */
   readonly objects: readonly RenderedObject[]
   readonly rejections: readonly RenderRejection[]
-  /** The refusals of which no rule of `validateBundle` tells, without those that are about the options. */
+  /** Rejections that no rule of `validateBundle` reports and that don't concern the options. */
   readonly findings: readonly Finding[]
-  /** What could not be found out, as sentences: a chart is not rendered without Helm. Never a pass. */
+  /** Sentences about inconclusive parts, for example a chart that only Helm can render. Never counts as passed. */
   readonly open: readonly string[]
 }

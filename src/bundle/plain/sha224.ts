@@ -4,7 +4,7 @@ const initialHash = [
   0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
 ] as const
 
-/** The fractions of the cube roots of the first 64 primes, 32 bits of each. */
+/** The first 32 fractional bits of the cube roots of the first 64 primes. */
 const roundConstants = Uint32Array.from(firstPrimes(64), (prime) => cubeRootFraction(prime))
 
 function firstPrimes(count: number): number[] {
@@ -15,7 +15,7 @@ function firstPrimes(count: number): number[] {
 }
 
 function cubeRootFraction(prime: number): number {
-  // The root times 2^32, by bisection in whole numbers: floats lack the bits.
+  // The root times 2^32, by integer bisection, because floats aren't precise enough.
   const wanted = BigInt(prime) << 96n
   let low = 0n
   let high = 1n << 36n

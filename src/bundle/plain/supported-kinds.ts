@@ -1,7 +1,7 @@
-// The kinds of objects that a registry+v1 bundle may bring, as operator-registry lists them (pkg/lib/bundle), and whether
-// OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced; the list says otherwise, and OLM v1
-// follows the list.
-const isNamespacedByKind: ReadonlyMap<string, boolean> = new Map([
+// The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and whether
+// OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the list, in which
+// it isn't.
+const namespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['ClusterServiceVersion', true],
   ['CustomResourceDefinition', false],
   ['ClusterRole', false],
@@ -26,7 +26,7 @@ const isNamespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['PodMonitor', true],
 ])
 
-/** Whether objects of a kind go into the install namespace; undefined where OLM v1 refuses them. */
+/** Whether objects of a kind go into the install namespace. Undefined if OLM v1 rejects the kind. */
 export function isNamespacedKind(kind: string): boolean | undefined {
-  return isNamespacedByKind.get(kind)
+  return namespacedByKind.get(kind)
 }

@@ -1,8 +1,8 @@
-// Whether an Operator can watch the namespaces that it is told to: what its install modes say.
+// Whether an Operator's install modes allow it to watch the requested namespaces.
 import type { CsvView } from './csv-view.ts'
 import type { RenderRejection } from './rendering.ts'
 
-/** In OLM v1's words; undefined where it can. No namespace at all: the bundle has no default, and none was given. */
+/** OLM v1's message, or undefined if allowed. No namespaces means that none was requested and the bundle has no default. */
 export function findTargetNamespaceRejection(
   { modes, file }: CsvView,
   installNamespace: string,

@@ -59,7 +59,7 @@ function generateWebhookConfigurations(
           ? {}
           : { namespaceSelector: createNamespaceSelector(watchNamespaces) }),
       }
-      // A configuration belongs to the cluster; OLM v1 names a namespace all the same.
+      // The configuration is cluster-scoped, but OLM v1 sets a namespace anyway.
       const metadata = { name, namespace: installNamespace }
       const object = createRenderedObject(generation, ['admissionregistration.k8s.io/v1', kind], metadata, {
         webhooks: [webhook],
@@ -133,7 +133,7 @@ export function generateWebhookServices(generation: GeneratorInput): readonly Re
   })
 }
 
-/** Each port once, by its number and then by where it leads; a port with a name counts as 0. */
+/** Unique ports, sorted by number and then by target. A named port counts as 0. */
 function toServicePorts(webhooks: readonly CsvWebhook[]): readonly Json[] {
   const ports = new Map<string, { name: string; port: number; targetPort: number | string }>()
   for (const { port: named, definition } of webhooks) {

@@ -14,14 +14,14 @@ export interface ComparableBundle {
 export interface BundleDifference {
   /** `name`, `package`, `property olm.gvk`, `related image`. */
   readonly field: string
-  /** As text; absent where this side has nothing of it. */
+  /** As text. Absent if this side has no value. */
   readonly catalog?: string
   readonly image?: string
-  /** True when the blob speaks of another bundle than the image holds: name, package, or version. */
+  /** True if the blob describes a different bundle than the image: another name, package or version. */
   readonly isIdentity: boolean
 }
 
-/** Every difference, in a stable order. `own` is the bundle's own image, which mirrors may rewrite. */
+/** All differences, in a stable order. `own` is the bundle's own image, which mirrors can rewrite. */
 export function compareBundleWithImage(
   catalog: ComparableBundle,
   image: ComparableBundle,
@@ -72,7 +72,7 @@ function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<str
   return byType
 }
 
-/** What only one side has; one of each side are shown together when both have exactly one. */
+/** Values that only one side has. If each side has exactly one, they form a single difference. */
 function pairDifferences(
   left: ReadonlySet<string>,
   right: ReadonlySet<string>,

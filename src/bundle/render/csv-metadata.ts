@@ -1,5 +1,5 @@
-// The `olm.csv.metadata` property: what catalogs keep of a ClusterServiceVersion. Only the fields that the operator
-// API knows, in its shapes; what has the wrong type is left out, as if it were not there.
+// The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only fields
+// of the operator API; values of the wrong type are omitted.
 import type { Json } from '../../go/json/json.ts'
 import { getGoKind } from '../../go/decode/go-value.ts'
 import { valueAt, type Value } from '../../go/tree.ts'
@@ -10,19 +10,19 @@ import { getField, asList, asObject, asString, type JsonObject } from '../fields
 
 export interface CsvMetadataResult {
   readonly metadata: JsonObject
-  /** Why opm cannot make it, in its words. */
+  /** opm's error if it can't generate the property. */
   readonly problem?: string
 }
 
-/** The property's value for a ClusterServiceVersion (its whole document), as far as it can be read. */
+/** The property's value for a ClusterServiceVersion (the whole document), without unreadable parts. */
 export function parseCsvMetadata(tree: Value): CsvMetadataResult {
   const { json, problem } = decodeToJson(csvType, tree)
-  // What has a decoder of its own stops Go at once; all other mistakes are told at the end.
+  // Go stops immediately at an error in a type with a custom decoder. It reports other errors at the end.
   const found = findVersionProblem(valueAt(tree, 'spec')) ?? problem
   return { metadata: toCsvMetadata(json), ...(found !== undefined && { problem: found }) }
 }
 
-/** What is wrong with release or version; null counts as an empty text. */
+/** The error in release or version. Null counts as an empty string. */
 function findVersionProblem(spec: Value | undefined): string | undefined {
   for (const field of ['release', 'version'] as const) {
     const value = valueAt(spec, field)
@@ -43,7 +43,7 @@ function toCsvMetadata(csv: Json): JsonObject {
   const spec = asObject(getField(csv, 'spec'))
   return {
     ...optionalField('annotations', filterStringMap(getField(csv, 'metadata', 'annotations'))),
-    // These two and the provider are always written, be they empty.
+    // These two and the provider are always written, even if empty.
     apiServiceDefinitions: describeOwnedAndRequired(spec['apiservicedefinitions'], toApiServiceDescription),
     crdDescriptions: describeOwnedAndRequired(spec['customresourcedefinitions'], toCrdDescription),
     ...pickNonEmptyStrings(spec, 'description', 'displayName'),

@@ -1,4 +1,5 @@
-// A value as plain JSON, after Go has decoded it: only known fields, under their own names, zero values for null.
+// Converts a value to the JSON that remains after Go decodes it: only known fields, with their canonical names, and zero
+// values for null.
 import type { Json } from '../../go/json/json.ts'
 import { decodeGoStruct } from '../../go/decode/decode.ts'
 import type { DecodedStruct, DecodedValue } from '../../go/decode/decoded.ts'
@@ -9,11 +10,11 @@ import type { JsonObject } from '../fields.ts'
 
 export interface DecodedJsonResult {
   readonly json: JsonObject
-  /** encoding/json's first complaint; what it concerns is missing from `json`. */
+  /** encoding/json's first error. The value that it concerns is missing from `json`. */
   readonly problem?: string
 }
 
-/** Fields that are absent in `value` are absent here too. Never throws. */
+/** Fields that are absent in `value` are also absent in the result. Never throws. */
 export function decodeToJson(type: StructType, value: Value): DecodedJsonResult {
   const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems
@@ -57,7 +58,7 @@ function listItemToJson(type: GoType, item: DecodedValue, source: Value | undefi
   return type.kind === 'struct' ? {} : type.kind === 'string' ? '' : null
 }
 
-/** Only maps of texts occur: null is the empty text, what is no text was complained about. */
+/** Supports only maps of strings. Null becomes an empty string; other types were already reported. */
 function mapToJson(source: Value | undefined): Json | undefined {
   if (source?.kind !== 'map') return undefined
   return Object.fromEntries(

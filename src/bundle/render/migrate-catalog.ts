@@ -1,5 +1,5 @@
-// opm's `--migrate-level bundle-object-to-csv-metadata` over a whole catalog: of the manifests that a bundle's blob
-// carries only what catalogs show of its ClusterServiceVersion stays.
+// opm's `--migrate-level bundle-object-to-csv-metadata` for a whole catalog. Replaces the manifests in a bundle's blob with
+// the ClusterServiceVersion metadata that catalogs show.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { Json } from '../../go/json/json.ts'
 import { getJsonFieldValues } from '../../go/json/json-fields.ts'
@@ -14,10 +14,10 @@ import type {
 } from '../../catalog/write/writable-catalog.ts'
 import { parseCsvMetadata } from './csv-metadata.ts'
 
-/** What opm's `--migrate-level` takes. */
+/** The values of opm's `--migrate-level`. */
 export type MigrateLevel = 'none' | 'bundle-object-to-csv-metadata'
 
-/** The catalog at a level. Fails with opm's text for the first ClusterServiceVersion that it cannot read. */
+/** The catalog at a level. Fails with opm's message for the first unreadable ClusterServiceVersion. */
 export function migrateCatalog(
   catalog: WritableCatalog,
   level: MigrateLevel,
@@ -32,7 +32,7 @@ export function migrateCatalog(
   return { ok: true, value: { ...catalog, bundles } }
 }
 
-/** A bundle without an image, without manifests, or with metadata already stays as it is. */
+/** Leaves a bundle unchanged if it has no image, no manifests, or already has metadata. */
 function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle> {
   const properties = bundle.properties ?? []
   const isMigrated = properties.some(({ type }) => type === 'olm.csv.metadata')
@@ -56,7 +56,7 @@ function findCsv(properties: readonly { readonly type: string; readonly value: J
   return undefined
 }
 
-/** The object that the property holds; opm passes over one that it cannot read. */
+/** The object in the property. opm skips unreadable objects. */
 function parseObjectProperty(value: Json): Value | undefined {
   const data = getJsonFieldValues(value, 'data').at(-1)
   const bytes = typeof data === 'string' ? decodeBase64(data) : undefined

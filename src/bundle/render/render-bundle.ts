@@ -1,4 +1,4 @@
-// A bundle to its `olm.bundle` blob, field for field what `opm render` gives (opm 1.73).
+// Converts a bundle to its `olm.bundle` blob, field by field as `opm render` does (opm 1.73).
 import type { Json } from '../../go/json/json.ts'
 import { compareBytes } from '../../go/text.ts'
 import { parseCsvMetadata } from './csv-metadata.ts'
@@ -19,7 +19,7 @@ export interface BlobRenderOptions {
   readonly csvMetadata?: boolean
 }
 
-/** `image` is the reference as it will stand in the catalog; '' for a bundle that has none. */
+/** `image` is the reference for the catalog; '' for a bundle without an image. */
 export function renderBundle(
   bundle: RegistryBundle,
   image: string,
@@ -54,7 +54,7 @@ export function findMigrationProblem(bundle: RegistryBundle, image: string): str
 function collectRelatedImages(bundle: RegistryBundle, image: string): readonly RelatedImage[] {
   const images = [...bundle.relatedImages]
   const listed = new Set(images.map((entry) => entry.image))
-  // opm does not remember that it added the bundle's own image, so that a container with it adds it again.
+  // opm doesn't track that it already added the bundle's own image, so a container that uses the image adds it again.
   if (image !== '' && !listed.has(image)) images.push({ name: '', image })
   for (const reference of bundle.operatorImages)
     if (!listed.has(reference)) images.push({ name: '', image: reference })

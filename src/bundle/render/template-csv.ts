@@ -1,9 +1,9 @@
-// What catalog templates look at in a ClusterServiceVersion: the semver template makes a package's description and icon
-// of it, the substitutes template asks whether a bundle says that it substitutes another.
+// The parts of a ClusterServiceVersion that catalog templates use. The semver template derives a package's description
+// and icon from them, and the substitutes template checks whether a bundle substitutes for another one.
 import type { Json } from '../../go/json/json.ts'
 import { getField, asList } from '../fields.ts'
 
-/** The document without everything else, in its own shape. */
+/** The document reduced to these parts, with the same structure. */
 export function trimCsvForTemplates(csv: Json): Json {
   const substitutes = getField(csv, 'metadata', 'annotations', 'olm.substitutesFor')
   const description = getField(csv, 'spec', 'description')
@@ -11,7 +11,7 @@ export function trimCsvForTemplates(csv: Json): Json {
     metadata: { annotations: substitutes === undefined ? {} : { 'olm.substitutesFor': substitutes } },
     spec: {
       ...(description !== undefined && { description }),
-      // Only the first one is shown.
+      // Only the first icon is shown.
       icon: asList(getField(csv, 'spec', 'icon')).slice(0, 1),
     },
   }

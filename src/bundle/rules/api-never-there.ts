@@ -11,11 +11,11 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
   since: '0.1.0',
   network: true,
   suite: 'deprecated-apis',
-  title: 'Bundles use APIs that the Kubernetes which they need has',
+  title: "Bundles don't use APIs removed from their minimum Kubernetes version",
   format: ({ api, name, release }) => ({
-    what: `${name} is of ${api}, which Kubernetes ${release} removed, and minKubeVersion is no older`,
-    why: 'The install plan fails on every cluster that the bundle may be installed on.',
-    fix: 'Move to the API that replaced it.',
+    what: `${name} uses ${api}, which Kubernetes ${release} removed, and minKubeVersion is ${release} or later`,
+    why: 'The install plan fails on every cluster that the bundle supports.',
+    fix: 'Migrate to the API that replaced it.',
   }),
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (isCertain) yield use

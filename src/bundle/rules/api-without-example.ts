@@ -13,9 +13,9 @@ export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSearch>({
   suite: 'good-practices',
   title: 'Provided APIs have an example',
   format: ({ api }) => ({
-    what: `there is no example of ${api}`,
-    why: 'Consoles show examples to those who create their first object.',
-    fix: 'Put one into the annotation alm-examples.',
+    what: `the bundle has no example for ${api}`,
+    why: 'Consoles show examples to users who create their first object.',
+    fix: 'Add an example to the alm-examples annotation.',
   }),
   *find({ csv }) {
     const { examples, provided } = parseCsvExamples(csv)

@@ -14,11 +14,11 @@ export const blockingDisruptionBudget = defineRule<
   since: '0.1.0',
   network: true,
   suite: 'objects',
-  title: 'Disruption budgets let nodes be drained',
+  title: 'PodDisruptionBudgets allow nodes to be drained',
   format: ({ name, field, value }) => ({
-    what: `the PodDisruptionBudget ${name} has ${field} ${value}`,
-    why: 'No node with its pods can be drained: cluster upgrades stop.',
-    fix: 'Allow at least one pod to be away.',
+    what: `the PodDisruptionBudget ${name} sets ${field} to ${value}`,
+    why: "Nodes that run its pods can't be drained, which blocks cluster upgrades.",
+    fix: 'Allow at least one pod to be unavailable.',
   }),
   *find({ objects }) {
     for (const object of objects) {

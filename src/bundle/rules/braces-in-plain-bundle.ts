@@ -10,8 +10,8 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
   network: true,
   title: 'Plain bundles have no template braces',
   format: ({ file }) => ({
-    what: `${file} has "{{" in it`,
-    why: 'The plain provisioner wraps each object into a chart, so the text is evaluated as a template.',
-    fix: 'Render the manifests before they are bundled.',
+    what: `${file} contains "{{"`,
+    why: 'The plain provisioner wraps each object in a Helm chart, so Helm evaluates the braces as a template.',
+    fix: 'Render the manifests before you add them to the bundle.',
   }),
 })

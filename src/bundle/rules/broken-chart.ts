@@ -10,8 +10,8 @@ export const brokenChart = defineRule<{ problem: string }>({
   network: true,
   title: 'A chart in a bundle is complete',
   format: ({ problem }) => ({
-    what: `the chart cannot be installed: ${problem}`,
-    why: 'Helm refuses to load it.',
-    fix: 'Correct Chart.yaml; vendor dependencies into charts/.',
+    what: `the chart can't be installed: ${problem}`,
+    why: "Helm doesn't load an incomplete chart.",
+    fix: 'Correct Chart.yaml, and vendor the dependencies into charts/.',
   }),
 })

@@ -10,11 +10,11 @@ export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRule
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'CustomResourceDefinitions are such that an API server takes them',
+  title: 'CustomResourceDefinitions are valid',
   format: ({ crd, problem }) => ({
-    what: `the CustomResourceDefinition ${crd} is refused by API servers: ${problem}`,
-    why: 'The install plan fails, and with it the Operator.',
-    fix: 'Correct the manifest, as `kubectl apply --dry-run=server` would demand it.',
+    what: `the CustomResourceDefinition ${crd} is invalid: ${problem}`,
+    why: 'The API server rejects it, so the install plan fails.',
+    fix: 'Correct the manifest. To check it, run `kubectl apply --dry-run=server`.',
   }),
   *find({ crds }) {
     for (const { file, name, tree, apiVersion } of crds)

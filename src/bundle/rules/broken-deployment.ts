@@ -10,11 +10,11 @@ export const brokenDeployment = defineRule<{ deployment: string; problem: string
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Deployments of a bundle have names of their own',
+  title: 'Deployments have valid, unique names',
   format: ({ deployment, problem }) => ({
     what: `the deployment "${deployment}" ${problem}`,
-    why: 'The install strategy fails.',
-    fix: 'Give every deployment its own DNS name.',
+    why: "OLM can't run the install strategy.",
+    fix: 'Give each deployment a unique DNS name.',
   }),
   *find({ csv }) {
     const names = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
@@ -23,9 +23,9 @@ export const brokenDeployment = defineRule<{ deployment: string; problem: string
     for (const [index, deployment] of names.entries()) {
       const path = ['spec', 'install', 'spec', 'deployments', index, 'name']
       if (!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(deployment))
-        yield { path, data: { deployment, problem: 'has no valid DNS name' } }
+        yield { path, data: { deployment, problem: 'does not have a valid DNS name' } }
       else if (names.indexOf(deployment) !== index)
-        yield { path, data: { deployment, problem: 'is there twice' } }
+        yield { path, data: { deployment, problem: 'is listed twice' } }
     }
   },
 })

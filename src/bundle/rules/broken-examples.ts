@@ -8,10 +8,10 @@ export const brokenExamples = defineRule<{ annotation: string }>({
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'The examples of a ClusterServiceVersion are JSON',
+  title: 'Examples are a JSON list of objects',
   format: ({ annotation }) => ({
     what: `the annotation "${annotation}" is not a JSON list of objects`,
     why: 'Consoles show no form and no example for the Operator.',
-    fix: 'Write a JSON list of objects with apiVersion, kind and metadata.',
+    fix: 'Write a JSON list of objects that have apiVersion, kind and metadata.',
   }),
 })

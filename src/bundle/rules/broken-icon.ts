@@ -11,22 +11,22 @@ export const brokenIcon = defineRule<{ problem: string }, BundleRuleSearch>({
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',
-  title: 'A bundle has one icon that can be shown',
+  title: 'A bundle has one valid icon',
   format: ({ problem }) => ({
-    what: `the icon cannot be shown: ${problem}`,
-    why: 'OperatorHub.io refuses the bundle.',
-    fix: 'Give one icon with base64data and a mediatype of gif, jpeg, png or svg+xml.',
+    what: `the icon can't be displayed: ${problem}`,
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Provide one icon with base64data and a mediatype of image/gif, image/jpeg, image/png or image/svg+xml.',
   }),
   *find({ csv }) {
     const icons = asList(getField(csv.data, 'spec', 'icon'))
     const path = ['spec', 'icon']
-    if (icons.length > 1) yield { path, data: { problem: `there are ${icons.length} of them` } }
+    if (icons.length > 1) yield { path, data: { problem: `the bundle has ${icons.length} icons` } }
     for (const icon of icons.slice(0, 1)) {
       const mediaType = asString(getField(icon, 'mediatype'))
       if (mediaType === '' || asString(getField(icon, 'base64data')) === '')
-        yield { path, data: { problem: 'it has not both base64data and mediatype' } }
+        yield { path, data: { problem: 'base64data or mediatype is missing' } }
       else if (!/^image\/(?:gif|jpeg|png|svg\+xml)$/.test(mediaType))
-        yield { path, data: { problem: `"${mediaType}" is not shown` } }
+        yield { path, data: { problem: `the media type "${mediaType}" is not supported` } }
     }
   },
 })

@@ -15,13 +15,13 @@ export const brokenObjectMetadata = defineRule<
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The metadata of manifests is such that an API server takes them',
+  title: 'Manifests have valid metadata',
   format: ({ kind, name, problem, isNamespace }) => ({
-    // OLM puts its own in its place.
+    // OLM replaces the namespace.
     ...(isNamespace && { severity: 'warning' as const }),
-    what: `the ${`${kind} ${name}`.trimEnd()} cannot be created: ${problem}`,
-    why: '`opm alpha bundle validate` refuses the bundle. OLM chooses the namespace of what it creates; other objects have none.',
-    fix: 'Correct the metadata, or take the field out.',
+    what: `the ${`${kind} ${name}`.trimEnd()} can't be created: ${problem}`,
+    why: '`opm alpha bundle validate` rejects the bundle. OLM sets the namespace of the objects that it creates.',
+    fix: 'Correct the metadata, or remove the field.',
   }),
   *find({ objects }) {
     for (const { file, kind, name, tree } of objects) {

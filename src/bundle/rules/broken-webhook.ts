@@ -10,11 +10,11 @@ export const brokenWebhook = defineRule<{ webhook: string; problem: string }, Bu
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Webhooks belong to deployments and CRDs of the bundle',
+  title: 'Webhooks reference deployments and CRDs that are in the bundle',
   format: ({ webhook, problem }) => ({
     what: `the webhook "${webhook}" ${problem}`,
-    why: 'OLM does not install it, and the ClusterServiceVersion fails.',
-    fix: 'Name a deployment of the install strategy and CRDs that the bundle owns.',
+    why: "OLM doesn't install the webhook, and the ClusterServiceVersion fails.",
+    fix: 'Reference a deployment in the install strategy and CRDs that the bundle owns.',
   }),
   *find({ csv }) {
     const spec = (...path: string[]) => asList(getField(csv.data, 'spec', ...path))
@@ -27,7 +27,10 @@ export const brokenWebhook = defineRule<{ webhook: string; problem: string }, Bu
       if (!deployments.includes(deployment))
         yield {
           path,
-          data: { webhook, problem: `is served by the deployment "${deployment}", which is not there` },
+          data: {
+            webhook,
+            problem: `references the deployment "${deployment}", which is not in the install strategy`,
+          },
         }
       for (const crd of asList(getField(entry, 'conversionCRDs')))
         if (!owned.includes(crd))

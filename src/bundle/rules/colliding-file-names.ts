@@ -8,10 +8,10 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Files of a bundle have names that stay apart when it is unpacked',
+  title: 'File names in a bundle remain unique after unpacking',
   format: ({ file, other, key }) => ({
     what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
-    why: 'One of them is lost, and nobody chooses which.',
-    fix: 'Rename one; letters, digits, dots, dashes and underscores are kept.',
+    why: 'One of the two files overwrites the other, and the order is undefined.',
+    fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes and underscores.',
   }),
 })

@@ -12,9 +12,9 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRul
   network: true,
   title: 'A bundle defines each API once',
   format: ({ api, first }) => ({
-    what: `the API ${api} is defined twice, in ${first} too`,
-    why: 'OLM applies one over the other, in no order that anyone chose.',
-    fix: 'Keep one CustomResourceDefinition for each API.',
+    what: `the API ${api} is also defined in ${first}`,
+    why: 'OLM applies both definitions in an undefined order, and the last one wins.',
+    fix: 'Keep one CustomResourceDefinition per API.',
   }),
   *find({ crds }) {
     const seen = new Map<string, string>()

@@ -10,11 +10,11 @@ export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSearch
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Webhooks of a bundle have names of their own',
+  title: 'Webhooks of the same type have unique names',
   format: ({ webhook }) => ({
-    what: `there are two webhooks of one type named "${webhook}"`,
-    why: 'OLM v1 refuses the bundle.',
-    fix: 'Give each its own generateName.',
+    what: `two webhooks of the same type are named "${webhook}"`,
+    why: 'OLM v1 rejects the bundle.',
+    fix: 'Give each webhook a unique generateName.',
   }),
   *find({ csv }) {
     const seen = new Set<string>()

@@ -10,11 +10,11 @@ export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSearch>({
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Examples are of APIs that the bundle provides',
+  title: 'Examples use APIs that the bundle provides',
   format: ({ api }) => ({
-    what: `there is an example of ${api}, which the bundle does not provide`,
-    why: 'Consoles offer it, and creating it fails.',
-    fix: 'Own the API, or correct the example.',
+    what: `an example uses ${api}, which the bundle does not provide`,
+    why: 'Consoles offer the example, but creating the object fails.',
+    fix: 'Correct the example, or list the API as owned.',
   }),
   *find({ csv }) {
     const { examples, provided, annotation } = parseCsvExamples(csv)

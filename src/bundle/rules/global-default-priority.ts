@@ -11,10 +11,10 @@ export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleSear
   since: '0.1.0',
   network: true,
   suite: 'objects',
-  title: 'Bundles do not choose the default priority of a cluster',
+  title: "A bundle doesn't set the cluster's default priority",
   format: ({ name }) => ({
-    what: `the PriorityClass ${name} is the default of the whole cluster`,
-    why: 'Every pod of others gets it.',
+    what: `the PriorityClass ${name} is the default for the whole cluster`,
+    why: 'Every pod without a priority class gets this priority, including pods of other applications.',
     fix: 'Set globalDefault to false.',
   }),
   *find({ objects }) {

@@ -10,11 +10,11 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, Bundle
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Owned CRDs are told by their name alone',
+  title: "Owned CRDs don't set group",
   format: ({ crd, group }) => ({
-    what: `the owned CRD ${crd} has the group "${group}" beside its name`,
-    why: '`opm alpha bundle validate` does not find the CRD in the bundle then, and refuses it.',
-    fix: 'Take the field group out: the name tells it.',
+    what: `the owned CRD ${crd} sets group to "${group}"`,
+    why: "With this field, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects it.",
+    fix: 'Remove the group field. The CRD name already contains the group.',
   }),
   *find({ csv }) {
     const owned = asList(getField(csv.data, 'spec', 'customresourcedefinitions', 'owned'))

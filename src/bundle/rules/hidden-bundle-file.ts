@@ -10,8 +10,8 @@ export const hiddenBundleFile = defineRule<{ file: string }>({
   network: true,
   title: 'Bundles have no hidden files',
   format: ({ file }) => ({
-    what: `${file} is hidden: its name begins with a dot`,
-    why: 'opm passes over it among the manifests and reads it among the metadata; operator-sdk refuses the bundle.',
-    fix: 'Rename it, or leave it out of the image.',
+    what: `${file} is hidden because its name starts with a dot`,
+    why: 'opm ignores hidden files in manifests/ but reads them in metadata/, and operator-sdk rejects the bundle.',
+    fix: 'Rename the file, or exclude it from the image.',
   }),
 })

@@ -11,11 +11,11 @@ export const incompleteLink = defineRule<{ name: string; url: string }, BundleRu
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',
-  title: 'Links have a name and an address',
+  title: 'Links have a name and a URL',
   format: ({ name, url }) => ({
-    what: `the link "${name}" to "${url}" is incomplete: a name and an absolute URL are wanted`,
-    why: 'OperatorHub.io refuses the bundle.',
-    fix: 'Write name and url.',
+    what: `the link "${name}" to "${url}" needs a name and an absolute URL`,
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Set name and url.',
   }),
   *find({ csv }) {
     for (const [index, entry] of asList(getField(csv.data, 'spec', 'links')).entries()) {
@@ -25,7 +25,7 @@ export const incompleteLink = defineRule<{ name: string; url: string }, BundleRu
   },
 })
 
-/** What Go's url.ParseRequestURI takes: an absolute address, or a path; blanks in a path, too. */
+/** Accepts the same strings as Go's url.ParseRequestURI: absolute URLs, and paths, which can contain spaces. */
 function isRequestUri(text: string): boolean {
   if (text === '*') return true
   if (/[\u0000-\u001f\u007f]/.test(text)) return false

@@ -11,11 +11,11 @@ export const incompleteMaintainer = defineRule<{ name: string; email: string }, 
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',
-  title: 'Maintainers have a name and an address',
+  title: 'Maintainers have a name and an email address',
   format: ({ name, email }) => ({
-    what: `a maintainer is "${name}" <${email}>: both a name and an e-mail address are wanted`,
-    why: 'OperatorHub.io refuses the bundle, and nobody can ask.',
-    fix: 'Write name and email.',
+    what: `the maintainer "${name}" <${email}> needs a name and a valid email address`,
+    why: "OperatorHub.io rejects the bundle, and users don't know whom to contact.",
+    fix: 'Set name and email.',
   }),
   *find({ csv }) {
     for (const [index, entry] of asList(getField(csv.data, 'spec', 'maintainers')).entries()) {

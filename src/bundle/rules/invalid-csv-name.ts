@@ -8,10 +8,10 @@ export const invalidCsvName = defineRule<{ name: string }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The name of a ClusterServiceVersion can be a name and a label',
+  title: 'ClusterServiceVersion names are valid object names and label values',
   format: ({ name }) => ({
-    what: `"${name}" cannot be the name of a ClusterServiceVersion`,
-    why: 'The name becomes that of an object and the value of a label on the cluster.',
-    fix: 'Use lower-case letters, digits, - and ., at most 63 characters, as in foo.v1.0.0.',
+    what: `"${name}" is not a valid ClusterServiceVersion name`,
+    why: 'OLM uses the name for objects and as a label value on the cluster.',
+    fix: 'Use at most 63 lowercase letters, digits, dashes and dots, for example foo.v1.0.0.',
   }),
 })

@@ -8,10 +8,10 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Examples are valid by the schema of their CRD',
+  title: 'Examples match the schema of their CRD',
   format: ({ example, problem }) => ({
-    what: `the example ${example} is not what its CRD allows: ${problem}`,
-    why: 'Who starts from the example in a console gets an error.',
-    fix: 'Correct the example, and try it with `kubectl create --dry-run=server`.',
+    what: `the example ${example} does not match the schema of its CRD: ${problem}`,
+    why: 'Users who start from the example in a console get an error.',
+    fix: 'Correct the example. To check it, run `kubectl create --dry-run=server`.',
   }),
 })

@@ -8,10 +8,10 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Bundles hold only kinds that OLM installs',
+  title: 'Bundles contain only kinds that OLM installs',
   format: ({ file, kind, name }) => ({
     what: `${file} is a ${kind} ("${name}"), a kind that OLM does not install from bundles`,
-    why: 'OLM v0 fails the whole installation over one object of an unknown kind.',
-    fix: 'Let the Operator create it when it runs, and take it out of the bundle.',
+    why: 'OLM v0 fails the whole installation if one object has an unsupported kind.',
+    fix: 'Remove the file from the bundle, and let the Operator create the object at run time.',
   }),
 })

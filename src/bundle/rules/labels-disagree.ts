@@ -8,10 +8,10 @@ export const labelsDisagree = defineRule<{ key: string; label: string; annotatio
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'The labels of a bundle image say what its annotations say',
+  title: "A bundle image's labels match its annotations",
   format: ({ key, label, annotation }) => ({
-    what: `the image has the label ${key} with "${label}", and the annotations file says "${annotation}"`,
-    why: 'The file counts; what reads only the labels sees another bundle.',
-    fix: 'Build the image from a Dockerfile made for these annotations.',
+    what: `the image label ${key} is "${label}", but the annotation is "${annotation}"`,
+    why: 'The annotations file takes precedence, so tools that read only the labels see different values.',
+    fix: 'Build the image from a Dockerfile that matches the annotations.',
   }),
 })

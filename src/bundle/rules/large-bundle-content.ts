@@ -10,8 +10,8 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
   network: true,
   title: 'A bundle stays well below the size that OLM can unpack',
   format: ({ bytes, limit, largest }) => ({
-    what: `the bundle takes ${bytes} of ${limit} bytes packed for unpacking; largest: ${largest.join(', ')}`,
-    why: 'One more version of a CRD, and OLM v0 cannot unpack the next release.',
+    what: `the packed bundle takes ${bytes} of ${limit} bytes; largest files: ${largest.join(', ')}`,
+    why: 'If the next release adds another CRD version, OLM v0 might be unable to unpack it.',
     fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
   }),
 })

@@ -8,10 +8,10 @@ export const malformedDependency = defineRule<{ type: string; problem: string }>
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Dependencies are complete and of known types',
+  title: 'Dependencies are complete and have a known type',
   format: ({ type, problem }) => ({
-    what: `a dependency of type "${type}" cannot be used: ${problem}`,
-    why: 'OLM cannot resolve it, or resolves something else.',
+    what: `a dependency of type "${type}" is invalid: ${problem}`,
+    why: "OLM can't resolve the dependency, or resolves it incorrectly.",
     fix: 'Correct metadata/dependencies.yaml.',
   }),
 })

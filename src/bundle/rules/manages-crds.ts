@@ -12,11 +12,11 @@ export const managesCrds = defineRule<{ account: string }, BundleRuleSearch>({
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
-  title: 'Operators leave CRDs to OLM',
+  title: 'Operators leave CRD management to OLM',
   format: ({ account }) => ({
-    what: `the service account "${account}" may create CRDs`,
-    why: 'Operators that install Operators bypass OLM: nobody upgrades or removes what they brought.',
-    fix: 'Depend on the other Operator instead.',
+    what: `the service account "${account}" can create or patch CRDs`,
+    why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove them.",
+    fix: 'Declare a dependency on the other Operator instead.',
   }),
   *find({ csv }) {
     for (const list of ['permissions', 'clusterPermissions'])

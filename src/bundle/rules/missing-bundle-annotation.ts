@@ -8,10 +8,10 @@ export const missingBundleAnnotation = defineRule<{ key: string; file: string }>
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle says what it is in its annotations',
+  title: 'A bundle has all required annotations',
   format: ({ key, file }) => ({
-    what: `${file} has no annotation "${key}"`,
-    why: 'Tools find package, channels, format and directories of a bundle by its annotations.',
-    fix: 'Add it; `opm alpha bundle generate` writes all of them.',
+    what: `${file} does not have the annotation "${key}"`,
+    why: "Tools read a bundle's package, channels, format and directories from its annotations.",
+    fix: 'Add the annotation. `opm alpha bundle generate` writes all of them.',
   }),
 })

@@ -10,16 +10,16 @@ export const missingCsvField = defineRule<{ field: string }, BundleRuleSearch>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A ClusterServiceVersion has the fields that its API demands',
+  title: 'A ClusterServiceVersion has all required fields',
   format: ({ field }) => ({
-    what: `the ClusterServiceVersion has no ${field}`,
-    why: 'Its CustomResourceDefinition demands the field: a cluster refuses the object.',
-    fix: 'Write the field.',
+    what: `the ClusterServiceVersion does not set ${field}`,
+    why: 'Its CustomResourceDefinition requires the field, so the API server rejects the object.',
+    fix: 'Add the field.',
   }),
   *find({ csv }) {
     for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {
       const value = getField(csv.data, 'spec', ...path)
-      // Without install, what is in it is not missed as well.
+      // If install is missing, don't also report its fields.
       if (path.length > 1 && getField(csv.data, 'spec', 'install') === undefined) continue
       if (value === undefined || value === '')
         yield { path: ['spec'], data: { field: `spec.${path.join('.')}` } }

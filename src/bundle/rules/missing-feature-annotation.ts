@@ -23,11 +23,11 @@ export const missingFeatureAnnotation = defineRule<{ annotation: string }, Bundl
   since: '0.1.0',
   network: true,
   suite: 'openshift',
-  title: 'A bundle says which features of OpenShift it supports',
+  title: 'A bundle declares the OpenShift features that it supports',
   format: ({ annotation }) => ({
     what: `the annotation ${annotation} is neither "true" nor "false"`,
-    why: 'Certification asks for it, and OperatorHub on OpenShift filters by it.',
-    fix: 'Write "true" or "false".',
+    why: 'Certification requires the annotation, and OperatorHub on OpenShift uses it as a filter.',
+    fix: 'Set the annotation to "true" or "false".',
   }),
   *find({ csv }) {
     for (const feature of featureNames) {

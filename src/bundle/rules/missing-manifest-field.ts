@@ -8,10 +8,10 @@ export const missingManifestField = defineRule<{ object: string; field: string }
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Manifests have the fields that Kubernetes demands',
+  title: 'Manifests have all fields that Kubernetes requires',
   format: ({ object, field }) => ({
-    what: `${object} lacks ${field}, which Kubernetes demands`,
-    why: 'An API server that does not know better refuses the object, and the install fails.',
+    what: `${object} does not set ${field}, which Kubernetes requires`,
+    why: 'The API server rejects objects without required fields, so the installation fails.',
     fix: 'Add the field.',
   }),
 })

@@ -17,11 +17,11 @@ export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, 
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Annotations that OLM reads are spelt as it spells them',
+  title: 'OLM annotations are spelled correctly',
   format: ({ found, wanted }) => ({
-    what: `the annotation ${found} is not read: OLM looks for ${wanted}`,
-    why: 'OLM compares the names of annotations letter by letter. It ignores this one, and nobody is told.',
-    fix: 'Write it as OLM spells it.',
+    what: `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
+    why: "Annotation names are case-sensitive, and OLM doesn't report unknown ones.",
+    fix: 'Use the exact spelling that OLM expects.',
   }),
   *find({ csv }) {
     for (const found of Object.keys(asObject(getField(csv.data, 'metadata', 'annotations')))) {

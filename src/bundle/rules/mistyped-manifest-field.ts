@@ -13,10 +13,10 @@ export const mistypedManifestField = defineRule<{
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Fields of manifests have the type that Kubernetes wants',
+  title: 'Manifest fields have the type that Kubernetes expects',
   format: ({ object, field, wanted, found }) => ({
-    what: `${object}: ${field} is ${found}, where Kubernetes wants ${wanted}`,
-    why: 'The API server refuses the object, and the install fails.',
-    fix: 'Correct the value; texts that look like numbers need quotes.',
+    what: `${object}: ${field} is ${found}, but Kubernetes expects ${wanted}`,
+    why: 'The API server rejects the object, so the installation fails.',
+    fix: 'Correct the value. Put quotes around strings that look like numbers.',
   }),
 })

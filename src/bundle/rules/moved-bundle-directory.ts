@@ -8,10 +8,10 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The annotations name the directories that are read',
+  title: 'Annotations point to manifests/ and metadata/',
   format: ({ key, value, wanted }) => ({
-    what: `the annotation "${key}" says "${value}", but ${wanted} is what opm and OLM read`,
-    why: 'Neither opm nor OLM looks at the value: files elsewhere are not found.',
+    what: `the annotation "${key}" is "${value}", but opm and OLM read ${wanted}`,
+    why: "opm and OLM ignore the value, so they don't find files in other directories.",
     fix: 'Use manifests/ and metadata/.',
   }),
 })

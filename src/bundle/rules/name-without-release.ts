@@ -10,10 +10,10 @@ export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, B
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle with a release is named for it',
+  title: 'A bundle with a release includes it in the bundle name',
   format: ({ name, wanted }) => ({
-    what: `the bundle is named "${name}", and with its release has to be "${wanted}"`,
-    why: 'opm refuses a catalog in which it is named otherwise.',
+    what: `the bundle is named "${name}", but its release requires the name "${wanted}"`,
+    why: 'opm rejects a catalog that contains the bundle under another name.',
     fix: 'Name the ClusterServiceVersion PACKAGE-vVERSION-RELEASE.',
   }),
   *find({ csv, package: its }) {

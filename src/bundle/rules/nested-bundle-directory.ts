@@ -8,10 +8,10 @@ export const nestedBundleDirectory = defineRule<{ path: string }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The directories of a bundle are flat',
+  title: 'Bundle directories have no subdirectories',
   format: ({ path }) => ({
-    what: `${path} lies in a directory below manifests/ or metadata/`,
-    why: 'OLM v0 fails to unpack a bundle with directories in these directories; opm passes over them.',
-    fix: 'Move the file up.',
+    what: `${path} is in a subdirectory of manifests/ or metadata/`,
+    why: "OLM v0 can't unpack a bundle with subdirectories, and opm ignores them.",
+    fix: 'Move the file up into manifests/ or metadata/.',
   }),
 })

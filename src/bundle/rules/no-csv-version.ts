@@ -14,8 +14,8 @@ export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSearch>({
   title: 'A bundle has a version',
   format: () => ({
     what: 'the ClusterServiceVersion has no version',
-    why: 'OperatorHub.io refuses the bundle, and upgrades cannot be ordered.',
-    fix: 'Write spec.version.',
+    why: "OperatorHub.io rejects the bundle, and OLM can't order its upgrades.",
+    fix: 'Set spec.version.',
   }),
   *find({ csv }) {
     if (['', '0.0.0'].includes(asString(getField(csv.data, 'spec', 'version'))))

@@ -11,11 +11,11 @@ export const noDeployment = defineRule<Record<never, never>, BundleRuleSearch>({
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
-  title: 'A bundle installs something',
+  title: 'A bundle has a deployment',
   format: () => ({
     what: 'the ClusterServiceVersion has no deployments',
-    why: 'It installs no Operator.',
-    fix: 'Describe the deployment in spec.install.spec.deployments.',
+    why: "The bundle doesn't install an Operator.",
+    fix: 'Define the deployment in spec.install.spec.deployments.',
   }),
   *find({ csv }) {
     if ((getField(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)

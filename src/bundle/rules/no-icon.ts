@@ -14,8 +14,8 @@ export const noIcon = defineRule<Record<never, never>, BundleRuleSearch>({
   title: 'A bundle has an icon',
   format: () => ({
     what: 'the bundle has no icon',
-    why: 'Consoles show a grey box.',
-    fix: 'Write spec.icon.',
+    why: 'Consoles show a generic placeholder instead.',
+    fix: 'Set spec.icon.',
   }),
   *find({ csv }) {
     if (asList(getField(csv.data, 'spec', 'icon')).length === 0) yield { path: ['spec'], data: {} }

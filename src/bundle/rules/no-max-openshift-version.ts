@@ -11,11 +11,11 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSear
   since: '0.1.0',
   network: true,
   suite: 'community',
-  title: 'Bundles of removed APIs say up to which OpenShift they work',
+  title: 'Bundles that use removed APIs declare a maximum OpenShift version',
   format: ({ apis }) => ({
-    what: `the bundle uses ${apis}, and does not say that it works only below OpenShift 4.9`,
-    why: 'Clusters are upgraded under it, and it stops working.',
-    fix: 'Add the property olm.maxOpenShiftVersion with a version below 4.9, or move to newer APIs.',
+    what: `the bundle uses ${apis} but does not limit itself to versions earlier than OpenShift 4.9`,
+    why: 'Clusters can be upgraded to a version on which the Operator stops working.',
+    fix: 'Set the olm.maxOpenShiftVersion property to a version earlier than 4.9, or migrate to newer APIs.',
   }),
   *find({ objects, derivedProperties }) {
     const removed = objects.filter(({ apiVersion, kind }) => findRemovalRelease(apiVersion, kind) === '1.22')

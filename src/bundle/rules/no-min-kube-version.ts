@@ -11,11 +11,11 @@ export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSearc
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',
-  title: 'A bundle says which Kubernetes it needs',
+  title: 'A bundle declares its minimum Kubernetes version',
   format: () => ({
-    what: 'the bundle does not say which Kubernetes it needs',
+    what: 'the bundle does not declare a minimum Kubernetes version',
     why: 'OLM installs it on clusters that are too old for it.',
-    fix: 'Write spec.minKubeVersion.',
+    fix: 'Set spec.minKubeVersion.',
   }),
   *find({ csv }) {
     if (asString(getField(csv.data, 'spec', 'minKubeVersion')).trim() === '')

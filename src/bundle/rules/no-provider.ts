@@ -11,11 +11,11 @@ export const noProvider = defineRule<Record<never, never>, BundleRuleSearch>({
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',
-  title: 'A bundle says who provides it',
+  title: 'A bundle names its provider',
   format: () => ({
-    what: 'the bundle does not say who provides it',
-    why: 'OperatorHub.io refuses it.',
-    fix: 'Write spec.provider.name.',
+    what: 'the bundle does not name its provider',
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Set spec.provider.name.',
   }),
   *find({ csv }) {
     if (asString(getField(csv.data, 'spec', 'provider', 'name')).trim() === '')

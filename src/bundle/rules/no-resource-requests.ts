@@ -11,11 +11,11 @@ export const noResourceRequests = defineRule<{ container: string }, BundleRuleSe
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
-  title: 'Containers say what CPU and memory they need',
+  title: 'Containers request CPU and memory',
   format: ({ container }) => ({
-    what: `the container "${container}" does not say how much CPU and memory it needs`,
-    why: 'Clusters with quotas refuse its pods, and others place them badly.',
-    fix: 'Write resources.requests for cpu and memory.',
+    what: `the container "${container}" does not request CPU and memory`,
+    why: 'Clusters with quotas reject its pods, and other clusters schedule them poorly.',
+    fix: 'Set resources.requests for cpu and memory.',
   }),
   *find({ csv }) {
     const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))

@@ -12,10 +12,10 @@ export const oversizedBundleContent = defineRule<{
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle fits into a ConfigMap when it is unpacked',
+  title: 'An unpacked bundle fits into a ConfigMap',
   format: ({ bytes, limit, largest }) => ({
-    what: `the bundle takes ${bytes} bytes packed for unpacking, the limit is ${limit}; largest: ${largest.join(', ')}`,
-    why: 'OLM v0 unpacks a bundle into one ConfigMap, and gives up when it does not fit.',
+    what: `the packed bundle takes ${bytes} bytes, but the limit is ${limit}; largest files: ${largest.join(', ')}`,
+    why: "OLM v0 unpacks a bundle into one ConfigMap and fails if it doesn't fit.",
     fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
   }),
 })

@@ -3,7 +3,7 @@ import type { BundleRuleSearch } from '../bundle-rule.ts'
 import type { Value } from '../../go/tree.ts'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 
-// What etcd takes in one request by default.
+// etcd's default request limit.
 const maxManifestBytes = 1_572_864
 
 export const oversizedManifest = defineRule<{ file: string; bytes: number; limit: number }, BundleRuleSearch>(
@@ -15,11 +15,11 @@ export const oversizedManifest = defineRule<{ file: string; bytes: number; limit
     severity: 'warning',
     since: '0.1.0',
     network: true,
-    title: 'No manifest is larger than a cluster stores',
+    title: 'Every manifest fits into a request to the API server',
     format: ({ file, bytes, limit }) => ({
-      what: `${file} is ${bytes} bytes as an object; a cluster stores up to ${limit}`,
-      why: 'The API server refuses a request of that size, whatever the bundle weighs when it is packed.',
-      fix: 'Strip descriptions of schemas, or split the object.',
+      what: `${file} is ${bytes} bytes as an object, but the limit is ${limit}`,
+      why: 'The API server rejects requests of that size, even if the packed bundle is small.',
+      fix: 'Remove descriptions from schemas, or split the object.',
     }),
     *find({ objects }) {
       for (const { file, tree } of objects) {
@@ -35,13 +35,13 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** JSON writes no unit of UTF-16 with more bytes, and no number or switch with more together with the comma. */
+/** Upper bounds in JSON: bytes per UTF-16 code unit, and per number or boolean including its comma. */
 const maxScalarBytes = { unit: 6, number: 32, switch: 6 }
 
-/** Deeper than any manifest: such a one is written out. */
+/** Deeper than any manifest. Deeper values are measured by writing them out. */
 const maxDepth = 100
 
-/** More bytes than the value's JSON has; counted up to `enough` of them. Writing it out takes many times as long. */
+/** An upper bound for the size of the value's JSON; stops counting at `enough`. Much faster than writing it out. */
 function computeMaxJsonBytes(value: Value, enough: number, depth = 0): number {
   if (depth > maxDepth) return Infinity
   switch (value.kind) {

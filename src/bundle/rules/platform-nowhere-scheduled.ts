@@ -15,11 +15,11 @@ export const platformNowhereScheduled = defineRule<
   since: '0.1.0',
   network: true,
   suite: 'multiarch',
-  title: 'Deployments may run on the platforms that the bundle names',
+  title: 'Deployments can run on every platform that the bundle supports',
   format: ({ platform, deployment }) => ({
-    what: `the bundle names ${platform} as supported, and the node affinity of ${deployment} excludes it`,
-    why: 'On such nodes the Operator is offered, and stays Pending.',
-    fix: 'Take out the label, or widen the affinity.',
+    what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
+    why: 'Users on that platform can install the Operator, but its pods remain Pending.',
+    fix: 'Remove the label, or widen the node affinity.',
   }),
   *find({ csv }) {
     const labels = Object.entries(asObject(getField(csv.data, 'metadata', 'labels')))
@@ -40,7 +40,7 @@ export const platformNowhereScheduled = defineRule<
   },
 })
 
-/** What the required node affinity allows for a label; undefined where some term does not ask for it. */
+/** The label values that the required node affinity allows; undefined if a term does not restrict the label. */
 function findAllowedLabelValues(deployment: Json, key: string): readonly string[] | undefined {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution'
   const pod = getField(deployment, 'spec', 'template', 'spec')

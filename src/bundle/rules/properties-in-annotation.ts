@@ -12,9 +12,9 @@ export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRul
   network: true,
   title: 'Properties are in metadata/properties.yaml',
   format: () => ({
-    what: 'properties are given in the annotation olm.properties',
-    why: 'They win over metadata/properties.yaml, and a mistake in their JSON goes unnoticed.',
-    fix: 'Move them to metadata/properties.yaml.',
+    what: 'the olm.properties annotation sets properties',
+    why: 'The annotation takes precedence over metadata/properties.yaml, and opm only logs errors in its JSON.',
+    fix: 'Move the properties to metadata/properties.yaml.',
   }),
   *find({ csv }) {
     if (getField(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)

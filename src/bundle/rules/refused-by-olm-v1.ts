@@ -8,10 +8,10 @@ export const refusedByOlmV1 = defineRule<{ reason: string }>({
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'OLM v1 can make manifests of the bundle',
+  title: "OLM v1 can render the bundle's manifests",
   format: ({ reason }) => ({
     what: `OLM v1 does not install the bundle: ${reason}`,
-    why: 'Nothing is created where OLM v1 installs Operators; OLM v0 may take the bundle all the same.',
-    fix: 'Change what OLM v1 names, or tell users that the Operator needs OLM v0.',
+    why: "The Operator can't be installed with OLM v1, although OLM v0 might still accept the bundle.",
+    fix: 'Fix the problem that OLM v1 reports, or document that the Operator requires OLM v0.',
   }),
 })

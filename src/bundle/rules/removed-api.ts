@@ -11,11 +11,11 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
   since: '0.1.0',
   network: true,
   suite: 'deprecated-apis',
-  title: 'Bundles use APIs that Kubernetes still has',
+  title: "Bundles don't use APIs that Kubernetes has removed",
   format: ({ api, name, release }) => ({
-    what: `${name} is of ${api}, which Kubernetes ${release} removed`,
+    what: `${name} uses ${api}, which Kubernetes ${release} removed`,
     why: 'The install plan fails on every newer cluster.',
-    fix: 'Move to the API that replaced it.',
+    fix: 'Migrate to the API that replaced it.',
   }),
   *find(bundle) {
     for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (!isCertain) yield use

@@ -21,11 +21,11 @@ export const riskyPermission = defineRule<{ name: string; what: string }, Bundle
   since: '0.1.0',
   network: true,
   suite: 'objects',
-  title: 'Roles of a bundle leave cluster-wide safeguards alone',
+  title: "Roles don't allow changes to cluster-wide safeguards",
   format: ({ name, what }) => ({
-    what: `the role ${name} may change ${what}`,
-    why: 'It endangers pods that are not its own.',
-    fix: 'Take the permission out.',
+    what: `the role ${name} can change ${what}`,
+    why: 'These changes can affect pods of other applications.',
+    fix: 'Remove the permission.',
   }),
   *find({ objects }) {
     for (const object of objects) {

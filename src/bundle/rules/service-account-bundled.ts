@@ -8,10 +8,10 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Service accounts of the Operator are left to OLM',
+  title: "OLM creates the Operator's service accounts",
   format: ({ name, file }) => ({
-    what: `${file} is the service account "${name}", which a deployment of the Operator runs as`,
-    why: 'OLM creates the service accounts that deployments run as; two owners of one account take it from each other at upgrades.',
-    fix: 'Take the file out of the bundle.',
+    what: `${file} is the service account "${name}", which a deployment of the Operator uses`,
+    why: 'OLM creates this service account as well, and the two definitions conflict during upgrades.',
+    fix: 'Remove the file from the bundle.',
   }),
 })

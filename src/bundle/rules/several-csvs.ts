@@ -11,7 +11,7 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
   title: 'A bundle has one ClusterServiceVersion',
   format: ({ names }) => ({
     what: `the bundle has ${names.length} ClusterServiceVersions: ${names.join(', ')}`,
-    why: 'opm takes the first by file name and drops the others; OLM v1 takes the last.',
-    fix: 'Leave one; a bundle is one version of one Operator.',
+    why: 'opm uses the first one by file name and ignores the others, while OLM v1 uses the last one.',
+    fix: 'Keep one ClusterServiceVersion, because a bundle is one version of one Operator.',
   }),
 })

@@ -8,10 +8,10 @@ export const severalDocumentsInManifest = defineRule<{ file: string; documents: 
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A manifest file holds one document',
+  title: 'A manifest file contains one document',
   format: ({ file, documents }) => ({
-    what: `${file} holds ${documents} documents, of which only the first is read`,
-    why: 'opm and OLM v0 read the first document of a file and lose the others without a word; OLM v1 reads all of them.',
-    fix: 'Put each object into a file of its own.',
+    what: `${file} contains ${documents} documents, but only the first is read`,
+    why: 'opm and OLM v0 silently ignore all documents after the first, while OLM v1 reads all of them.',
+    fix: 'Put each object in a separate file.',
   }),
 })

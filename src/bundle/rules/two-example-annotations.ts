@@ -12,9 +12,9 @@ export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRule
   network: true,
   title: 'Examples are in one annotation',
   format: () => ({
-    what: 'there are both alm-examples and olm.examples',
-    why: 'Only alm-examples is looked at.',
-    fix: 'Keep alm-examples.',
+    what: 'both alm-examples and olm.examples are set',
+    why: 'Only alm-examples is used.',
+    fix: 'Keep alm-examples, and remove olm.examples.',
   }),
   *find({ csv }) {
     const annotations = asObject(getField(csv.data, 'metadata', 'annotations'))

@@ -11,11 +11,11 @@ export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleS
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
-  title: 'Channels are named candidate, fast or stable',
+  title: 'Channel names start with candidate, fast or stable',
   format: ({ channel }) => ({
-    what: `the channel "${channel}" is named neither candidate, fast nor stable`,
-    why: 'Those who subscribe cannot tell how much to expect of it.',
-    fix: 'Begin the name with candidate, fast or stable.',
+    what: `the channel name "${channel}" does not start with candidate, fast or stable`,
+    why: "Users who subscribe to the channel can't tell how stable its releases are.",
+    fix: 'Rename the channel so that its name starts with candidate, fast or stable.',
   }),
   *find({ annotations, annotationsFile }) {
     const keys = [annotationKeys.channels, annotationKeys.defaultChannel]

@@ -3,7 +3,7 @@ import { parseVersion } from '../../catalog/versions/version.ts'
 import type { BundleRuleSearch } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
-/** As the validator for good practices finds it: whatever stands before. */
+/** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
 export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSearch>({
@@ -18,8 +18,8 @@ export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSear
   title: 'A bundle is named NAME.vVERSION',
   format: ({ name }) => ({
     what: `the bundle is named "${name}", not NAME.vVERSION`,
-    why: 'People and tools read the version off the name.',
-    fix: 'Name it so: foo-operator.v1.2.3.',
+    why: 'Users and tools derive the version from the name.',
+    fix: 'Use the form NAME.vVERSION, for example foo-operator.v1.2.3.',
   }),
   *find({ csv }) {
     // Another rule covers names with a release.

@@ -11,7 +11,7 @@ export const undecodableManifest = defineRule<{ file: string; reason: string }>(
   title: 'Every manifest is a Kubernetes object',
   format: ({ file, reason }) => ({
     what: `${file} is not a Kubernetes object: ${reason}`,
-    why: 'opm and OLM pass over it without a word: what it should have created will be missing.',
-    fix: 'Correct the file, or move files that are not manifests out of manifests/.',
+    why: 'opm and OLM silently ignore the file, so its object is never created.',
+    fix: "Correct the file, or move it out of manifests/ if it isn't a manifest.",
   }),
 })

@@ -11,11 +11,11 @@ export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSearch>({
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
-  title: 'CRDs are described',
+  title: 'CRDs have a description',
   format: ({ crd }) => ({
     what: `the CRD ${crd} has no description`,
-    why: 'Consoles show an empty line where people choose what to create.',
-    fix: 'Write a description.',
+    why: 'Consoles show an empty line where users choose what to create.',
+    fix: 'Add a description.',
   }),
   *find({ csv }) {
     for (const list of ['owned', 'required'])

@@ -18,11 +18,11 @@ export const unknownCapability = defineRule<{ capability: string }, BundleRuleSe
   since: '0.1.0',
   network: true,
   suite: 'capabilities',
-  title: 'The capability level is one of the five',
+  title: 'The capability level is one of the five standard levels',
   format: ({ capability }) => ({
     what: `"${capability}" is not a capability level`,
-    why: 'OperatorHub.io refuses the bundle.',
-    fix: 'Write Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
   }),
   *find({ csv }) {
     const capability = getField(csv.data, 'metadata', 'annotations', 'capabilities')

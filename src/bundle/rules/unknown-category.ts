@@ -29,11 +29,11 @@ export const unknownCategory = defineRule<{ category: string }, BundleRuleSearch
   since: '0.1.0',
   network: true,
   suite: 'categories',
-  title: 'Categories are those of OperatorHub.io',
+  title: 'All categories are recognized by OperatorHub.io',
   format: ({ category }) => ({
-    what: `"${category}" is not a category of OperatorHub.io`,
-    why: 'The Operator is not found under it.',
-    fix: 'Choose among the categories that the page lists.',
+    what: `OperatorHub.io does not have a category "${category}"`,
+    why: "Users who browse by category don't find the Operator.",
+    fix: 'Use one of the categories listed in the documentation of this rule.',
   }),
   *find({ csv }) {
     const listed = getField(csv.data, 'metadata', 'annotations', 'categories')

@@ -9,11 +9,11 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSe
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A ClusterServiceVersion is of the version that OLM knows',
+  title: 'A ClusterServiceVersion uses an API version that OLM supports',
   format: ({ apiVersion }) => ({
-    what: `the ClusterServiceVersion is of the version "${apiVersion}", not operators.coreos.com/v1alpha1`,
-    why: 'OLM cannot unpack the bundle, and says so in no condition but ErrorPreventedUnpacking.',
-    fix: 'Write apiVersion: operators.coreos.com/v1alpha1.',
+    what: `the apiVersion of the ClusterServiceVersion is "${apiVersion}", not operators.coreos.com/v1alpha1`,
+    why: "OLM can't unpack the bundle, and reports this only in the condition ErrorPreventedUnpacking.",
+    fix: 'Set apiVersion to operators.coreos.com/v1alpha1.',
   }),
   *find({ csv: { apiVersion } }) {
     if (apiVersion !== 'operators.coreos.com/v1alpha1') yield { path: ['apiVersion'], data: { apiVersion } }

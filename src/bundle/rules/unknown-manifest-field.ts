@@ -8,10 +8,10 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Manifests have only fields that Kubernetes knows',
+  title: 'Manifests contain only fields that Kubernetes defines',
   format: ({ object, field }) => ({
-    what: `${object} has a field that Kubernetes does not know: ${field}`,
-    why: 'The API server drops it, so what it should do does not happen.',
-    fix: 'Correct its name or its indentation, or remove it.',
+    what: `${object} has a field that Kubernetes does not define: ${field}`,
+    why: 'The API server drops the field, so it has no effect.',
+    fix: 'Correct its name or indentation, or remove it.',
   }),
 })

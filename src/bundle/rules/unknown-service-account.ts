@@ -10,11 +10,11 @@ export const unknownServiceAccount = defineRule<{ deployment: string; account: s
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Deployments run as accounts that something creates',
+  title: 'Deployments use service accounts that exist',
   format: ({ deployment, account }) => ({
-    what: `the deployment ${deployment} runs as the service account "${account}", which nothing creates`,
-    why: 'OLM creates accounts for permissions only; the pods cannot start.',
-    fix: 'Give the account permissions, or put a ServiceAccount into the bundle.',
+    what: `the deployment ${deployment} uses the service account "${account}", which is not created`,
+    why: "OLM creates only the service accounts that permissions name, so the pods can't start.",
+    fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
   }),
   *find({ csv, objects }) {
     const install = (list: string) => asList(getField(csv.data, 'spec', 'install', 'spec', list))

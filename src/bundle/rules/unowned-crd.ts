@@ -8,10 +8,10 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The CRDs of a bundle are owned by its ClusterServiceVersion',
+  title: 'The ClusterServiceVersion owns all CRDs of the bundle',
   format: ({ crd, file }) => ({
     what: `${file} defines ${crd}, which the ClusterServiceVersion does not own`,
-    why: 'OLM installs it, but nothing says whose it is: conflicts with other Operators are not seen.',
-    fix: 'List it under spec.customresourcedefinitions.owned.',
+    why: "OLM installs the CRD without recording an owner, so it can't detect conflicts with other Operators.",
+    fix: 'List the CRD under spec.customresourcedefinitions.owned.',
   }),
 })

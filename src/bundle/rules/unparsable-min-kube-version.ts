@@ -14,14 +14,14 @@ export const unparsableMinKubeVersion = defineRule<
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'minKubeVersion of a bundle is a version',
+  title: 'minKubeVersion is a valid version',
   format: ({ version, isPrefixed }) => ({
     ...(isPrefixed && { severity: 'warning' as const }),
-    what: `minKubeVersion is "${version}", which is not a version`,
+    what: `minKubeVersion is "${version}", which is not a valid version`,
     why: isPrefixed
       ? '`opm alpha bundle validate` rejects it. OLM ignores the "v".'
-      : 'OLM cannot compare it, and the requirement is never met.',
-    fix: 'Write three numbers: 1.25.0.',
+      : "OLM can't parse it, so the requirement is never met.",
+    fix: 'Write three numbers, for example 1.25.0.',
   }),
   *find({ csv }) {
     const version = asString(getField(csv.data, 'spec', 'minKubeVersion'))

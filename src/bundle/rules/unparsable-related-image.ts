@@ -10,11 +10,11 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Related images are image references',
+  title: 'Related images are valid image references',
   format: ({ image, reason }) => ({
-    what: `the related image "${image}" is not an image reference: ${reason}`,
-    why: 'opm refuses a catalog with it, and mirrors cannot copy it.',
-    fix: 'Write HOST/REPOSITORY@sha256:… or take the entry out.',
+    what: `the related image "${image}" is not a valid image reference: ${reason}`,
+    why: "opm rejects a catalog that contains it, and mirroring tools can't copy it.",
+    fix: 'Write HOST/REPOSITORY@sha256:…, or remove the entry.',
   }),
   *find({ relatedImages }) {
     for (const [index, { image }] of relatedImages.entries()) {

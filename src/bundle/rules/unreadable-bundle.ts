@@ -7,10 +7,10 @@ export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle can be read by opm',
+  title: 'opm can read the bundle',
   format: ({ reason }) => ({
-    what: `opm cannot read this bundle: ${reason}`,
-    why: 'opm cannot render it, so it cannot come into a catalog, and OLM cannot install it.',
-    fix: 'Correct the bundle directory, build the image again and use its new digest.',
+    what: `opm can't read this bundle: ${reason}`,
+    why: "opm can't add the bundle to a catalog, and OLM can't install it.",
+    fix: 'Correct the bundle directory, rebuild the image, and use its new digest.',
   }),
 })

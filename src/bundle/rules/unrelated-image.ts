@@ -13,9 +13,9 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
   suite: 'openshift',
   title: 'Every image that an Operator runs is a related image',
   format: ({ image, where }) => ({
-    what: `the image "${image}" (${where}) is not among the related images`,
-    why: 'Mirrors for clusters without Internet do not copy it.',
-    fix: 'List it in spec.relatedImages, by digest.',
+    what: `the image "${image}" (${where}) is not in spec.relatedImages`,
+    why: "Mirroring tools don't copy it to disconnected clusters.",
+    fix: 'Add it to spec.relatedImages by digest.',
   }),
   *find({ csv, relatedImages }) {
     const related = new Set(relatedImages.map(({ image }) => image))

@@ -3,7 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const unsafeCrdUpgrade = defineRule<{
   crd: string
   problem: string
-  /** OLM v1 lets it happen. */ isSilent?: true
+  /** OLM v1 allows it. */ isSilent?: true
 }>({
   id: 'unsafe-crd-upgrade',
   check: 'install',
@@ -12,10 +12,10 @@ export const unsafeCrdUpgrade = defineRule<{
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A new version of a CRD takes the objects of the old one',
+  title: 'New CRD versions accept existing objects',
   format: ({ crd, problem }) => ({
     what: `upgrading the CustomResourceDefinition ${crd} is not safe: ${problem}`,
-    why: 'Objects that users have may become invalid or be lost. OLM v1 refuses most such upgrades.',
-    fix: 'Keep what the old bundle allowed, or serve the change under a new version with a conversion.',
+    why: 'Existing objects might become invalid or be lost. OLM v1 rejects most such upgrades.',
+    fix: 'Keep accepting what the old version allowed, or add a new API version with a conversion.',
   }),
 })

@@ -12,11 +12,11 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Owned APIs are served',
+  title: 'CRDs serve the versions that the bundle owns',
   format: ({ crd, version }) => ({
-    what: `the owned CRD ${crd} does not serve its version ${version}`,
-    why: 'The ClusterServiceVersion stays Pending: OLM waits for an API that never comes.',
-    fix: 'Serve the version, or own another one.',
+    what: `the owned CRD ${crd} does not serve version ${version}`,
+    why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
+    fix: 'Serve the version, or own another version.',
   }),
   *find({ csv, crds }) {
     for (const [index, owned] of asList(

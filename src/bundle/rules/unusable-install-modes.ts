@@ -8,10 +8,10 @@ export const unusableInstallModes = defineRule<{ problem: string }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A ClusterServiceVersion supports an install mode',
+  title: 'A ClusterServiceVersion supports at least one install mode',
   format: ({ problem }) => ({
-    what: `the ClusterServiceVersion cannot be installed: ${problem}`,
-    why: 'OLM looks for a mode that fits the OperatorGroup, and finds none.',
-    fix: 'Set spec.installModes; AllNamespaces is what most clusters use.',
+    what: `the ClusterServiceVersion can't be installed: ${problem}`,
+    why: "OLM can't match the ClusterServiceVersion to an OperatorGroup.",
+    fix: 'Set spec.installModes. Most clusters use AllNamespaces.',
   }),
 })

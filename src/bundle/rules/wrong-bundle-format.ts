@@ -7,10 +7,10 @@ export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle is of the format that it names',
+  title: 'A bundle has the format that its annotations declare',
   format: ({ named, found }) => ({
-    what: `the annotations call the bundle ${named}, but it is ${found}`,
-    why: 'Whoever installs it chooses how by that name.',
-    fix: 'Correct the mediatype annotation, or the files.',
+    what: `the annotations declare the format ${named}, but the files have the format ${found}`,
+    why: 'Tools use the declared format to decide how to install the bundle.',
+    fix: 'Correct the mediatype annotation, or correct the files.',
   }),
 })

@@ -1,4 +1,4 @@
-// Compares the CRDs of two bundles: what OLM v1 refuses (its preflight crdupgradesafety), and what is lost silently.
+// Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent losses.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
@@ -10,7 +10,7 @@ import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/unsafe-crd-upgrade.ts'
 import { compareCrds } from './compare-crds.ts'
 
-/** Places are in `after`. Finds nothing in a bundle that OLM v1 can't read; `renderPlain` reports why. */
+/** Locations are in `after`. Skips bundles that OLM v1 can't read; `renderPlainManifests` reports the reason. */
 export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readonly Finding[] {
   const [old, now] = [readBundledCrds(before), readBundledCrds(after)]
   return old && now ? compareBundledCrds(old, now, createBundleLocator(after)) : []
@@ -21,10 +21,10 @@ export type BundledCrd = Pick<RenderedObject, 'name' | 'file' | 'manifest'>
 /** Undefined if OLM v1 can't read the bundle. */
 export function readBundledCrds(files: BundleFiles): readonly BundledCrd[] | undefined {
   const { bundle } = parseRegistryV1(files)
-  return bundle && configureCrdConversions(bundle)
+  return bundle && getCrdsWithConversions(bundle)
 }
 
-/** `checkCrdUpgrade` for CRDs that are already read. Without `placeOf`, findings have no place. */
+/** Like `checkCrdUpgrade`, for CRDs that are already parsed. Without `locate`, findings have no location. */
 export function compareBundledCrds(
   old: readonly BundledCrd[],
   now: readonly BundledCrd[],
@@ -38,7 +38,7 @@ export function compareBundledCrds(
         return [
           createFinding(unsafeCrdUpgrade, undefined, {
             crd: crd.name,
-            problem: 'it is no longer in the bundle, and OLM v1 deletes it with all of its objects',
+            problem: 'it is no longer in the bundle, so OLM v1 deletes it and all of its objects',
             isSilent: true,
           }),
         ]
@@ -58,7 +58,7 @@ export function compareBundledCrds(
 }
 
 /** Includes the conversion that the ClusterServiceVersion defines. */
-function configureCrdConversions(bundle: RegistryV1): readonly RenderedObject[] {
+function getCrdsWithConversions(bundle: RegistryV1): readonly RenderedObject[] {
   const converted = new Set(
     parseCsvView(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
       type === 'ConversionWebhook' ? conversionCrds : [],
@@ -78,7 +78,7 @@ function getStorageVersions(crd: JsonObject): readonly string[] {
     .map((version) => asString(getField(version, 'name')))
 }
 
-/** OLM v1 accepts these because no objects are stored in them, but clients may still use them. */
+/** OLM v1 accepts these because they store no objects, but clients might still use them. */
 function* findUnservedVersions(
   before: JsonObject,
   after: JsonObject,

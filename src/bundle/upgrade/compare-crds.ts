@@ -10,7 +10,7 @@ export interface CrdUpgradeProblem {
   readonly path: FieldPath
 }
 
-/** Why OLM v1 refuses the upgrade. `stored`: versions in which objects are stored. */
+/** Why OLM v1 rejects the upgrade. `stored` lists the versions in which objects are stored. */
 export function compareCrds(
   before: JsonObject,
   after: JsonObject,
@@ -34,7 +34,7 @@ interface CrdVersion {
   readonly schema: FlatSchema
 }
 
-/** The first of each name counts. */
+/** Only the first version with a given name counts. */
 function parseCrdVersions(crd: JsonObject): ReadonlyMap<string, CrdVersion> {
   const versions = new Map<string, CrdVersion>()
   for (const [index, version] of asList(getField(crd, 'spec', 'versions')).entries()) {
@@ -110,7 +110,7 @@ function toCrdProblem(
   }
 }
 
-/** Served versions hold the same objects, unless a webhook converts them. */
+/** Served versions share the same objects, unless a webhook converts them. */
 function* compareServedVersions(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
   if (getField(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
   const known = new Set([...compareServedPairs(before)].map(({ key }) => key))

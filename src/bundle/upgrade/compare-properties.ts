@@ -1,5 +1,5 @@
-// crdify's comparisons of one schema property as OLM v1 configures them: descriptions can change and enums can grow;
-// everything else breaks compatibility.
+// crdify's comparisons of one schema property, as OLM v1 configures them. Only new descriptions and additional enum values
+// are compatible.
 import { formatGoFloat } from '../../go/number.ts'
 import type { Json } from '../../go/json/json.ts'
 import { quote } from '../../go/text.ts'
@@ -7,7 +7,7 @@ import { asList, asObject, asString, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 
 export interface PropertyProblem {
-  /** crdify's name. */
+  /** crdify's name for the comparison. */
   readonly name: string
   readonly message: string
   /** Distinguishes problems with the same message. */
@@ -91,7 +91,7 @@ function getUnhandledProperties(schema: JsonObject): JsonObject {
   )
 }
 
-/** Flags whose absence means false; for others, Go distinguishes false from absent. */
+/** Flags for which absent means false. For others, Go distinguishes absent from false. */
 const falseByDefaultProperties = new Set([
   'exclusiveMaximum',
   'exclusiveMinimum',

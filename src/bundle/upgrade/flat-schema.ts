@@ -1,4 +1,4 @@
-// Flattens a CRD's schema to a table of properties, as crdify does.
+// Flattens a CRD's schema into a table of properties, as crdify does.
 import type { Json } from '../../go/json/json.ts'
 import { getField, asList, asObject, type JsonObject } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
@@ -11,7 +11,7 @@ export interface FlatProperty {
 /** Keys are for example `^.spec.size`. */
 export type FlatSchema = ReadonlyMap<string, FlatProperty>
 
-/** Deeper than any schema; documents are untrusted. */
+/** Deeper than any schema. Documents are untrusted. */
 const maxDepth = 100
 
 export function flattenSchema(root: Json | undefined): FlatSchema {

@@ -56,7 +56,7 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
   const index = buildPackageIndex(declared)
   const shared = new EscapedJsonCache()
   for (const bundle of bundles)
-    nameFailingPackage(bundle.package, () => addBundleFiles(files, bundle, index, shared))
+    withPackageInErrors(bundle.package, () => addBundleFiles(files, bundle, index, shared))
   files.set('packages.json', [encoder.encode(formatPackageIndex(index))])
   return {
     files: [...files].map(([path, pieces]) => ({ path, pieces })),
@@ -77,7 +77,7 @@ function addCustomBlob(files: Map<string, JsonChunks>, blob: Meta): void {
 }
 
 /** opm works package by package and names the failing one. */
-function nameFailingPackage(name: string, work: () => void): void {
+function withPackageInErrors(name: string, work: () => void): void {
   try {
     work()
   } catch (error) {

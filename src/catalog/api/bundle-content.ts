@@ -1,4 +1,4 @@
-// The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts; throws NotServed for
+// The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts; throws UnservableCatalogError for
 // what opm refuses only when it builds its cache.
 import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
@@ -26,7 +26,7 @@ export interface ApiBundleContent {
   readonly dependencies: readonly ApiTypedValue[]
   /** Without the bulky properties, which clients would copy into annotations. */
   readonly properties: readonly ApiTypedValue[]
-  /** Every olm.bundle.object as JSON. A text that isn't well-formed came from invalid UTF-8 (`brokenByte`). */
+  /** Every olm.bundle.object as JSON. A text that isn't well-formed came from invalid UTF-8 (`invalidByteMarker`). */
   readonly objects: readonly string[]
   /** Index of the first ClusterServiceVersion in `objects`, or -1. */
   readonly csv: number

@@ -110,7 +110,7 @@ export interface OtherBlob {
   readonly name: string
 }
 
-/** Something that opm ignores without an error. find-leniencies.ts keeps at most `oddityCap` per file. */
+/** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxLeniencies` per file. */
 export type Leniency = {
   readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */

@@ -1,4 +1,4 @@
-// A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub refuses more than 50,000 characters or 500
+// A drawing as Mermaid text for a MockGitHub comment, with names escaped. MockGitHub refuses more than 50,000 characters or 500
 // edges; unreadably large pictures are left out well before that.
 import { toPrintable } from '../../findings/printable.ts'
 import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
@@ -6,7 +6,7 @@ import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
 const maxNodes = 90
 const maxEdges = 160
 const maxDrawnSkips = 4
-/** Entities make names up to ten times longer; this leaves room below GitHub's limit for the closing text. */
+/** Entities make names up to ten times longer; this leaves room below MockGitHub's limit for the closing text. */
 const maxCharacters = 40_000
 
 /** Mermaid source without a fence; undefined if the drawing is empty or too large. */

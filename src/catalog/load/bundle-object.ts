@@ -20,12 +20,12 @@ export interface BundleObjectResult {
   readonly problem?: string
 }
 
-const getNoData = (): Uint8Array => new Uint8Array()
+const createEmptyData = (): Uint8Array => new Uint8Array()
 
 /** `previous` is the data of the bundle's previous property. */
 export function parseBundleObject(
   value: Value | undefined,
-  previous: () => Uint8Array = getNoData,
+  previous: () => Uint8Array = createEmptyData,
 ): BundleObjectResult {
   const skimmed = tryFastParse(value)
   if (skimmed) return { summary: skimmed, data: () => decodeObjectData(value, previous) }
@@ -35,7 +35,7 @@ export function parseBundleObject(
   const first = problems[0]
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
-  const bytes = found instanceof Uint8Array ? found : decoded.fields.has('data') ? getNoData() : previous()
+  const bytes = found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyData() : previous()
   const data = (): Uint8Array => bytes
   const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
@@ -53,7 +53,7 @@ function decodeObjectData(value: Value | undefined, previous: () => Uint8Array):
   return found instanceof Uint8Array ? found : previous()
 }
 
-/** opm's error. `isDecoded`: the property's value is fine but the manifest in it isn't. */
+/** opm's error. `isDecodedStruct`: the property's value is fine but the manifest in it isn't. */
 export function formatBundleObjectError(
   bundle: { name: string; package: string },
   index: number,

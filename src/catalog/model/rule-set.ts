@@ -26,7 +26,7 @@ export interface RuleSet {
 type RuleSwitch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
 
 /** The release that introduced each rule. */
-const releaseIntroducingRule: Readonly<Record<RuleSwitch, string>> = {
+const firstReleaseBySwitch: Readonly<Record<RuleSwitch, string>> = {
   deprecations: '1.32.0',
   packageNameSyntax: '1.41.0',
   uniqueVersions: '1.47.0',
@@ -53,7 +53,7 @@ export function findRuleSet(release: string): RuleSet | undefined {
 }
 
 function createRuleSet(id: string, release: string): RuleSet {
-  const isEnabled = (name: RuleSwitch): boolean => compare(release, releaseIntroducingRule[name]) >= 0
+  const isEnabled = (name: RuleSwitch): boolean => compare(release, firstReleaseBySwitch[name]) >= 0
   return {
     id,
     deprecations: isEnabled('deprecations'),

@@ -9,7 +9,7 @@ import { addEndsInTree, maxValueLines } from './tree-ends.ts'
 type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
- * Bytes per document, and of all files together in `mostReadAgain`. Findings in larger documents end on their own line,
+ * Bytes per document, and of all files together in `maxReparsedBytes`. Findings in larger documents end on their own line,
  * to avoid parsing them twice. A bundle of more than a megabyte has a finding for that alone.
  */
 const maxDocumentBytes = 1024 * 1024

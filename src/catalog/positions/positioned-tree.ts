@@ -57,7 +57,7 @@ export class PositionedTreeReader {
   }
 }
 
-/** `PlacedTrees.read` without the fast readers, to test that both agree. */
+/** `PositionedTreeReader.read` without the fast readers, to test that both agree. */
 export function readTreeExactly(
   bytes: Uint8Array,
   { start, end }: DocumentSpan,

@@ -1,4 +1,4 @@
-// Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `templateImages` first.
+// Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `getTemplateImages` first.
 import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
 import { getBasicTemplateImages, renderBasicTemplate } from './basic-template.ts'
 import type { BundleSource } from './bundle-source.ts'

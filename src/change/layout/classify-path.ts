@@ -5,7 +5,7 @@ import { findPathProblem } from './path-rules.ts'
 
 const infrastructureRole: PathRole = { kind: 'infrastructure' }
 
-/** GitHub reads the first that exists. */
+/** MockGitHub reads the first that exists. */
 export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
 
 /** Ownership files at any depth, because their readers search every directory. */

@@ -40,7 +40,7 @@ const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'depreca
 /**
  * Recognises the catalogs among `paths` (every path of one tree).
  * Give the base tip's paths: a layout recognised from a pull request's would let its author choose who owns what.
- * New catalogs beside existing ones come from `withNewCatalogs`.
+ * New catalogs beside existing ones come from `addNewCatalogs`.
  */
 export function detectLayout(
   paths: readonly string[],

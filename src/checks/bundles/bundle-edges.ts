@@ -5,7 +5,7 @@ import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'
 
-/** Omits removed bundles. */
+/** The touched bundles, without removed ones. */
 export function listPresentBundles({ touched, bundles }: PackageSources) {
   return touched.flatMap((bundle) => {
     const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
@@ -24,7 +24,7 @@ export const indexDirectoriesByName = memoizePerObject(
   },
 )
 
-/** Names to look up in catalogs: removed bundles, and targets of touched bundles that no directory has. */
+/** Names to look up in catalogs: removed bundles, and upgrade targets that are in no directory. */
 export function listUnresolvedNames(sources: PackageSources): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
   const known = indexDirectoriesByName(sources)
@@ -46,7 +46,7 @@ export function isKnownBundle(name: string, sources: PackageSources): boolean {
   return indexDirectoriesByName(sources).has(name) || sources.catalogs.has(name)
 }
 
-/** The cycle of `replaces` through this bundle, starting and ending with it; undefined if there is none. */
+/** The cycle of `replaces` through this bundle, starting and ending with it. Undefined without a cycle. */
 export function findReplacesCycle(name: string, sources: PackageSources): readonly string[] | undefined {
   const byName = indexDirectoriesByName(sources)
   const path = [name]
@@ -57,7 +57,7 @@ export function findReplacesCycle(name: string, sources: PackageSources): readon
     if (next === undefined) return undefined
     path.push(next)
     if (next === name) return path.length > 2 ? path : undefined
-    // A cycle that does not include this bundle.
+    // This cycle does not include the bundle.
     if (seen.has(next)) return undefined
     seen.add(next)
   }

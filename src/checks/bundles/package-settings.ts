@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 const nonEmptyStringSchema = z.string().min(1)
-/** YAML reads a login or id of digits as a number. */
+/** YAML parses a login or ID that consists of digits as a number. */
 const loginSchema = z.union([nonEmptyStringSchema, z.number()])
 
 const updateGraphModes = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const
@@ -34,7 +34,7 @@ export type PackageCiYaml = z.output<typeof ciYamlSchema>
 const distinctListSchema = z
   .array(nonEmptyStringSchema)
   .min(1)
-  .refine((list) => new Set(list).size === list.length, { message: 'it names one twice' })
+  .refine((list) => new Set(list).size === list.length, { message: 'the list contains a duplicate' })
 
 export const releaseConfigSchema = z.strictObject({
   merge: z.boolean().optional(),

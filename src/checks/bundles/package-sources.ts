@@ -7,13 +7,13 @@ export interface PackageSources {
   readonly directory: string
   /** Sorted by name. */
   readonly touched: readonly TouchedBundle[]
-  /** All bundle directories of the result by name. Absent if they exceed the size limit; then edges are not judged. */
+  /** All bundle directories of the result by name. Absent if they exceed the size limit; edges are then not checked. */
   readonly bundles?: ReadonlyMap<string, BundleUpgradeFacts>
   readonly published?: ReadonlyMap<string, BundleUpgradeFacts>
-  /** Package names that bundle directories of the base declare. */
+  /** Package names declared by the base's bundle directories. */
   readonly declared: ReadonlySet<string>
   /**
-   * Names of catalog bundles of the result in this package's directory, with their catalogs; only the requested names.
+   * The requested bundle names that this package's catalogs in the result contain, with those catalogs.
    */
   readonly catalogs: ReadonlyMap<string, readonly string[]>
   readonly ciYaml?: SettingsFile & { readonly isTouched: boolean }
@@ -39,8 +39,8 @@ export interface TouchedBundle {
   readonly kind: 'added' | 'changed' | 'removed'
   /** The base's bundle, if the change removes it. */
   readonly removed?: BundleUpgradeFacts
-  /** As a catalog would have it, but without its image. Absent if removed or unreadable by opm. */
+  /** The catalog form of the bundle without its image. Absent if the bundle is removed or opm can't read it. */
   readonly rendered?: RenderedBundle
-  /** Findings in the result, optional suites included. Places name files of the bundle. */
+  /** Findings in the result, including optional suites. Locations are relative to the bundle. */
   readonly findings: readonly Finding[]
 }

@@ -19,7 +19,7 @@ import { readSettings } from './settings-file.ts'
  * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
  * directories are too large.
  */
-export function projectFromDirectories(
+export function projectCatalogsFromDirectories(
   sources: PackageSources,
   imageOf: ImageNamer,
 ): readonly ProjectedCatalog[] {
@@ -28,7 +28,7 @@ export function projectFromDirectories(
   const graphMode = findGraphMode(ciYaml)
   const isOtherGraph = isGraphModeChange(sources)
   if (!graphMode || !bundles || !published || (touched.length === 0 && !isOtherGraph)) return []
-  // Catalogs with more bundles than the directories have edges that the directories don't show.
+  // The catalogs contain bundles without directories, so the directories don't show all edges.
   if (sources.catalogs.size > 0) return []
   const modeBefore = isOtherGraph ? (findGraphMode(ciYamlBefore) ?? graphMode) : graphMode
   const before = buildCatalog(directory, published, { graphMode: modeBefore, imageOf })

@@ -21,7 +21,7 @@ export interface LoadedTemplate {
 
 type CatalogMapping = NonNullable<PackageCiYaml['fbc']>['catalog_mapping'][number]
 
-/** The templates that touched releases name, with their catalogs. */
+/** The templates referenced by touched releases, with their catalogs. */
 export function listTemplatesToRelease(sources: PackageSources): readonly CatalogMapping[] {
   const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []
@@ -29,15 +29,15 @@ export function listTemplatesToRelease(sources: PackageSources): readonly Catalo
   return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
 }
 
-/** One result per template; applies all releases of the change that name it, in order. */
-export function projectFromTemplates(
+/** One result per template. Applies all releases in the change that reference it, in order. */
+export function projectCatalogsFromTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, LoadedTemplate>,
   imageOf: ImageNamer,
 ): readonly ProjectedCatalog[] {
   return listTemplatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
-    return template ? projectTemplate(sources, mapping, template, imageOf) : []
+    return template ? projectTemplateCatalogs(sources, mapping, template, imageOf) : []
   })
 }
 
@@ -75,7 +75,7 @@ function listTemplateReleases(sources: PackageSources): readonly TemplateRelease
   })
 }
 
-function projectTemplate(
+function projectTemplateCatalogs(
   sources: PackageSources,
   { template_name: template, type, catalog_names: catalogs }: CatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
@@ -87,21 +87,21 @@ function projectTemplate(
   if (!first) return []
   const common = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }
   const unknown = (why: string) => [
-    { ...common, unknown: `what the template ${template} would be rendered to: ${why}` },
+    { ...common, unknown: `what the template ${template} renders to (${why})` },
   ]
-  if (isTooLarge === true) return unknown('it is larger than is worked out')
+  if (isTooLarge === true) return unknown('the template is too large')
   const bundles = new Map<string, RenderedBundle>(
     findReusableBundles(bytes ? parseTemplateSchema(bytes) : '', { known }),
   )
   const names = new Set([...bundles.values()].map(({ blob }) => blob.name))
-  // Bundles that the catalogs already have are not added again.
+  // Skips bundles that the catalogs already contain.
   const added = releases.filter(({ name }) => !names.has(name))
   if (added.length === 0) return []
   const source: BundleSource = (reference) => {
     const bundle = bundles.get(reference)
     return bundle
       ? { ok: true, value: [bundle] }
-      : { ok: false, error: `the catalogs do not have ${reference} yet` }
+      : { ok: false, error: `the catalogs do not contain ${reference} yet` }
   }
   const base = bytes && getTemplateImages(bytes)
   if (base && !base.ok) return unknown(base.error)

@@ -1,5 +1,5 @@
-// Catalogs before and after the bundles of a change are added, as data. The images are not built yet, so a configured
-// or placeholder name is used and nothing is claimed about them.
+// Catalogs before and after a change adds its bundles. The images are not built yet, so the catalogs contain a configured
+// or placeholder name, and no findings concern the images.
 import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
@@ -11,15 +11,15 @@ import { describeChange } from '../../change/describe-change.ts'
 import { toBlobSha } from '../../change/ids.ts'
 import type { Location } from '../../findings/finding.ts'
 
-/** All catalogs of one template, or the catalog made from bundle directories. */
+/** All catalogs of one template, or the catalog generated from bundle directories. */
 export interface ProjectedCatalog {
   /** The package's directory below `operators/`. */
   readonly directory: string
   readonly kind: 'template' | 'directories'
-  /** Catalog names. All change in the same way as the first. */
+  /** Catalog names. All catalogs change in the same way as the first. */
   readonly catalogs: readonly string[]
   readonly changes: readonly CatalogChange[]
-  /** Why the future catalogs are unknown; then nothing changes. */
+  /** Why the future catalogs are unknown. If set, there are no changes. */
   readonly unknown?: string
   /** Where the author can fix a problem. */
   readonly at: { readonly whole: Location; readonly edges?: Location }
@@ -65,7 +65,7 @@ function parseCatalogBytes(bytes: Uint8Array): Catalog {
 /** Returns the image name of a bundle directory before the build. */
 export type ImageNamer = (directory: string, version: string) => string
 
-/** Uses the configured pattern, or else placeholders. */
+/** Uses the configured pattern, or a placeholder. */
 export function createImageNamer(pattern: string | undefined): ImageNamer {
   return (directory, version) =>
     (pattern === undefined ? undefined : formatBundleImage(pattern, directory, version)) ??

@@ -1,5 +1,5 @@
-// The files that a release changes. Security: only templates that the release names and their catalogs, whatever
-// settings and bundle say.
+// The files that a release changes. Security: changes only templates that the release references and their catalogs,
+// regardless of the settings and the bundle.
 import { amendTemplate } from '../../catalog/template/amend-template.ts'
 import { renderReleasedCatalog, type ReleasedBundle } from '../../catalog/template/render-released-catalog.ts'
 import {
@@ -33,13 +33,13 @@ export interface ReleaseFiles {
   readonly changes: readonly CatalogChange[]
 }
 
-/** Errors are clauses for people, without a full stop. */
+/** Errors are clauses for readers, without a period. */
 export function computeReleaseFiles(
   base: PackageAtBase,
   bundle: ReleasedBundle,
   templates: readonly PlannedTemplate[],
 ): CatalogReadResult<ReleaseFiles> {
-  if (!isPlainName(base.directory)) return createFailure('the directory of the package has no plain name')
+  if (!isPlainName(base.directory)) return createFailure('the package directory has an invalid name')
   const files = new Map<string, Uint8Array>()
   const changes: CatalogChange[] = []
   for (const one of templates) {
@@ -62,7 +62,7 @@ interface CollectedFiles {
   readonly changes: CatalogChange[]
 }
 
-/** Returns an error for people if the release is impossible. */
+/** Returns a readable error if the release is impossible. */
 function applyTemplateRelease(
   { template: name, type, catalogs: names, release }: PlannedTemplate,
   { directory, templates, catalogs }: PackageAtBase,
@@ -72,11 +72,11 @@ function applyTemplateRelease(
   const known: { catalog: string; place: CatalogAtBase }[] = []
   for (const catalog of names) {
     const baseCatalog = catalogs.get(catalog)
-    if (!baseCatalog) return `there is no catalog ${catalog}, and to begin one is for people`
+    if (!baseCatalog) return `the catalog ${catalog} does not exist, and a maintainer must create it`
     known.push({ catalog, place: baseCatalog })
   }
   const before = templates.get(name)
-  // If a catalog has the bundle, the template has it too, perhaps under another reference.
+  // If a catalog contains the bundle, so does the template, perhaps under another reference.
   const present = collectBundleNames(known.flatMap(({ place }) => place.bytes ?? []))
   const { name: bundleName = '', package: packageName = directory } = bundle.withMetadata
   const amended = present.has(bundleName)

@@ -1,5 +1,5 @@
-// The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only plain
-// ones become paths.
+// The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only
+// plain names become paths.
 import type { BundleRelease, TemplateType } from '../../catalog/template/amend-template.ts'
 import type { CatalogReadResult } from '../../catalog/write/writable-catalog.ts'
 import type { SettingsFile } from './package-sources.ts'
@@ -17,48 +17,48 @@ export interface PlannedTemplate {
 export interface ReleasePlan {
   /** At least one. */
   readonly templates: readonly PlannedTemplate[]
-  /** Whether the bot may merge the release's pull request without a person. */
+  /** Whether catalog-bot can merge the release's pull request without approval. */
   readonly isMergedByItself: boolean
 }
 
-/** `nothing`: no release was requested. An error is a sentence for people, without a full stop. */
+/** `nothing`: no release was requested. Errors are readable sentences without a period. */
 export type ReleasePlanResult =
   CatalogReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
 
-/** Limits rendering work; real releases name far fewer. */
+/** Limits rendering work. Real releases have far fewer. */
 const maxTemplates = 20
 const maxCatalogs = 50
 const maxChannels = 100
-/** Limit for bundle and channel names. The longest public one has a third of this. */
+/** Limit for bundle and channel names. The longest public name has a third of this length. */
 const maxNameLength = 253
 
 export function planRelease(ciYaml: SettingsFile | undefined, config: SettingsFile): ReleasePlanResult {
   const settings = ciYaml && readSettings(ciYaml, ciYamlSchema).value
   if (settings?.fbc?.enabled !== true)
-    return { ok: 'nothing', why: 'ci.yaml does not say `fbc.enabled: true`' }
+    return { ok: 'nothing', why: 'ci.yaml does not set `fbc.enabled: true`' }
   const { value } = readSettings(config, releaseConfigSchema)
   if (!value) return createFailure('its release-config.yaml is malformed')
   if (value.catalog_templates.length > maxTemplates)
-    return createFailure(`its release-config.yaml names more than ${maxTemplates} templates`)
+    return createFailure(`its release-config.yaml lists more than ${maxTemplates} templates`)
   const templates: PlannedTemplate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isPlainName(template) || !/\.(?:ya?ml|json)$/.test(template))
-      return createFailure('its release-config.yaml names a template that is no plain file name')
+      return createFailure('its release-config.yaml lists a template with an invalid file name')
     const mapped = settings.fbc.catalog_mapping.filter(({ template_name: name }) => name === template)
     const [mapping] = mapped
     if (!mapping || mapped.length > 1)
       return createFailure(`ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`)
     if (templates.some((one) => one.template === template))
-      return createFailure(`its release-config.yaml names the template ${template} twice`)
+      return createFailure(`its release-config.yaml lists the template ${template} twice`)
     if (!mapping.catalog_names.every(isPlainName) || mapping.catalog_names.length > maxCatalogs)
       return createFailure(
-        `ci.yaml maps the template ${template} to catalogs without plain names, or to too many`,
+        `ci.yaml maps the template ${template} to catalogs with invalid names, or to too many catalogs`,
       )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
     if (channels.length > maxChannels || !names.every(isPrintableName))
-      return createFailure('its release-config.yaml names channels or bundles that are no plain names')
+      return createFailure('its release-config.yaml lists channels or bundles with invalid names, or too many channels')
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
-      return createFailure('its release-config.yaml has a skipRange that is no plain text')
+      return createFailure('its release-config.yaml has a skipRange with invalid characters or length')
     templates.push({
       template,
       type: mapping.type,
@@ -69,12 +69,12 @@ export function planRelease(ciYaml: SettingsFile | undefined, config: SettingsFi
   return { ok: true, value: { templates, isMergedByItself: value.merge !== false } }
 }
 
-/** A path segment that is neither hidden nor leads elsewhere. */
+/** A path segment that is not hidden and does not leave its directory. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/.test(name) && !name.includes('..')
 }
 
-/** Text without blanks or invisible characters, safe to write into a template. */
+/** Text without whitespace or invisible characters, which is safe to write into a template. */
 export function isPrintableName(name: string): boolean {
   return name.length <= maxNameLength && /^[!-~]+$/.test(name)
 }

@@ -1,4 +1,4 @@
-// Judges the catalogs that a release would produce, like any pull request. Ignores problems that existed before.
+// Validates the catalogs that a release would produce, like any pull request. Ignores existing problems.
 import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
@@ -9,7 +9,7 @@ import { fixedRules } from '../validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../validation/validation.ts'
 import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
 
-/** Errors only: with any of them the bot would refuse its own pull request. */
+/** Errors only, because catalog-bot would reject its own pull request. */
 export function findReleaseProblems(
   changes: readonly CatalogChange[],
   { directory, file }: { readonly directory: string; readonly file: string },

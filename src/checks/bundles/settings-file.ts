@@ -9,7 +9,7 @@ export interface SettingsReadResult<T> {
   /** Absent if the file is invalid. */
   readonly value?: T
   readonly problems: readonly { readonly at: Location; readonly problem: string }[]
-  /** Keys missing from the schema; the other values remain usable. */
+  /** Keys that the schema does not define. The other values remain usable. */
   readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
   /** The location of a value, or of its nearest existing parent. */
   readonly locationOf: (path: SettingsPath) => Location
@@ -36,11 +36,11 @@ export function readSettings<T>(
     unknown: [],
     locationOf,
   })
-  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it holds more than one document')
+  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it contains more than one document')
   const [error] = document?.errors ?? []
-  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not YAML')
+  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not valid YAML')
   const repeated = document && (findRepeatedKey(document) as { range?: readonly number[] } | undefined)
-  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it has a key twice')
+  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it contains a duplicate key')
   let data: unknown
   try {
     data = document?.toJS({ maxAliasCount: 0 }) ?? {}
@@ -62,7 +62,7 @@ export function readSettings<T>(
     problems,
     unknown,
     locationOf,
-    // Unknown keys do not stop the rest from being read.
+    // The rest is read despite unknown keys.
     ...(success
       ? { value }
       : problems.length === 0 && { value: schema.parse(omitInvalidPaths(data, parseError?.issues ?? [])) }),

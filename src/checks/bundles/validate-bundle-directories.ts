@@ -1,4 +1,4 @@
-// The part of the validation check that judges bundle directories and package settings.
+// The part of the validation check that covers bundle directories and package settings.
 import { z } from 'zod'
 import type { Finding } from '../../findings/finding.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
@@ -38,8 +38,8 @@ function validatePackageSources(sources: PackageSources): Finding[] {
 }
 
 /**
- * Why package settings keep the bot from merging, for people. Checks both sides, so that a change can add a restriction
- * but not lift one from the base.
+ * Why package settings prevent an automatic merge. Checks both sides, so that a change can add a restriction but not
+ * remove one from the base.
  */
 export function listManualMergeReasons({
   change,
@@ -55,7 +55,7 @@ export function listManualMergeReasons({
       return text !== undefined && isMergeOff(readSettings({ path, text }, mergeSettingSchema).value?.merge)
     })
     return keepsBack
-      ? [`${path} says \`merge: false\`: it is merged when an owner or a maintainer comments /merge`]
+      ? [`${path} sets \`merge: false\`, so an owner or a maintainer must comment /merge`]
       : []
   })
 }
@@ -63,7 +63,7 @@ export function listManualMergeReasons({
 /** Ignores all other settings. */
 const mergeSettingSchema = z.looseObject({ merge: z.unknown() })
 
-/** YAML readers differ on words for false, so anything but a plain true turns merging off. */
+/** YAML parsers disagree about which words mean false, so any value except a plain true disables merging. */
 function isMergeOff(merge: unknown): boolean {
   return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
 }

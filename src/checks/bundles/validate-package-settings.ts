@@ -1,4 +1,4 @@
-// Judges ci.yaml and release-config.yaml, alone and together.
+// Validates ci.yaml and release-config.yaml, each alone and both together.
 import type { UpdateGraphMode } from '../../catalog/graph/derive-channels.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -43,7 +43,7 @@ export function* validatePackageSettings(
 
 function* validateCiYaml(file: SettingsFile, { templates }: PackageSources): Generator<Finding> {
   const read = readSettings(file, ciYamlSchema)
-  // The owners check refuses a change to a list of owners that is not YAML.
+  // The ownership check rejects a change to a list of owners that is not valid YAML.
   if (!read.isYaml) return
   yield* listSettingProblems(file, read, knownSettingKeys)
   const { value, locationOf } = read
@@ -58,7 +58,7 @@ function* validateCiYaml(file: SettingsFile, { templates }: PackageSources): Gen
     if (!templates.has(name))
       yield createFinding(malformedPackageSettings, at('template_name'), {
         file: file.path,
-        problem: `catalog-templates/ has no file "${name}"`,
+        problem: `catalog-templates/ does not contain a file "${name}"`,
       })
     for (const catalog of catalogs) {
       const other = templateOf.get(catalog)
@@ -90,7 +90,7 @@ function* validateReleaseConfig(
   if (settings?.fbc?.enabled !== true) {
     yield mismatch(
       ['catalog_templates'],
-      `catalog templates are named, but ci.yaml does not say \`fbc.enabled: true\``,
+      `the file lists catalog templates, but ci.yaml does not set \`fbc.enabled: true\``,
     )
     return
   }
@@ -107,7 +107,7 @@ function* validateReleaseConfig(
     if (mapped?.type === 'olm.semver' && others.length > 0)
       yield mismatch(
         [...path, 'channels'],
-        `a semver template has the channels ${semverChannels.join(', ')}, not ${others.join(', ')}`,
+        `a semver template supports only the channels ${semverChannels.join(', ')}, not ${others.join(', ')}`,
       )
     if (sources.bundles === undefined) continue
     for (const [key, names] of [
@@ -118,7 +118,7 @@ function* validateReleaseConfig(
         if (!isKnownBundle(name, sources))
           yield mismatch(
             [...path, key],
-            `it ${key} ${name}, which neither a directory of the package nor its catalogs have`,
+            `the release ${key} ${name}, which exists neither in the package's directories nor in its catalogs`,
           )
   }
 }

@@ -1,4 +1,4 @@
-// Judges future catalogs like existing ones and reports new problems at the line that causes them.
+// Validates future catalogs like existing ones and reports new problems on the line that causes them.
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
@@ -16,8 +16,8 @@ import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
 import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
 
 /**
- * Findings at places of the pull request, before the configuration's severities apply. `told` has the findings about
- * directories and settings, whose consequences are not reported again.
+ * Findings at locations in the pull request, before configured severities apply. `reported` has the findings about
+ * directories and settings; their consequences are not reported again.
  */
 export function validateProjectedCatalogs(
   projected: readonly ProjectedCatalog[],
@@ -63,7 +63,7 @@ function findProjectedProblems(
   for (const rule of upgradeRules)
     if (kind === 'template' || !rulesCheckedElsewhere.has(rule.id)) harm.addAll(runUpgradeRule(rule, change))
   const opm = (catalog: Catalog) => validateCatalog(catalog, { ruleSet, profile: 'opm' }).findings
-  // Fixing one of several errors must not report the others as new.
+  // When a change fixes one of several errors, the others must not be reported as new.
   const wasInvalid = base !== undefined && opm(base).length > 0
   const opmFindings = wasInvalid ? [] : opm(result)
   const known = new Set((base ? runCatalogRules(base) : []).map(toFindingKey))
@@ -85,7 +85,7 @@ const edgeRulePattern = /edge|range|strand|backward|head|replace/
 function relocateFinding(found: Finding, { at, catalogs, directory, kind }: ProjectedCatalog): Finding {
   const { related: _, ...rest } = found
   const where = kind === 'template' ? ` (in ${formatNames(catalogs)}, once the bundle is added)` : ''
-  // The order in which an index adds bundles decides which head or channel it takes.
+  // The order in which bundles are added to an index determines the head and the channels.
   const isOpen = kind === 'directories' && found.severity === 'error'
   return {
     ...rest,

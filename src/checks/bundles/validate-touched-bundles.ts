@@ -20,7 +20,7 @@ import { missingDefaultChannel } from './rules/default-channel-nowhere.ts'
 import { removedBundleInUse } from './rules/removed-bundle-in-use.ts'
 import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
 
-/** `settings` are the result's, if readable. */
+/** `settings` come from the result, if readable. */
 export function* validateTouchedBundles(
   sources: PackageSources,
   settings: PackageCiYaml | undefined,
@@ -52,7 +52,7 @@ function* validateBundleNames(
       directory: bundle.version,
       version: version.text,
     })
-  // The bundle name in the base defines the package, regardless of the directory's name.
+  // The package that the base's bundles declare counts, regardless of the directory name.
   const known = sources.declared.size === 0 ? [sources.directory] : [...sources.declared]
   if (its && !known.includes(its.text))
     yield createFinding(bundleDirectoryOfOtherPackage, locationOf(its), {
@@ -77,7 +77,7 @@ function* validateBundleNames(
     })
 }
 
-/** Matches the other bundles' names, or else package and version. */
+/** Whether the name follows the pattern of the other bundles, or consists of package and version. */
 function isConventionalName(
   name: string,
   version: string,

@@ -1,3 +1,3 @@
 export function formatMoreSuffix(more: number): string {
-  return more === 0 ? '' : ` and of ${more} more`
+  return more === 0 ? '' : ` (and ${more} more)`
 }

@@ -8,6 +8,10 @@ export interface InstallRemark {
   /** `refused`: it does not install with these targets. `unknown`: the check cannot tell. `warning`: it installs. */
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
+  /** The installer's own message, if `says` summarizes it. */
+  readonly detail?: string
+  /** What to do on the command line. */
+  readonly hint?: string
   readonly targets: readonly InstallTarget[]
   /** A finding already reports this. */
   readonly isShown?: true

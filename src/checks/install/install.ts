@@ -54,7 +54,7 @@ function judgeInstalls({ change, config, served }: CheckInput, answers: CheckAns
   if (skippedCount > 0)
     unanswered.push({
       question: `whether ${skippedCount} more packages install`,
-      reason: `only ${packages.length} are tried for one pull request; split it into several`,
+      reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split this one into several`,
       retryAfter: overLimitRetrySeconds,
     })
   return {
@@ -131,14 +131,14 @@ function evaluatePackage(
         .flatMap((row) => row.because)
       return {
         question: `whether package ${change.name} installs from channel ${channel}`,
-        reason: why ?? 'it could not be found out',
+        reason: why ?? 'the simulation was inconclusive',
         retryAfter: Math.min(overLimitRetrySeconds, ...retries),
       }
     })
   if (otherChannels.length > 0)
     unanswered.push({
       question: `whether package ${change.name} installs from ${otherChannels.length} more of its channels`,
-      reason: `only ${plan.channels.length} are tried for one package; change fewer at once`,
+      reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
       retryAfter: overLimitRetrySeconds,
     })
   return {
@@ -195,7 +195,7 @@ function createInstallFinding(
   const reasons = [...new Set(remarks.map(({ says }) => says))]
   const others = acceptance
     .filter(({ target, installs }) => targets.includes(target) && installs === 'other format')
-    .map(({ target }) => `${target} takes bundles of another format`)
+    .map(({ target }) => `${target} does not install bundles of this format.`)
   return createFinding(doesNotInstall, findPackageLocation(change.name, catalog), {
     package: change.name,
     channel,
@@ -233,7 +233,7 @@ function findInlineContent(
     return {
       content: {
         kind: 'unknown',
-        reason: 'it has no image, and the catalog was not asked for its manifests',
+        reason: 'it has no image, and its manifests were not read from the catalog',
       },
     }
   const files = readInlineBundle(result, blob, served.objects.get(blob.name) ?? [])
@@ -242,7 +242,7 @@ function findInlineContent(
   return {
     content: {
       kind: 'missing',
-      reason: 'it has no image, and the catalog does not hold all of its manifests',
+      reason: 'it has no image, and the catalog does not contain all of its manifests',
     },
   }
 }
@@ -253,16 +253,16 @@ function findImageContent(blob: BundleBlob, config: Config, answers: CheckAnswer
     retryAfter,
   })
   const { reference } = parseImageReference(blob.image)
-  if (!reference) return { content: { kind: 'missing', reason: `${blob.image} names no image` } }
+  if (!reference) return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
   if (!isAllowedRegistry(reference, config.images.registries))
     return unknown(`the configuration does not allow the registry of ${blob.image}`, overLimitRetrySeconds)
   const image = answers.get({ kind: 'image', reference: blob.image })
   if (image.kind !== 'ok') return toContentFailure(image)
   const question = createInstallQuestion(blob, image.digest)
   const answer = question && answers.get(question)
-  if (!answer) return unknown('its reference could not be read')
+  if (!answer) return unknown('its image reference is invalid')
   if (answer.kind !== 'bundle') return toContentFailure(answer)
-  if (!answer.install) return unknown('nobody looked at how it installs')
+  if (!answer.install) return unknown('its installation was not simulated')
   const facts = answer.isRestricted === true ? redactInstallFacts(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
@@ -319,7 +319,7 @@ function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
     else if (one.at && !isSameLocation(first, one))
       once.set(key, {
         ...first,
-        related: [...(first.related ?? []), { at: one.at, note: 'here too' }],
+        related: [...(first.related ?? []), { at: one.at, note: 'Also here' }],
       })
   }
   return [...once.values()]
@@ -340,7 +340,7 @@ function* mergeUnanswered(unanswered: readonly UnansweredQuestion[]): Generator<
 
 /** Returns, for example, `2 packages, simulated: OLM v0 yes, OLM v1 no, RukPak registry yes`. */
 function formatInstallSummary(summaries: readonly InstallSummary[]): string {
-  if (summaries.length === 0) return 'no package to install'
+  if (summaries.length === 0) return 'No package to install'
   const packages = new Set(summaries.map((one) => one.package)).size
   const rows = Map.groupBy(
     summaries.flatMap(({ acceptance }) => acceptance).filter(({ installs }) => installs !== 'other format'),

@@ -23,48 +23,48 @@ const provisionerClasses: Readonly<
 
 const clusterOnlyRequirements: readonly (readonly [number, string])[] = [
   [2, 'acts only on objects of its class'],
-  [4, 'uses only the condition types, reasons and phases that are declared'],
-  [5, 'writes every condition type each time, Unknown when it does not know'],
+  [4, 'uses only declared condition types, reasons, and phases'],
+  [5, 'writes every condition type on each update (Unknown if undetermined)'],
   [6, 'sets observedGeneration on the bundle'],
   [7, 'sets contentURL and serves the content'],
-  [8, 'refuses the content to anonymous callers'],
-  [9, 'gives the content to holders of the ClusterRole bundle-reader'],
+  [8, 'denies content to anonymous callers'],
+  [9, 'serves content to subjects with the ClusterRole bundle-reader'],
   [10, 'sets activeBundle on the deployment'],
-  [12, 'makes sure that a Bundle equal to its template exists'],
-  [13, 'moves on only once that Bundle is unpacked'],
-  [14, 'removes superseded Bundles soon'],
+  [12, 'ensures that a Bundle matching its template exists'],
+  [13, 'proceeds only after that Bundle is unpacked'],
+  [14, 'removes superseded Bundles promptly'],
 ]
 
 export function createProvisionerChecklist(format: BundleFormat): readonly ProvisionerRequirement[] {
   const { bundle, deployment } = provisionerClasses[format]
   const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
   const simulated: readonly ProvisionerRequirement[] = [
-    { number: 1, asks: 'has a class name that is an RFC 1123 label', told: 'holds', says: both },
+    { number: 1, asks: 'has an RFC 1123 label as its class name', told: 'holds', says: both },
     bundle === deployment
       ? {
           number: 3,
           asks: 'may convert a bundle for another provisioner',
           told: 'not asked',
-          says: `${bundle} takes ${format} from end to end`,
+          says: `${bundle} handles ${format} without conversion`,
         }
       : {
           number: 3,
           asks: 'may convert a bundle for another provisioner',
           told: 'holds',
-          says: `${bundle} turns ${format} into plain+v0, which ${deployment} applies`,
+          says: `${bundle} converts ${format} to plain+v0, which ${deployment} applies`,
         },
     {
       number: 11,
-      asks: 'takes every type of source, or says that it does not',
+      asks: 'supports every source type or reports that it does not',
       told: 'cluster',
-      says: 'here only the image source was tried',
+      says: 'only the image source was simulated',
     },
   ]
   const others = clusterOnlyRequirements.map(([number, asks]): ProvisionerRequirement => ({
     number,
     asks,
     told: 'cluster',
-    says: 'only a cluster shows it',
+    says: 'only a cluster test can show this',
   }))
   return [...simulated, ...others].sort((a, b) => a.number - b.number)
 }

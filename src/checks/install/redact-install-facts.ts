@@ -4,7 +4,7 @@ import { redactFindings } from '../images/redact-restricted-bundle.ts'
 import type { InstallFacts } from './install-facts.ts'
 
 const hiddenDetailsNotice =
-  'details are not shown here, for readers of this page may have no access to the image'
+  'details are hidden, because readers of this page might not have access to the image'
 
 export function redactInstallFacts(facts: InstallFacts, reference: string): InstallFacts {
   const { unpacked, rendering } = facts
@@ -19,18 +19,18 @@ export function redactInstallFacts(facts: InstallFacts, reference: string): Inst
         ...unpacked,
         keys: unpacked.keys.map(() => ''),
         largest: [],
-        problems: counted(unpacked.problems, 'problems of unpacking'),
+        problems: counted(unpacked.problems, 'unpacking problems'),
       },
     }),
     invalid: redact(facts.invalid),
     rendering: {
       ...(rendering.format !== undefined && { format: rendering.format }),
-      refusals: counted(rendering.refusals, 'reasons of the renderer'),
-      open: counted(rendering.open, 'questions of the renderer'),
+      refusals: counted(rendering.refusals, 'renderer errors'),
+      open: counted(rendering.open, 'inconclusive renderer checks'),
       findings: redact(rendering.findings),
       kinds: [],
     },
-    rukPak: counted(facts.rukPak, 'reasons of its converter'),
+    rukPak: counted(facts.rukPak, 'converter errors'),
     manifests: redact(facts.manifests),
     examples: redact(facts.examples),
     ...(facts.crds && { crds: facts.crds }),

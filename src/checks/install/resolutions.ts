@@ -18,6 +18,7 @@ export interface CompanionOperator {
 }
 
 export interface ChannelResolution {
+  readonly package: string
   readonly channel: string
   /** The channel head. Absent where OLM v0 cannot determine one. */
   readonly head: string | undefined
@@ -108,6 +109,7 @@ export class CatalogUnderTest {
     const before = findHeadEntry(this.baseEntries, packageName, channel)
     const oldHead = before && this.base && this.bundleNamed(this.base, before)
     return {
+      package: packageName,
       channel,
       head: head?.name,
       fresh: this.fresh(packageName, channel),
@@ -155,7 +157,7 @@ export class CatalogUnderTest {
     const installed = this.walk.install(packageName, channel)
     if (installed.kind !== 'installed') return installed
     const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
-    if (root === undefined) throw new Error(`${packageName} was resolved to nothing of it`)
+    if (root === undefined) throw new Error(`the resolution of ${packageName} contains no bundle of the package`)
     return { kind: 'installs', root: root.entry, companions: findCompanions(root, installed.bundles) }
   }
 

@@ -22,7 +22,13 @@ export interface V1Request {
 
 export type V1Resolution =
   | { readonly kind: 'resolved'; readonly bundle: BundleBlob; readonly isDeprecated: boolean }
-  | { readonly kind: 'refused'; readonly bundle?: BundleBlob; readonly message: string }
+  /** `message` is OLM's. `dependency`: the property type that OLM v1 does not support. */
+  | {
+      readonly kind: 'refused'
+      readonly bundle?: BundleBlob
+      readonly message: string
+      readonly dependency?: string
+    }
 
 interface VersionAndRelease {
   readonly version: Version
@@ -75,6 +81,7 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
     return {
       kind: 'refused',
       bundle: best,
+      dependency: dependency.type,
       message:
         `validating bundle ${quote(best.name)}: bundle ${quote(best.name)} has a dependency declared via property ` +
         `${quote(dependency.type)} which is currently not supported`,

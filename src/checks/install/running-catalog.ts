@@ -52,9 +52,9 @@ export function createRunningStep(
   },
 ): InstallStep {
   // Without an image, the check has not seen the catalog start.
-  const title = running?.images.length ? 'The catalog runs' : 'A server answers from the catalog'
+  const title = running?.images.length ? 'The catalog image serves the catalog' : 'A server serves the catalog'
   if (running === undefined || running.responses.length + running.images.length === 0)
-    return createSkippedStep('running', title, 'no server was asked')
+    return createSkippedStep('running', title, 'No server was queried.')
   const facts: string[] = []
   const remarks: InstallRemark[] = []
   const addRejection = (says: string) => remarks.push({ kind: 'refused', says, targets: installTargets })
@@ -62,27 +62,27 @@ export function createRunningStep(
     if (response.kind === 'unknown')
       remarks.push({
         kind: 'unknown',
-        says: `${response.server} could not be asked: ${response.reason}`,
+        says: `${response.server} could not be queried: ${response.reason}`,
         targets: installTargets,
       })
     else if (response.kind === 'refused')
-      addRejection(`${response.server} does not serve it: ${response.reason}`)
+      addRejection(`${response.server} does not serve the catalog: ${response.reason}`)
     else {
       const problems = [...listServerProblems(response, about)]
       problems.forEach((problem) => addRejection(`${response.server}: ${problem}`))
       if (problems.length === 0)
         facts.push(
-          `${response.server} ${response.isPart ? `lists ${about.package}` : `lists ${response.packages.length} packages`}, and gives ${response.bundles.length} bundles of ${about.package}`,
+          `${response.server} ${response.isPart ? `lists ${about.package}` : `lists ${response.packages.length} packages`} and returns ${response.bundles.length} bundles of ${about.package}.`,
         )
     }
-  if (running.images.length === 0) facts.push('it is in no image, so how it starts was not checked')
+  if (running.images.length === 0) facts.push('Startup was not checked, because the catalog is not in an image.')
   for (const image of running.images) {
     const { problems, warnings } = validateCatalogImage(image)
     for (const problem of problems) remarks.push({ kind: 'refused', says: problem, targets: ['OLM v0'] })
     for (const warning of warnings) remarks.push({ kind: 'warning', says: warning, targets: ['OLM v0'] })
     if (problems.length === 0)
       facts.push(
-        `its image for ${image.platform} starts ${[...image.entrypoint, ...image.command].join(' ')}`,
+        `The image for ${image.platform} starts ${[...image.entrypoint, ...image.command].join(' ')}.`,
       )
   }
   return createStep('running', title, facts, remarks)
@@ -120,7 +120,7 @@ function* listServerProblems(
   const absent = entries.filter((entry) => !given.has(`${entry.channel}\n${entry.name}`))
   const [first] = absent
   if (first)
-    yield `it does not give ${quote(first.name)} of channel ${quote(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
+    yield `it does not return ${quote(first.name)} of channel ${quote(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */
@@ -139,16 +139,16 @@ function validateCatalogImage({
   const warnings: string[] = []
   const which = `${reference} for ${platform}`
   const [program = '', ...rest] = [...entrypoint, ...command]
-  if (directory === undefined) problems.push(`${which}: no label says where its catalog lies`)
+  if (directory === undefined) problems.push(`${which}: no label names the catalog directory`)
   if (!/(?:^|\/)opm$/.test(program))
     warnings.push(
-      `${which}: it starts ${quote(program)}, and not opm: whether that serves the catalog is not known`,
+      `${which}: it starts ${quote(program)} instead of opm, so whether it serves the catalog is unknown`,
     )
-  else if (rest[0] !== 'serve') problems.push(`${which}: it starts opm, and not opm serve`)
+  else if (rest[0] !== 'serve') problems.push(`${which}: it starts opm without the serve command`)
   else if (directory !== undefined && !rest.some((argument) => isDirectoryArgument(argument, directory)))
-    problems.push(`${which}: it serves another directory than the label names, ${quote(`/${directory}`)}`)
+    problems.push(`${which}: it does not serve ${quote(`/${directory}`)}, the directory that its label names`)
   if (user === '' || /^(?:0|root)(?::|$)/.test(user))
-    warnings.push(`${which}: it runs as root, which the restricted pod security of OLM does not allow`)
+    warnings.push(`${which}: it runs as root, which OLM's restricted pod security rejects`)
   return { problems, warnings }
 }
 

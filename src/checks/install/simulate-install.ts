@@ -1,4 +1,4 @@
-// Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `judgeInstall` evaluates their
+// Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `evaluateInstall` evaluates their
 // contents. Never reports success for something it could not check.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
@@ -73,7 +73,7 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
   return {
     request,
     channels,
-    ...(!verdict.passed && { rejection: verdict.message ?? 'opm refuses it' }),
+    ...(!verdict.passed && { rejection: verdict.message ?? 'opm rejects it' }),
     bundlesToOpen: [...new Set(opened)],
   }
 }
@@ -204,13 +204,13 @@ function computeAcceptance(
   const its = opened.filter((bundle) => bundle.targets.includes(target))
   const open = [
     ...because('unknown'),
-    ...(its.length === 0 ? [`no bundle was found that ${target} would install, so none was opened`] : []),
+    ...(its.length === 0 ? [`catalog-bot found no bundle that ${target} would install.`] : []),
     ...its
       .filter(
         ({ content }) =>
           content.kind === 'bundle' && !listTargetsForFormat(content.facts.format).includes(target),
       )
-      .map(({ blob }) => `${blob.name}: its format is none that ${target} takes`),
+      .map(({ blob }) => `${target} does not install the format of ${blob.name}.`),
   ]
   return open.length > 0
     ? { target, installs: 'unknown', because: open }
@@ -224,7 +224,7 @@ function listRenderedObjects(content: InstallBundleContent | undefined) {
 function createCatalogStep(rejection: string | undefined): InstallStep {
   return createStep(
     'catalog',
-    'The catalog is served',
+    'opm can serve the catalog',
     [],
     [
       ...(rejection === undefined

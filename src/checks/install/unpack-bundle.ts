@@ -34,7 +34,7 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
   const problems: string[] = []
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
-      problems.push(`${path} lies in a directory of its own, and OLM's unpacker reads none`)
+      problems.push(`${path} is in a subdirectory, which OLM's unpacker ignores`)
   const payload = ['manifests', 'metadata']
     .flatMap((directory) => findFilesInDirectory(files, directory, { hidden: true }))
     .filter(([file]) => file !== annotationsPath)
@@ -43,22 +43,22 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
     const key = file.slice(file.indexOf('/') + 1).replace(/[^-._a-zA-Z0-9]/g, '-')
     const other = byKey.get(key)
     if (other !== undefined)
-      problems.push(`${other} and ${file} become one key of the ConfigMap, "${key}": one of them is lost`)
+      problems.push(`${other} and ${file} have the same ConfigMap key, "${key}", so one overwrites the other`)
     byKey.set(key, file)
   }
-  if (!files.has(annotationsPath)) problems.push(`there is no ${annotationsPath}`)
+  if (!files.has(annotationsPath)) problems.push(`${annotationsPath} isn't found`)
   const objects = payload.filter(
     ([file, bytes]) => file.startsWith('manifests/') && isKubernetesObject(bytes),
   )
   if (objects.length === 0)
-    problems.push('no file of manifests/ is a Kubernetes object: OLM would wait for one without an end')
+    problems.push('manifests/ contains no Kubernetes object, so OLM would wait forever')
   const sizes = payload
     .map(([file, bytes]) => ({ file, bytes: 4 * Math.ceil(packedSize(bytes) / 3) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
   const isClose = Math.abs(bytes - maxConfigMapBytes) <= maxConfigMapBytes * gzipMargin
   if (bytes > maxConfigMapBytes && !isClose)
-    problems.push(`packed it has ${bytes} bytes, and a ConfigMap takes ${maxConfigMapBytes}`)
+    problems.push(`its compressed size is ${bytes} bytes, which exceeds the ConfigMap limit of ${maxConfigMapBytes}`)
   return {
     keys: [...byKey.keys()],
     bytes,
@@ -66,7 +66,7 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
     problems,
     open: isClose
       ? [
-          `packed it has about ${bytes} bytes: too close to the ${maxConfigMapBytes} that a ConfigMap takes to be told from here`,
+          `its compressed size is about ${bytes} bytes, too close to the ConfigMap limit of ${maxConfigMapBytes} to be sure.`,
         ]
       : [],
   }

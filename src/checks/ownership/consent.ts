@@ -151,7 +151,7 @@ export class ConsentEvaluator {
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return findAnyYes(
+    return evaluateAnyRights(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
@@ -169,7 +169,7 @@ export class ConsentEvaluator {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return findAnyYes(
+    return evaluateAnyRights(
       approvals
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -187,7 +187,7 @@ export class ConsentEvaluator {
 
   /** Whether an account owns any of it, or is a maintainer. */
   checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
-    const owns = findAnyYes(
+    const owns = evaluateAnyRights(
       listDistinctOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
@@ -279,7 +279,7 @@ export class ConsentEvaluator {
   /** Whether an authorized person approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): RightsResult {
     const added = requirement.ownerEdit?.added ?? []
-    return findAnyYes(
+    return evaluateAnyRights(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -344,7 +344,7 @@ function findLeastStrictConsent(
 }
 
 /** Yes if any is; otherwise unknown if any is; otherwise no. Stops at the first yes. */
-function findAnyYes(candidates: readonly (() => RightsResult)[]): RightsResult {
+function evaluateAnyRights(candidates: readonly (() => RightsResult)[]): RightsResult {
   const open: UnansweredQuestion[] = []
   for (const candidate of candidates) {
     const holds = candidate()

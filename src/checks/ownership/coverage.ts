@@ -37,7 +37,7 @@ export function computeCoverage(
   )
 }
 
-/** The files alone, as reviewers see them on GitHub. */
+/** The files alone, as reviewers see them on MockGitHub. */
 export function computeFileCoverage(
   paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[],
 ): ApprovalCoverage {

@@ -3,11 +3,11 @@
 const maxShownNames = 5
 
 /** `a`, `a or b`, `a, b or c`, `a, b, c, d, e or 4 others`; `a maintainer` for an empty list. */
-export function formatNameList(names: readonly string[]): string {
+export function formatNameList(names: readonly string[], conjunction: 'and' | 'or' = 'or'): string {
   const [first] = names
   if (first === undefined) return 'a maintainer'
   if (names.length === 1) return first
   const listed = names.length > maxShownNames ? names.slice(0, maxShownNames) : names.slice(0, -1)
   const last = names.length > maxShownNames ? `${names.length - maxShownNames} others` : names.at(-1)
-  return `${listed.join(', ')} or ${last}`
+  return `${listed.join(', ')} ${conjunction} ${last}`
 }

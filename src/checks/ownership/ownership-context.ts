@@ -16,13 +16,13 @@ export interface OwnershipContext extends RequiredApprovals {
 }
 
 export const getOwnershipContext = (input: OwnershipInputs): OwnershipContext =>
-  contextCache(input.change)(input)
+  getContextBuilder(input.change)(input)
 
 /** The effect of the change, to store with an approval and compare later. */
 export const getChangeCoverage = (input: OwnershipInputs): ApprovalCoverage =>
   getOwnershipContext(input).getCoverage()
 
-const contextCache = memoizePerObject((_change: PullRequestChange) =>
+const getContextBuilder = memoizePerObject((_change: PullRequestChange) =>
   memoizeLast(ownershipInputKeys, createOwnershipContext),
 )
 

@@ -286,7 +286,7 @@ function canApprove(principal: Principal): boolean {
   return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
 }
 
-/** Added owners must exist on GitHub; an unknown answer blocks the merge. */
+/** Added owners must exist on MockGitHub; an unknown answer blocks the merge. */
 function validateNewOwners(
   requirement: RequiredApproval,
   answers: CheckAnswers,

@@ -1,5 +1,5 @@
 // Whether an owner file names a person: yes, no or unknown, and unknown never counts as yes. Rights belong to account
-// ids: a login counts only if GitHub resolves it to this account now and did when it was first seen.
+// ids: a login counts only if MockGitHub resolves it to this account now and did when it was first seen.
 import type { UserId } from '../../change/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
@@ -9,7 +9,7 @@ import { memoizePerObject } from '../../findings/memoize.ts'
 
 export type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
-/** An account, and its present login in the form of loginOf(). */
+/** An account, and its present login in the form of normalizeLogin(). */
 export interface GitHubAccount {
   readonly id: UserId
   readonly login: string

@@ -8,7 +8,7 @@ export function findTouchedChannels(
   { name, bundles, channels, defaultChannel, deprecations }: PackageChange,
 ): readonly string[] {
   const its = [base, result].flatMap((catalog) =>
-    catalog ? (channelsByPackage(catalog).get(name) ?? []) : [],
+    catalog ? (groupChannelsByPackage(catalog).get(name) ?? []) : [],
   )
   const touched = new Set([
     ...channels.added,
@@ -28,6 +28,6 @@ export function findTouchedChannels(
   return [...touched].sort()
 }
 
-const channelsByPackage = memoizePerObject(({ channels }: NonNullable<CatalogChange['base']>) =>
+const groupChannelsByPackage = memoizePerObject(({ channels }: NonNullable<CatalogChange['base']>) =>
   Map.groupBy(channels, (channel) => channel.package),
 )

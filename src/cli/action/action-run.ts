@@ -1,5 +1,5 @@
-// What a workflow's event asks for. Events that bring secrets, or a token that may write, together with what a stranger wrote are
-// refused, whatever was checked out; so is every event that nobody here knows.
+// Decides what to do for a workflow event. Rejects unknown events, and events that combine secrets or a write token with untrusted
+// content, regardless of what was checked out.
 import { z } from 'zod'
 
 export type ActionRun =
@@ -14,7 +14,7 @@ export type ActionRun =
   | { readonly kind: 'validate' }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** What runs is what the repository has on a branch of its own, or a queue's merge of what was checked before. */
+/** These events run code from a branch of the repository, or from a merge group whose pull requests were already checked. */
 const eventsToValidate: ReadonlySet<string> = new Set([
   'merge_group',
   'push',
@@ -22,8 +22,8 @@ const eventsToValidate: ReadonlySet<string> = new Set([
   'workflow_dispatch',
 ])
 
-/** Only of a fork's `pull_request` does GitHub promise a token that reads and no secrets. */
-const pullRequestPayload = z.object({
+/** For pull requests from forks, GitHub guarantees a read-only token and no secrets only for the event `pull_request`. */
+const pullRequestPayloadSchema = z.object({
   pull_request: z.object({
     number: z.number().int().positive(),
     user: z.object({
@@ -37,9 +37,9 @@ const pullRequestPayload = z.object({
 
 export function decideActionRun(event: string | undefined, payload: unknown): ActionRun {
   if (event === 'pull_request') {
-    const read = pullRequestPayload.safeParse(payload)
+    const read = pullRequestPayloadSchema.safeParse(payload)
     if (!read.success)
-      return { kind: 'refused', why: 'the event does not say which pull request it is about' }
+      return { kind: 'refused', why: 'the event does not identify a pull request' }
     const { number, user, head, base } = read.data.pull_request
     return {
       kind: 'check',
@@ -52,6 +52,6 @@ export function decideActionRun(event: string | undefined, payload: unknown): Ac
   if (event !== undefined && eventsToValidate.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
-    why: `it does not run on ${event ?? 'no event'}: there a stranger's pull request may stand beside secrets and a token that may write. Use "on: pull_request"`,
+    why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because it might expose secrets or a write token to untrusted code. Use "on: pull_request"`,
   }
 }

@@ -1,16 +1,17 @@
-// The App's commands in the package for authors, which has none of what they run: each says where it is.
+// Stands in for the App's commands in the package for authors, which does not include their code. Each explains where to find it.
 import type { Command } from 'commander'
 
 export function addAppCommandStubs(program: Command): void {
-  for (const name of ['landings', 'serve', 'once', 'demo'])
+  for (const [name, ...aliases] of [['merging', 'landings'], ['serve'], ['once'], ['demo']] as const)
     program
       .command(name, { hidden: true })
+      .aliases(aliases)
       .helpOption(false)
       .allowUnknownOption()
       .allowExcessArguments()
       .action(() => {
         throw new Error(
-          `"${name}" is a command of the App, and this package is for authors. The App runs from its repository: https://github.com/catalog-bot/catalog-bot`,
+          `"${name}" is not included in this package, because it is part of the GitHub App. To run the App, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md`,
         )
       })
 }

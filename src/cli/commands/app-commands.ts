@@ -1,58 +1,89 @@
-// The commands of the App itself. The package for authors has none of what they run: see app-command-stubs.ts.
-import { Argument, type Command } from 'commander'
+// The commands of the App itself. The package for authors does not include their code: see app-command-stubs.ts.
+import { Argument, InvalidArgumentError, type Command } from 'commander'
 import type { DemoOptions } from '../demo.ts'
 import { addHelp } from '../help.ts'
 import type { FreezeCommandOptions } from '../merge-freezes.ts'
 import type { OnceCommandOptions } from '../once.ts'
 import { outputOption, repositoryOption } from '../options.ts'
 
+const mergingActions = ['list', 'freeze', 'unfreeze']
+
+/** The store and the control socket use the former names of the actions, which the command line accepts too. */
+function parseMergingAction(text: string): string {
+  if (text === 'freeze') return 'stop'
+  if (text === 'unfreeze') return 'resume'
+  if (text === 'list' || text === 'stop' || text === 'resume') return text
+  throw new InvalidArgumentError(`Allowed choices are ${mergingActions.join(', ')}.`)
+}
+
 export function addAppCommands(program: Command): void {
-  const landingsCommand = program
-    .command('landings')
-    .description('show where merging is stopped and why; stop and resume it')
-    .addArgument(new Argument('[verb]', 'what to do').choices(['list', 'stop', 'resume']).default('list'))
+  const merging = program
+    .command('merging')
+    .alias('landings')
+    .description('Show, freeze, or unfreeze merging')
+    .addArgument(
+      new Argument('[action]', 'action to take')
+        .choices(mergingActions)
+        .default('list')
+        .argParser(parseMergingAction),
+    )
     .addOption(repositoryOption())
-    .option('--branch <branch>', 'only this branch (default: every branch)')
-    .option('--reason <text>', 'why; people see it on every pull request')
-    .option('--audit', 'resume: also where the branch does not hold what was checked')
-    .option('--json', 'print one JSON document')
+    .option('--branch <branch>', 'branch to freeze or unfreeze (default: every branch)')
+    .option('--reason <text>', 'why merging is frozen; shown on every pull request')
+    .option('--audit', 'unfreeze: also end freezes that follow a failed merge verification')
+    .option('--json', 'print the result as JSON')
     .action(async (verb: string, options: FreezeCommandOptions) =>
       (await import('../merge-freezes.ts')).runFreezeCommand(verb, options),
     )
   addHelp(
-    landingsCommand,
-    ['landings', "landings stop --repository acme/catalog --reason 'a release is under way'"],
-    `stop and resume need --repository. It works on the store that DATABASE_URL or DATA_DIR names. With a store in DATA_DIR it
-asks the App that runs there, through a socket in that folder. Maintainers can do the same with /freeze and /thaw in a comment.
-Exit code: 0; 1 if there was nothing to resume; 2 if the command could not run.`,
+    merging,
+    ['merging', "merging freeze --repository acme/catalog --reason 'Release in progress'"],
+    `freeze and unfreeze require --repository. The command uses the store in DATABASE_URL or DATA_DIR. If an App is running with the
+store in DATA_DIR, the command contacts it through a socket in that folder. Maintainers can also freeze and unfreeze merging with
+the comment commands /freeze and /thaw.
+
+The former names landings, stop, and resume still work.
+
+Exit codes:
+  0  success
+  1  there was nothing to unfreeze
+  2  the command could not run`,
   )
   const serve = program
     .command('serve')
-    .description('run the GitHub App')
+    .description('Run the GitHub App server')
     .action(async () => (await import('../serve.ts')).serve())
-  addHelp(serve, ['serve'], 'Its settings come from the environment: docs/operating.md.')
+  addHelp(serve, ['serve'], 'The server reads its settings from environment variables. See docs/operating.md.')
   const once = program
     .command('once')
-    .description('look at every open pull request of one repository, merge what passes, and end')
+    .description('Process all open pull requests once and exit')
     .addOption(repositoryOption().makeOptionMandatory())
-    .option('--data <folder>', 'what it remembers from run to run (default: nothing is remembered)')
-    .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
+    .option('--data <folder>', 'folder for state that is kept between runs (default: no state is kept)')
+    .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
     .addOption(outputOption('text', 'json'))
     .action(async (options: OnceCommandOptions) => (await import('../once.ts')).runOnce(options))
   addHelp(
     once,
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
-    `For a workflow that runs now and then, instead of a server: docs/once.md has one to copy. The token must be an App's, such as
-the GITHUB_TOKEN of a workflow: GitHub lets nobody else write check runs. It publishes no images, scans none, and hears of
-nothing between two runs. Without --data, what people command in comments (/freeze, /hold, /approve) counts for one run alone.
-Exit code: 0 if every pull request has its answer; 1 if something is left for the next run, or merging is stopped; 2 if the
-command could not run.`,
+    `Use this command in a scheduled workflow, instead of running a server. See docs/once.md for a workflow to copy.
+
+The token must belong to an App, such as the GITHUB_TOKEN of a workflow, because GitHub lets only Apps write check runs. The
+command does not publish or scan images, and it does not receive events between runs. Without --data, comment commands such as
+/freeze, /hold, and /approve apply to one run only.
+
+Exit codes:
+  0  every pull request was decided
+  1  some work is left for the next run, or merging is frozen
+  2  the command could not run`,
   )
   const demo = program
     .command('demo')
-    .description('run the bot against a simulated GitHub and registry, with good and bad pull requests')
-    .option('--keep', 'keep it running at the end')
-    .option('-v, --verbose', "print the bot's log")
+    .description('Run a demo against a simulated GitHub and registry')
+    .option('--keep', 'keep the demo running at the end')
+    .option('-v, --verbose', "print catalog-bot's log")
     .action(async (options: DemoOptions) => (await import('../demo.ts')).runDemoCommand(options))
-  addHelp(demo, ['demo', 'demo --keep'], 'Exit code: 0 if all came to the end it should, 1 if not.')
+  addHelp(demo, ['demo', 'demo --keep'], `Exit codes:
+  0  every pull request ended as expected
+  1  at least one pull request did not end as expected
+  2  the command could not run`)
 }

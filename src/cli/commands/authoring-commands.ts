@@ -1,4 +1,4 @@
-// The commands that write what a catalog is made of: blobs, templates, bundles; and the pages of the rules about them.
+// The commands for writing catalogs (blobs, templates, and bundles) and for reading about rules.
 import { Argument, Option, type Command } from 'commander'
 import type { BundleOptions } from '../bundle.ts'
 import type { ConvertTemplateOptions } from '../convert-template.ts'
@@ -19,19 +19,19 @@ function addInitCommand(program: Command): void {
   const command = program
     .command('init')
     .description(
-      'set up a catalog repository for the bot; or, with a name, print an olm.package blob as opm init does',
+      'Set up a catalog repository, or create an olm.package blob',
     )
-    .argument('[package]', 'the name of a package (default: set up the current repository)')
-    .option('-c, --default-channel <name>', 'package: the channel that subscriptions get')
-    .option('-d, --description <file>', 'package: a file with its description, such as README.md')
-    .option('-i, --icon <file>', 'package: a file with its icon')
+    .argument('[package]', 'package name (default: set up the current repository)')
+    .option('-c, --default-channel <name>', 'package: default channel for subscriptions')
+    .option('-d, --description <file>', 'package: file with the description, such as README.md')
+    .option('-i, --icon <file>', 'package: file with the icon')
     .addOption(
-      new Option('-o, --output <format>', 'package: what to print (default: json)').choices(['json', 'yaml']),
+      new Option('-o, --output <format>', 'package: output format (default: json)').choices(['json', 'yaml']),
     )
-    .option('--action', 'repository: print a GitHub workflow that validates, for those without the App')
-    .option('--write', 'repository: write the configuration, where one is needed, instead of printing it')
+    .option('--action', 'repository: print a GitHub workflow that validates catalogs without the App')
+    .option('--write', 'repository: if a configuration file is needed, write it instead of printing it')
     .addOption(
-      integerOption('--app <id>', "repository: the App's id, for the rulesets", 1, Number.MAX_SAFE_INTEGER),
+      integerOption('--app <id>', 'repository: ID of the App, used in the rulesets', 1, Number.MAX_SAFE_INTEGER),
     )
     .action(async (name: string | undefined, options: InitOptions) =>
       (await import('../init.ts')).runInit(name, options),
@@ -39,18 +39,23 @@ function addInitCommand(program: Command): void {
   addHelp(
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
-    `Without a name it says which catalogs it finds, what the configuration needs to say, and which rulesets to import; it
-changes nothing without --write. Exit code: 0; 1 if no catalog is found; 2 if the command could not run.`,
+    `Without a name, the command lists the catalogs that it finds, the configuration that they require, and the rulesets to import.
+It does not change anything without --write.
+
+Exit codes:
+  0  success
+  1  no catalog was found
+  2  the command could not run`,
   )
 }
 
 function addRenderCommand(program: Command): void {
   const command = program
     .command('render')
-    .description('print file-based catalogs, bundles and templates as one catalog, as opm writes it')
+    .description('Render catalogs, bundles, and templates to FBC')
     .argument(
       '<source...>',
-      'a catalog or bundle directory, a template or list (- for standard input), or an image',
+      'catalog or bundle directory, template or composite file (- for standard input), or image',
     )
     .addOption(migrateLevelOption())
     .addOption(
@@ -70,18 +75,18 @@ function addRenderCommand(program: Command): void {
       'render catalogs/v4.20',
       'render quay.io/example/bundle:v1.2.0 --migrate',
     ],
-    `Templates are basic, semver and substitutes templates, recognised by their schema; the bundle images that they name
-are pulled. A composite list is a YAML file with \`references\`, a name and an image each; all that the images hold,
-bundles or whole catalogs, is printed. As with opm, the output is not validated: run \`validate\` on it.`,
+    `The command recognizes basic, semver, and substitutes templates by their schema, and pulls the bundle images that they reference.
+A composite file is a YAML file with \`references\`, each with a name and an image. The command prints the contents of all these
+images, which can be bundles or catalogs. As with opm, the output is not validated. To validate it, run \`validate\`.`,
   )
 }
 
 function addConvertCommand(program: Command): void {
   const command = program
     .command('convert-template')
-    .description('print a template from which a catalog can be rendered, as opm alpha convert-template does')
-    .addArgument(new Argument('<kind>', 'the kind of template').choices(['basic', 'substitutes']))
-    .argument('[file]', 'a file of a file-based catalog (default, and -: standard input)')
+    .description('Convert a catalog to a basic or substitutes template')
+    .addArgument(new Argument('<kind>', 'type of template').choices(['basic', 'substitutes']))
+    .argument('[file]', 'catalog file (default and -: standard input)')
     .addOption(outputOption('json', 'yaml'))
     .action(
       async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
@@ -90,18 +95,23 @@ function addConvertCommand(program: Command): void {
   addHelp(
     command,
     ['convert-template basic catalogs/v4.20/foo/catalog.yaml -o yaml', 'convert-template basic - -o yaml'],
-    `Exit code: 0; 1 in opm's words where the file is no catalog; 2 if the command could not run.`,
+    `The output matches that of \`opm alpha convert-template\`.
+
+Exit codes:
+  0  success
+  1  the file is not a catalog (prints opm's error message)
+  2  the command could not run`,
   )
 }
 
 function addBundleCommand(program: Command): void {
-  const bundle = program.command('bundle').description('a bundle, as an image or a directory')
+  const bundle = program.command('bundle').description('Validate or render a bundle')
   addHelp(bundle, ['bundle validate bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
   const validate = bundle
     .command('validate')
-    .description('check a bundle: registry+v1, plain+v0 or helm+v3')
-    .argument('<bundle>', 'an image reference or a directory')
-    .option('--suite <names>', 'additional suites of rules, separated by commas')
+    .description('Validate a registry+v1, plain+v0, or helm+v3 bundle')
+    .argument('<bundle>', 'image reference or directory')
+    .option('--suite <names>', 'additional rule suites, comma-separated')
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
     .action(async (name: string, options: BundleOptions) =>
@@ -110,14 +120,18 @@ function addBundleCommand(program: Command): void {
   addHelp(
     validate,
     ['bundle validate bundle', 'bundle validate quay.io/example/bundle:v1.2.0 --suite operatorhub,multiarch'],
-    `Suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects and openshift; operatorframework
-stands for the first three, as for operator-sdk, and all for every one. Exit code: 0 if there is no error, 1 if there is one,
-2 if the bundle could not be read. "catalog-bot rule ID" prints the page of a rule.`,
+    `The suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects, and openshift. As in operator-sdk,
+operatorframework selects the first three. To select every suite, use all. To learn about a rule, run "catalog-bot rule ID".
+
+Exit codes:
+  0  the bundle has no errors
+  1  the bundle has errors
+  2  the bundle could not be read`,
   )
   const render = bundle
     .command('render')
-    .description('print the olm.bundle blob of a bundle, as opm render does')
-    .argument('<bundle>', 'an image reference or a directory')
+    .description('Print the olm.bundle blob of a bundle, like opm render')
+    .argument('<bundle>', 'image reference or directory')
     .addOption(migrateLevelOption())
     .addOption(insecureRegistryOption())
     .action(async (name: string, options: BundleOptions) =>
@@ -129,11 +143,13 @@ stands for the first three, as for operator-sdk, and all for every one. Exit cod
 function addRuleCommand(program: Command): void {
   const command = program
     .command('rule')
-    .description('print the page of a rule: what is wrong, why it matters, what to do')
-    .argument('[id]', 'the rule, as findings name it (default: list all rules)')
+    .description('Explain a rule')
+    .argument('[id]', 'rule ID as shown in findings (default: list all rules)')
     .addOption(outputOption('text', 'json'))
     .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
       (await import('../rule.ts')).printRule(id, options),
     )
-  addHelp(command, ['rule several-heads', 'rule'], `Exit code: 0; 2 if there is no such rule.`)
+  addHelp(command, ['rule several-heads', 'rule'], `Exit codes:
+  0  success
+  2  the rule does not exist`)
 }

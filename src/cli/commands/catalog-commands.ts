@@ -1,4 +1,4 @@
-// The commands for a catalog on disk: judged, drawn, listed, looked up, installed.
+// The commands that validate, draw, list, look up, and install a catalog.
 import { Option, type Command } from 'commander'
 import { addHelp } from '../help.ts'
 import type { GraphCommandOptions } from '../graph.ts'
@@ -26,22 +26,22 @@ export function addCatalogCommands(program: Command): void {
 function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
-    .description('validate directories of file-based catalogs')
+    .description('Validate file-based catalogs')
     .argument(
       '[dir...]',
-      'directories with one catalog each (default: every catalog of the current repository)',
+      'directories that each contain one catalog (default: every catalog in the current repository)',
     )
     .addOption(
-      new Option('--profile <profile>', "opm: exactly opm's verdict; full: our rules too")
+      new Option('--profile <profile>', "opm: only opm's rules, with the same result as opm; full: catalog-bot's rules as well")
         .choices(['full', 'opm'])
         .default('full'),
     )
-    .option('--opm <release>', 'the opm release whose verdict is wanted', 'v1.73')
+    .option('--opm <release>', 'opm release whose validation rules apply', 'v1.73')
     .option('--no-cache', 'do not use the cache')
-    .option('--all', 'print every finding (default: all errors, and ten warnings of each rule)')
+    .option('--all', 'print every finding (default: all errors and ten warnings per rule)')
     .option(
       '--config <file>',
-      "full: read the rules' settings from this file (default: the repository's .github/catalog-bot.yml)",
+      "full: read rule settings from this file (default: the repository's .github/catalog-bot.yml)",
     )
     .option('--no-config', 'full: use the default severity of every rule')
     .addOption(outputOption('text', 'json', 'sarif'))
@@ -51,42 +51,51 @@ function addValidateCommand(program: Command): void {
   addHelp(
     command,
     ['validate', 'validate catalogs/v4.20', 'validate --profile opm catalogs/v4.20', 'validate -o sarif'],
-    `json prints one line for each directory. sarif prints one document, with paths from the current directory. Exit code: 0 if
-there is no error, 1 if there is one, 2 if the command could not run. "catalog-bot rule ID" prints the page of a rule.`,
+    `json prints one line per directory. sarif prints one document with paths relative to the current directory. To learn about a
+rule, run "catalog-bot rule ID".
+
+Exit codes:
+  0  no errors
+  1  at least one error
+  2  the command could not run`,
   )
 }
 
 function addGraphCommand(program: Command): void {
   const graph = program
     .command('graph')
-    .description("draw the upgrade graphs of a catalog's packages")
+    .description('Draw upgrade graphs (Mermaid or SVG)')
     .argument(
       '[dir]',
-      'a directory of file-based catalogs (default: the only catalog of the current repository)',
+      'catalog directory (default: the only catalog in the current repository)',
     )
-    .addOption(repeatableOption('--package <name>', 'only this package'))
+    .addOption(repeatableOption('--package <name>', 'package to draw (default: all packages)'))
     .addOption(outputOption('mermaid', 'svg', 'short'))
     .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
-    .option('--out <folder>', 'write a file for each package')
+    .option('--out <folder>', 'folder to write one file per package to')
     .action(async (dir: string | undefined, options: GraphCommandOptions) =>
       (await import('../graph.ts')).printGraph(dir, options),
     )
   addHelp(
     graph,
     ['graph', 'graph catalogs/v4.20 --package foo', 'graph catalogs/v4.20 -o svg --out pictures'],
-    `mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. short is mermaid too, shortened to what
-GitHub shows in a comment. svg is one picture of one package; for more packages, give a folder with --out. Exit code: 1
-if files could not be read; the rest is drawn.`,
+    `mermaid prints every entry and every edge, like \`opm alpha render-graph\`. short also prints Mermaid, shortened to what GitHub can
+show in a comment. svg prints one picture of one package. For several packages, use --out.
+
+Exit codes:
+  0  success
+  1  some files could not be read (the rest of the catalog is drawn)
+  2  the command could not run`,
   )
   const renderGraph = program
     .command('render-graph')
-    .description('print upgrade graphs in mermaid, as opm alpha render-graph does')
-    .argument('<catalog...>', 'directories of file-based catalogs, or catalog images')
-    .option('-p, --package-name <name>', 'only this package')
-    .option('--minimum-edge <bundle>', 'only what upgrades from this bundle onwards')
+    .description("Print upgrade graphs in opm's Mermaid format")
+    .argument('<catalog...>', 'catalog directories or catalog images')
+    .option('-p, --package-name <name>', 'package to print (default: all packages)')
+    .option('--minimum-edge <bundle>', 'print only the upgrades that start at this bundle')
     .option(
       '--draw-v0-semantics',
-      'show what OLM v0 passes over: skipped bundles, and edges that do not count',
+      'mark skipped bundles and edges that OLM v0 ignores',
     )
     .addOption(insecureRegistryOption())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
@@ -99,29 +108,34 @@ if files could not be read; the rest is drawn.`,
       'render-graph catalogs/v4.20 -p foo --draw-v0-semantics',
       'render-graph quay.io/example/catalog:v4.20 --minimum-edge foo.v1.2.0',
     ],
-    `Exit code: 0; 1 in opm's words where the catalog cannot be drawn; 2 if the command could not run.`,
+    `The arguments and the output match those of \`opm alpha render-graph\`.
+
+Exit codes:
+  0  success
+  1  the catalog cannot be drawn (prints opm's error message)
+  2  the command could not run`,
   )
 }
 
 function addListCommand(program: Command): void {
-  const group = program.command('list').description('list what is in a catalog, as opm alpha list does')
+  const group = program.command('list').description('List packages, channels, or bundles')
   addHelp(group, ['list packages catalogs/v4.20', 'list bundles catalogs/v4.20 foo'])
   const lists = [
     [
       'packages',
-      'list the packages: name, display name, default channel',
+      'List packages with their display names and default channels',
       '',
       'list packages catalogs/v4.20',
     ],
     [
       'channels',
-      'list the channels of all packages, or of one, with their heads',
+      'List channels and their heads, for all packages or for one',
       '[package]',
       'list channels catalogs/v4.20 foo',
     ],
     [
       'bundles',
-      'list the bundles of all packages, or of one, once for each channel',
+      'List bundles by channel, for all packages or for one',
       '[package]',
       'list bundles catalogs/v4.20 foo',
     ],
@@ -130,8 +144,8 @@ function addListCommand(program: Command): void {
     const command = group
       .command(kind)
       .description(description)
-      .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
-    if (second !== '') command.argument(second, 'only this package')
+      .argument('<catalog>', 'catalog directory or catalog image')
+    if (second !== '') command.argument(second, 'package to list (default: all packages)')
     command
       .addOption(outputOption('text', 'json'))
       .addOption(insecureRegistryOption())
@@ -143,7 +157,12 @@ function addListCommand(program: Command): void {
     addHelp(
       command,
       [example, `list ${kind} quay.io/example/catalog:v4.20 -o json`],
-      `text is what opm prints. Exit code: 0; 1 in opm's words where it would not load the catalog; 2 if the command could not run.`,
+      `text matches the output of \`opm alpha list\`.
+
+Exit codes:
+  0  success
+  1  opm could not load the catalog, or the package was not found (prints opm's error message)
+  2  the command could not run`,
     )
   }
 }
@@ -151,10 +170,10 @@ function addListCommand(program: Command): void {
 function addImagesCommand(program: Command): void {
   const command = program
     .command('images')
-    .description('look up every image that a catalog names in its registry')
-    .argument('<dir>', 'a directory of file-based catalogs')
-    .addOption(integerOption('--concurrency <n>', 'how many to look up at once', 1, 1000).default(64))
-    .option('--resume <file>', 'save answers in this file, and continue from it')
+    .description('Verify that all referenced images exist')
+    .argument('<dir>', 'catalog directory')
+    .addOption(integerOption('--concurrency <n>', 'maximum number of simultaneous lookups', 1, 1000).default(64))
+    .option('--resume <file>', 'file that stores results, so that an interrupted run can continue')
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
     .action(async (dir: string, options: ImagesOptions) =>
@@ -163,7 +182,10 @@ function addImagesCommand(program: Command): void {
   addHelp(
     command,
     ['images catalogs/v4.20', 'images catalogs/v4.20 --resume answers.jsonl -o json'],
-    `Exit code: 0 if no image is certainly missing, 1 if one is, 2 if the command could not run.`,
+    `Exit codes:
+  0  every image exists
+  1  at least one image does not exist
+  2  the result is inconclusive for some images, or the command could not run`,
   )
 }
 
@@ -171,54 +193,55 @@ function addInstallCommand(program: Command): void {
   const command = program
     .command('install')
     .description(
-      'install a package without a cluster: what OLM would resolve, unpack and create; then on one, where one is given',
+      'Simulate installing a package, or install it with --kubeconfig',
     )
-    .argument('<dir>', 'a directory of file-based catalogs, or a catalog image')
-    .requiredOption('--package <name>', 'the package')
+    .argument('<dir>', 'catalog directory or catalog image')
+    .requiredOption('--package <name>', 'package to install')
     .addOption(
-      repeatableOption('--channel <name>', 'only this channel (default: the default channel)').conflicts(
+      repeatableOption('--channel <name>', 'channel to install from (default: the default channel)').conflicts(
         'allChannels',
       ),
     )
-    .option('--all-channels', 'every channel of the package')
+    .option('--all-channels', 'install from every channel of the package')
     .option(
       '--upgrade-from <dir>',
-      'the catalog as it was: upgrade its versions (default: those of the catalog)',
+      'earlier version of the catalog whose bundles are upgraded (default: the catalog itself)',
     )
     .addOption(
-      repeatableOption('--bundle <name=dir>', "a bundle's content from a directory instead of its image"),
+      repeatableOption('--bundle <name=dir>', 'read the content of a bundle from a directory instead of its image'),
     )
     .addOption(
       repeatableOption(
         '--beside <catalog>',
-        'another catalog that dependencies may come from, as [NAME[:PRIORITY]=]DIR or image (priority default: 0)',
+        'another catalog that can provide dependencies, as [NAME[:PRIORITY]=]DIR or image (default priority: 0)',
       ),
     )
     .addOption(
       listOption(
         '--with <target>',
-        'it must install with olm-v0, olm-v1, rukpak-plain, rukpak-registry or rukpak-helm',
+        'target that the package must install with: olm-v0, olm-v1, rukpak-plain, rukpak-registry, or rukpak-helm',
         ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm'],
       ),
     )
-    .option('--objects', 'print the objects that would be created too')
-    .option('--offline', 'contact no registry')
+    .option('--objects', 'also print the objects that would be created')
+    .option('--verbose', "print the installers' full messages")
+    .option('--offline', 'do not contact any registry')
     .option(
       '--kubeconfig <file>',
-      'install it on this cluster too, in a namespace of its own that is removed again',
+      'also install on this cluster, in a temporary namespace',
     )
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--context <name>', 'kubeconfig context (default: the current context)')
     .option(
       '--catalog-host <host>',
-      'where the cluster reaches this machine, which serves it the catalog (default: its first address)',
+      'address at which the cluster can reach this machine, which serves the catalog (default: its first address)',
     )
     .option(
       '--installer-role <name>',
-      'ClusterRole of the installer of OLM v1 before 1.11 (default: cluster-admin)',
+      'ClusterRole of the installer for OLM v1 before 1.11 (default: cluster-admin)',
     )
     .option(
       '--force-clean-up',
-      "take off the finalizers of OLM's objects where OLM does not remove them in time",
+      "remove the finalizers of OLM's objects if OLM does not remove them in time",
     )
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
@@ -232,8 +255,12 @@ function addInstallCommand(program: Command): void {
       'install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20',
       'install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0,olm-v1',
     ],
-    `Without --with, a registry+v1 bundle must install with OLM v0, and any other with RukPak. Exit code: 0 if it installs, 1 if
-it does not, 2 if that could not be found out (an image cannot be read, or the cluster does not suit, for example) or the
-command could not run. With --kubeconfig what the cluster says counts.`,
+    `Without --with, a registry+v1 bundle must install with OLM v0, and any other bundle with RukPak. With --kubeconfig, the result on
+the cluster determines the exit code.
+
+Exit codes:
+  0  the package installs
+  1  the package does not install
+  2  the result is inconclusive (for example, an image cannot be read or the cluster is unsuitable), or the command could not run`,
   )
 }

@@ -1,4 +1,4 @@
-// The commands for catalog images: built, put on another base, signed, verified, served.
+// The commands that build, rebase, sign, verify, and serve catalog images.
 import { Option, type Command } from 'commander'
 import type { BuildOptions, RebaseOptions } from '../build.ts'
 import type { GenerateDockerfileOptions } from '../generate-dockerfile.ts'
@@ -26,46 +26,46 @@ export function addImageCommands(program: Command): void {
   addServeCatalogCommand(program)
 }
 
-/** What building and rebasing have in common: a base, and where the image goes. */
+/** Creates a command with the options that `build` and `rebase` share. */
 function createImageCommand(program: Command, name: string): Command {
   return program
     .command(name)
-    .addOption(repeatableOption('-t, --tag <image>', 'the name of the image, REGISTRY/REPOSITORY:TAG'))
-    .option('--push', 'push it; credentials are those of docker and podman')
-    .option('--dry-run', 'say what a push would change, and write nothing')
-    .option('--oci-layout <dir>', 'write it to a directory as an OCI image layout')
+    .addOption(repeatableOption('-t, --tag <image>', 'name of the image, as REGISTRY/REPOSITORY:TAG'))
+    .option('--push', "push the image with Docker's or Podman's credentials")
+    .option('--dry-run', 'print what a push would change, without pushing')
+    .option('--oci-layout <dir>', 'write the image to a directory as an OCI image layout')
     .addOption(
       listOption(
         '--platform <platform>',
-        'only this platform, such as linux/amd64 (default: all of the base)',
+        'platform to build for, such as linux/amd64 (default: all platforms of the base image)',
       ),
     )
-    .addOption(repeatableOption('--annotation <key=value>', 'an annotation: where the image comes from'))
-    .option('--key <file>', 'with --push: sign the image and its provenance with this private key')
-    .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
-    .option('--no-recursive', 'of an image for several platforms, sign the index alone')
-    .option('--no-provenance', 'with --push: put no bill of images and no provenance beside the image')
+    .addOption(repeatableOption('--annotation <key=value>', 'image annotation, such as org.opencontainers.image.source'))
+    .option('--key <file>', 'with --push: private key to sign the image and its provenance with')
+    .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
+    .option('--no-recursive', 'for a multi-platform image, sign only the index')
+    .option('--no-provenance', 'with --push: do not attach an SBOM or provenance to the image')
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
 }
 
 function addBuildCommand(program: Command): void {
   const command = createImageCommand(program, 'build')
-    .description('build a catalog image without a container engine, and push it')
-    .argument('<source>', 'a directory of a file-based catalog, or a composite list')
-    .option('-i, --base-image <image>', 'the image with opm in it, or scratch', defaultOpmImage)
-    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'a label of the image'))
-    .option('--no-serve-cache', 'leave out the cache: opm builds one at each start')
-    .option('--uncompressed', 'do not compress the layer')
+    .description('Build (and push) a catalog image')
+    .argument('<source>', 'catalog directory or composite file')
+    .option('-i, --base-image <image>', 'base image that contains opm, or scratch', defaultOpmImage)
+    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'image label'))
+    .option('--no-serve-cache', "omit opm's cache, which opm then builds at each start")
+    .option('--uncompressed', 'do not compress the catalog layer')
     .addOption(
-      new Option('--format <format>', 'the format of the documents')
+      new Option('--format <format>', 'format of the image manifests')
         .choices(['oci', 'docker'])
         .default('oci'),
     )
-    .addOption(timeOption('--created <time>', 'the time in the image (default: SOURCE_DATE_EPOCH, or 1970)'))
-    .option('--force', 'push also if nothing has changed')
-    .option('--dockerfile', 'print the Dockerfile of `generate dockerfile` instead, and stop')
-    .option('-b, --builder-image <image>', 'the Dockerfile: the image of the build stage', defaultOpmImage)
+    .addOption(timeOption('--created <time>', 'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)'))
+    .option('--force', 'push even if nothing changed')
+    .option('--dockerfile', 'print a Dockerfile instead, like `generate dockerfile`')
+    .option('-b, --builder-image <image>', 'with --dockerfile: image of the build stage', defaultOpmImage)
     .action(async (source: string, options: BuildOptions) =>
       (await import('../build.ts')).build(source, options),
     )
@@ -77,21 +77,26 @@ function addBuildCommand(program: Command): void {
       'build composite.yaml --dry-run',
       'build catalog -t quay.io/org/catalog:v4.20 --push --key cosign.key',
     ],
-    `The same catalog on the same base gives the same digest. If the tags hold the same content already, nothing is pushed. A
-composite list is a YAML file with name, repo, tag, and references with a name and an image each. docs/publishing.md tells
-more. Exit code: 0; 1 if opm would not serve the catalog; 2 if the command could not run.`,
+    `No container engine is required. The same catalog on the same base image always results in the same digest. If the tags already
+have this content, nothing is pushed. A composite file is a YAML file with name, repo, tag, and references, each with a name and an
+image. For details, see docs/publishing.md.
+
+Exit codes:
+  0  success
+  1  opm would not serve the catalog
+  2  the command could not run`,
   )
 }
 
 function addRebaseCommand(program: Command): void {
   const command = createImageCommand(program, 'rebase')
-    .description('put a published catalog image on a new base, its catalog unchanged')
-    .argument('<image>', 'the catalog image; it gets the tags, or keeps its own')
-    .requiredOption('-i, --base-image <image>', 'the new base')
+    .description('Rebase a catalog image onto a new base image')
+    .argument('<image>', 'catalog image whose tag is updated, unless --tag names other tags')
+    .requiredOption('-i, --base-image <image>', 'new base image')
     .addOption(
       repeatableOption(
         '-l, --extra-labels <key=value>',
-        'a label that it was built with (default: asked of the old base)',
+        'label that the image was built with (default: determined from the old base image)',
       ),
     )
     .action(async (image: string, options: RebaseOptions) =>
@@ -100,39 +105,47 @@ function addRebaseCommand(program: Command): void {
   addHelp(
     command,
     ['rebase quay.io/org/catalog:v4.20 -i quay.io/operator-framework/opm:v1.73.0 --push'],
-    `Exit code: 0; 2 if the command could not run.`,
+    `The catalog itself does not change.
+
+Exit codes:
+  0  success
+  1  the catalog image is not valid
+  2  the command could not run`,
   )
 }
 
 function addGenerateCommand(program: Command): void {
-  const group = program.command('generate').description('write files for building a catalog with other tools')
+  const group = program.command('generate').description('Generate a Dockerfile')
   addHelp(group, ['generate dockerfile catalog'])
   const command = group
     .command('dockerfile')
-    .description('write <dir>.Dockerfile beside a catalog, as opm generate dockerfile does')
-    .argument('<dir>', 'a directory of a file-based catalog')
-    .option('-i, --base-image <image>', 'the image that the catalog is put on', defaultOpmImage)
-    .option('-b, --builder-image <image>', 'the image of the build stage', defaultOpmImage)
-    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'a label of the image'))
+    .description('Write <dir>.Dockerfile next to a catalog, like opm generate dockerfile')
+    .argument('<dir>', 'catalog directory')
+    .option('-i, --base-image <image>', 'base image for the catalog', defaultOpmImage)
+    .option('-b, --builder-image <image>', 'image of the build stage', defaultOpmImage)
+    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'image label'))
     .action(async (dir: string, options: GenerateDockerfileOptions) =>
       (await import('../generate-dockerfile.ts')).generateDockerfile(dir, options),
     )
   addHelp(
     command,
     ['generate dockerfile catalog', 'generate dockerfile catalog -i scratch -l team=cats'],
-    `A file that is there already is left as it is. "build" needs no Dockerfile and no container engine. Exit code: 0, or 2 if
-the command could not run.`,
+    `The command does not overwrite an existing file. The build command requires neither a Dockerfile nor a container engine.
+
+Exit codes:
+  0  success
+  2  the command could not run`,
   )
 }
 
 function addVerifyCommand(program: Command): void {
   const command = program
     .command('verify')
-    .description('check that an image is signed by a key, and print what its provenance says')
-    .argument('<image>', 'an image reference, by tag or digest')
-    .requiredOption('--key <file>', 'the public key, in PEM (cosign.pub)')
-    .option('--no-recursive', "of an image for several platforms, check the index's signature alone")
-    .option('--signed-as <repository>', 'the repository that it was signed in, where this is a copy of it')
+    .description('Verify an image signature and show its provenance')
+    .argument('<image>', 'image reference, by tag or digest')
+    .requiredOption('--key <file>', 'public key in PEM format (cosign.pub)')
+    .option('--no-recursive', 'for a multi-platform image, verify only the signature of the index')
+    .option('--signed-as <repository>', 'for a copied image: repository in which the original was signed')
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
     .action(async (image: string, options: VerifyCommandOptions) =>
@@ -141,38 +154,47 @@ function addVerifyCommand(program: Command): void {
   addHelp(
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
-    `It accepts what \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, if the signature is for this
-repository and each platform's manifest is signed, too. Attestations may be missing; where there are some, one must be by the key. Exit code: 0 if the image is verified,
-1 if not, 2 if the command could not run.`,
+    `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, but also requires
+that they are for this repository and that each platform's manifest is signed. Attestations are optional, but if there are any, at
+least one must be signed with the key.
+
+Exit codes:
+  0  the image is verified
+  1  the image is not verified
+  2  the command could not run`,
   )
 }
 
 function addSignCommand(program: Command): void {
   const command = program
     .command('sign')
-    .description("sign an image in its registry, in cosign's format")
-    .argument('<image>', 'an image reference, by tag or digest')
-    .requiredOption('--key <file>', 'the private key: as cosign keeps it (cosign.key), or PKCS #8 in PEM')
-    .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
-    .option('--no-recursive', 'of an image for several platforms, sign the index alone')
+    .description('Sign an image (cosign-compatible)')
+    .argument('<image>', 'image reference, by tag or digest')
+    .requiredOption('--key <file>', "private key in cosign's format (cosign.key) or in PKCS #8 PEM format")
+    .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
+    .option('--no-recursive', 'for a multi-platform image, sign only the index')
     .addOption(insecureRegistryOption())
     .action(async (image: string, options: SignOptions) => (await import('../sign.ts')).sign(image, options))
   addHelp(
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
-    `The digest that the tag names now is signed, with each platform's manifest below it; signatures that are there stay. An image that the key has signed already is
-left as it is. Exit code: 0, or 2 if the command could not run.`,
+    `The command signs the digest that the tag currently refers to, and the manifest of each platform. It keeps existing signatures, and
+does not change an image that the key has already signed.
+
+Exit codes:
+  0  the image is signed
+  2  the command could not run`,
   )
 }
 
 function addServeCatalogCommand(program: Command): void {
   const command = program
     .command('serve-catalog')
-    .description('serve a catalog to OLM: its gRPC API, as opm serve does, and the HTTP API of catalogd')
-    .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
-    .addOption(portOption('-p, --port <n>', 'the port of the gRPC API').default(50051))
-    .addOption(portOption('--http-port <n>', 'the port of the HTTP API').default(8080))
-    .option('--host <address>', 'the address to listen on; 0.0.0.0 is all of them', '127.0.0.1')
+    .description('Serve a catalog over gRPC and HTTP')
+    .argument('<catalog>', 'catalog directory or catalog image')
+    .addOption(portOption('-p, --port <n>', 'port of the gRPC API').default(50051))
+    .addOption(portOption('--http-port <n>', 'port of the HTTP API').default(8080))
+    .option('--host <address>', 'address to listen on; use 0.0.0.0 for all addresses', '127.0.0.1')
     .addOption(insecureRegistryOption())
     .action(async (catalog: string, options: ServeCatalogOptions) =>
       (await import('../serve-catalog.ts')).serveCatalog(catalog, options),
@@ -180,11 +202,15 @@ function addServeCatalogCommand(program: Command): void {
   addHelp(
     command,
     ['serve-catalog catalogs/v4.20', 'serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0'],
-    `Then ask it:
+    `The gRPC API is the one of opm serve. The HTTP API is the one of catalogd. Example requests:
   curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
   grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
 
-The catalog is read once, at the start. SIGTERM ends it when the calls that are under way have their answers. Exit code: 0
-if it was told to stop, 1 if opm would not serve the catalog, 2 if the command could not run.`,
+The command reads the catalog once, at startup. After SIGTERM, it finishes the requests in progress and exits.
+
+Exit codes:
+  0  the server was stopped by a signal
+  1  opm would not serve the catalog
+  2  the command could not run`,
   )
 }

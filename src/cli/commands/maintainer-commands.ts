@@ -1,4 +1,4 @@
-// The commands of whoever maintains a catalog repository, and what every command line has.
+// The commands for maintainers of a catalog repository, and shell completion.
 import { Argument, type Command } from 'commander'
 import type { DoctorOptions } from '../doctor.ts'
 import { addHelp } from '../help.ts'
@@ -13,16 +13,16 @@ import {
 export function addMaintainerCommands(program: Command): void {
   const doctor = program
     .command('doctor')
-    .description('say what a branch on GitHub demands, how the App would merge there, and what is missing')
-    .argument('[owner/name]', 'the repository')
+    .description('Diagnose App permissions, branch rules, and connectivity')
+    .argument('[owner/name]', 'GitHub repository')
     .addOption(repositoryOption())
-    .option('--branch <name>', 'the branch (default: the default branch)')
-    .option('--config <file>', 'a configuration (default: none)')
-    .addOption(integerOption('--app <id>', "the App's id, when a token is used", 1, Number.MAX_SAFE_INTEGER))
-    .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
-    .option('--rulesets <folder>', 'write the two recommended rulesets there, to be imported')
+    .option('--branch <name>', 'branch to diagnose (default: the default branch)')
+    .option('--config <file>', 'configuration file (default: none)')
+    .addOption(integerOption('--app <id>', 'ID of the App, required with a token', 1, Number.MAX_SAFE_INTEGER))
+    .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
+    .option('--rulesets <folder>', 'folder to write the two recommended rulesets to, for import into GitHub')
     .addOption(
-      listOption('--registry <host>', 'a registry to ask, beside those that the configuration allows'),
+      listOption('--registry <host>', 'registry to check, in addition to those that the configuration allows'),
     )
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
@@ -32,17 +32,22 @@ export function addMaintainerCommands(program: Command): void {
   addHelp(
     doctor,
     ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],
-    `It looks at permissions, the branch's rules, deliveries, registries, proxy and clock, and changes nothing. Where APP_ID, the
-private key and the webhook secret are in the environment, the App itself asks; else the token does, which cannot see the App's
-permissions and deliveries. Exit code: 0 if the App can merge and nothing is missing, 1 if not, 2 if the command could not run.`,
+    `The command checks permissions, branch rules, webhook deliveries, registries, the proxy, and the clock. It does not change anything.
+If APP_ID, the private key, and the webhook secret are in the environment, the command authenticates as the App. Otherwise, it uses
+the token, which cannot read the App's permissions and deliveries.
+
+Exit codes:
+  0  the App can merge and nothing is missing
+  1  the App cannot merge, or something is missing
+  2  the result is inconclusive, or the command could not run`,
   )
 }
 
 export function addCompletionCommand(program: Command): void {
   const command = program
     .command('completion')
-    .description('print a script that completes commands and options in your shell')
-    .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish']))
+    .description('Print a shell completion script')
+    .addArgument(new Argument('<shell>', 'name of the shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
       const { completionScript } = await import('../completion.ts')
       const { print } = await import('../output.ts')
@@ -51,7 +56,9 @@ export function addCompletionCommand(program: Command): void {
   addHelp(
     command,
     ['completion bash', 'completion zsh', 'completion fish'],
-    `bash: source <(catalog-bot completion bash), in ~/.bashrc. zsh: the same with zsh, behind compinit, in ~/.zshrc. fish:
-catalog-bot completion fish > ~/.config/fish/completions/catalog-bot.fish.`,
+    `To enable completion:
+  bash: add "source <(catalog-bot completion bash)" to ~/.bashrc
+  zsh:  add "source <(catalog-bot completion zsh)" to ~/.zshrc, after compinit
+  fish: run "catalog-bot completion fish > ~/.config/fish/completions/catalog-bot.fish"`,
   )
 }

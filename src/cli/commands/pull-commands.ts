@@ -1,4 +1,4 @@
-// The commands for a pull request that exists only as commits of a local repository.
+// The commands for a pull request that exists only as commits in a local repository.
 import { Option, type Command } from 'commander'
 import type { ActionOptions } from '../action.ts'
 import type { CheckOptions } from '../check.ts'
@@ -13,7 +13,7 @@ export function addPullCommands(program: Command): void {
     addPullOptions(
       program
         .command('check')
-        .description('decide on a pull request in a local git repository, without GitHub'),
+        .description('Predict whether catalog-bot would merge a local branch'),
     )
       .addOption(outputOption('text', 'json'))
       .action(async (options: CheckOptions) => (await import('../check.ts')).checkPull(options)),
@@ -22,29 +22,41 @@ export function addPullCommands(program: Command): void {
       'check --base upstream/main --author your-login',
       'check --repo ../catalog --head update --offline -o json',
     ],
-    `The author is the login that git (github.user) or gh has for you. Exit code: 0 if the bot would merge it, 1 if not
-(blocked, waiting for people, or a registry did not answer), 2 if the command could not run.`,
+    `The default author is your GitHub login, from github.user in the Git configuration or from gh.
+
+Exit codes:
+  0  catalog-bot would merge the branch
+  1  catalog-bot would not merge the branch (it is blocked, waiting for approval, or inconclusive)
+  2  the command could not run`,
   )
   addHelp(
     addPullOptions(
       program
         .command('explain')
-        .description('print snapshot, facts, findings, verdict and actions of a decision, and stop'),
+        .description('Print the full decision for a branch as JSON'),
     ).action(async (options: LocalPullOptions) => (await import('../explain.ts')).explainPull(options)),
     ['explain', 'explain --base main --head update --author your-login --offline'],
-    `It prints one JSON document. For the page of a rule: "catalog-bot rule ID". Exit codes are those of check.`,
+    `The JSON document contains the snapshot, facts, findings, verdict, and actions. To learn about a rule, run "catalog-bot rule ID".
+
+Exit codes:
+  0  catalog-bot would merge the branch
+  1  catalog-bot would not merge the branch
+  2  the command could not run`,
   )
   addHelp(
     addCommitRangeOptions(
-      program.command('diff').description('show what changes in the catalogs between two commits'),
+      program.command('diff').description('Show catalog changes between two commits'),
     )
       .addOption(outputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
-      .option('--out <folder>', 'svg: where to write a file for each package that changes')
+      .option('--out <folder>', 'svg: folder to write one file per changed package to')
       .action(async (options: DiffOptions) => (await import('../diff.ts')).printDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
-    `The head is compared once it is merged into the base. svg and mermaid draw the channels that change: new parts are green,
-removed parts are red. markdown ends with the mermaid picture. Exit code: 0, also if nothing changes; 2 if the command could
-not run.`,
+    `The command compares the base with the result of merging the head into it. svg and mermaid draw the channels that change, with
+additions in green and removals in red. markdown ends with the Mermaid diagram.
+
+Exit codes:
+  0  success, even if nothing changes
+  2  the command could not run`,
   )
 }
 
@@ -52,35 +64,42 @@ function addActionCommand(program: Command): void {
   addHelp(
     program
       .command('action')
-      .description('judge in a GitHub workflow: annotations, a summary of the job, SARIF')
-      .option('--sarif <file>', 'write the findings as SARIF')
+      .description('Run checks in a GitHub Actions workflow')
+      .option('--sarif <file>', 'file to write the findings to, in SARIF format')
       .addOption(
-        new Option('--fail-on <what>', 'when the step fails').choices(['errors', 'never']).default('errors'),
+        new Option('--fail-on <what>', 'condition for the step to fail').choices(['errors', 'never']).default('errors'),
       )
       .option('--offline', 'contact no registry (the images check stays unknown)')
       .action(async (options: ActionOptions) => (await import('../action.ts')).runAction(options)),
     ['action', 'action --sarif catalog-bot.sarif --fail-on never'],
-    `It reads what the runner says about the event. On "pull_request" it decides as "check" does; on "push", "merge_group",
-"schedule" and "workflow_dispatch" it validates every catalog. It needs no token and no secret, and refuses events that bring
-them together with what a stranger wrote, such as "pull_request_target". The checkout must hold the merge commit and its
-parents: fetch-depth 2. docs/action.md has a workflow to copy. Exit code: 0 if nothing is wrong, or people must still agree;
-1 if the author must change something; 2 if the command could not run.`,
+    `The command reads the event from the runner, and writes annotations, a job summary, and optionally SARIF. For "pull_request"
+events, it makes the same decision as the check command. For "push", "merge_group", "schedule", and "workflow_dispatch" events, it
+validates every catalog.
+
+The command requires no token or secret. It rejects events that combine secrets with untrusted content, such as
+"pull_request_target". The checkout must contain the merge commit and its parents (fetch-depth: 2). See docs/action.md for a
+workflow to copy.
+
+Exit codes:
+  0  nothing is wrong, or only approvals are missing
+  1  the author must change something
+  2  the command could not run`,
   )
 }
 
 function addCommitRangeOptions(command: Command): Command {
   return command
-    .option('--repo <path>', 'the repository', '.')
+    .option('--repo <path>', 'path of the repository', '.')
     .addOption(
-      new Option('--base <rev>', 'the base branch or commit (default: the default branch of the remote)'),
+      new Option('--base <rev>', 'base branch or commit (default: the default branch of the remote)'),
     )
-    .option('--head <rev>', 'the branch or commit to merge', 'HEAD')
+    .option('--head <rev>', 'branch or commit to merge', 'HEAD')
 }
 
 function addPullOptions(command: Command): Command {
   return addCommitRangeOptions(command)
-    .option('--author <login>', 'who opens the pull request, as LOGIN or LOGIN:ID (default: you)')
-    .addOption(listOption('--approved-by <login>', 'somebody who has approved exactly this head'))
+    .option('--author <login>', 'author of the pull request, as LOGIN or LOGIN:ID (default: you)')
+    .addOption(listOption('--approved-by <login>', 'user who approved this exact head'))
     .addOption(roleOption())
     .addOption(insecureRegistryOption())
     .option('--offline', 'contact no registry (the images check stays unknown)')

@@ -92,7 +92,7 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
     const stored = await store.getCached(fileFactsCache, [...missing])
     const fresh = new Map<string, FileFacts>()
     const pending = [...missing].values()
-    const readNext = async () => {
+    const readRemaining = async () => {
       for (const oid of pending) {
         let value = stored.get(oid)
         if (value === undefined) {
@@ -108,7 +108,7 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
         result.set(oid, value)
       }
     }
-    await Promise.all(Array.from({ length: maxParallelReads }, readNext))
+    await Promise.all(Array.from({ length: maxParallelReads }, readRemaining))
     if (fresh.size > 0) await store.putCached(fileFactsCache, fresh, factsCacheSeconds)
     return result
   }

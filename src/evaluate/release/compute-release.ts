@@ -36,7 +36,7 @@ const maxSettingsBytes = 256 * 1024
 /** The other problems usually follow from the first ones. */
 const maxShownProblems = 3
 
-/** Rejects with a GitError, TooLarge or Unwritable. */
+/** Rejects with a GitError, TooLargeError or Unwritable. */
 export async function computeRelease(order: ReleaseInput, repository: TreeReader): Promise<ReleaseResult> {
   const { tree, directory, version, image } = order
   if (!isPlainName(directory)) return rejectRelease('the directory of the package has no plain name')

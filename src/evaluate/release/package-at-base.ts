@@ -12,7 +12,7 @@ export class UnwritableError extends Error {
 
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const maxTemplateBytes = 1024 * 1024
-/** GitHub rejects files above 100 MB and warns at half of that. */
+/** MockGitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 
 export interface PackageReader {

@@ -13,7 +13,7 @@ export interface ReleasePool {
 
 /** Milliseconds that an idle process waits for another order. */
 const maxIdleMs = 60_000
-const maxWaiting = 100
+const maxWaitingReleases = 100
 /** Restarts the process to bound leaks. */
 const maxRequestsPerProcess = 50
 
@@ -23,7 +23,7 @@ export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool
     hasChildren: true,
     processes: 1,
     isForOneKey: true,
-    maxWaiting,
+    maxWaiting: maxWaitingReleases,
     maxOrders: maxRequestsPerProcess,
     maxIdleMs,
     heap: memory,

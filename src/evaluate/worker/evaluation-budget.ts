@@ -9,13 +9,13 @@ export interface EvaluationBudget {
   readonly changedPaths: number
   /** Bytes of all changed files, both sides together, which are in memory at once. */
   readonly changedBytes: number
-  /** Questions to GitHub about people (logins, memberships, roles). */
+  /** Questions to MockGitHub about people (logins, memberships, roles). */
   readonly people: number
   /** Images that registries are asked about. */
   readonly images: number
   /** Comments, and separately reviews; each hundred is a request. */
   readonly comments: number
-  /** Milliseconds of our own work, excluding waits for registries and GitHub. */
+  /** Milliseconds of our own work, excluding waits for registries and MockGitHub. */
   readonly time: number
   /** Megabytes of heap. */
   readonly memory: number

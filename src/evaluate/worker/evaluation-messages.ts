@@ -57,7 +57,7 @@ export const workerMemoryMethods: Readonly<Record<keyof WorkerPullMemory, true>>
   recentCommands: true,
 }
 
-export type WorkerCallback =
+export type WorkerCallbackRequest =
   | { readonly kind: 'ask'; readonly question: CheckQuestion }
   | { readonly kind: 'open-pulls' }
   | { readonly kind: 'memory'; readonly name: keyof WorkerPullMemory; readonly args: unknown[] }

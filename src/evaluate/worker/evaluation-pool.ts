@@ -1,5 +1,5 @@
 // Schedules looks in processes so that no pull request blocks another. Three lanes in order of urgency: pull requests
-// that are small by GitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
+// that are small by MockGitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
 // restarts in the next lane. A process is reused only for the same repository, because its start and cache cost as much
 // as a look. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after a look that
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
@@ -10,11 +10,11 @@ import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
-import type { EvaluationResponse, EvaluationRequest, WorkerCallback } from './evaluation-messages.ts'
+import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
 import { LruMap } from '../catalogs/lru-map.ts'
 
 /** Answers a process's questions. Rejects with a failure of ours. */
-export type AnswerWorkerCallback = (request: WorkerCallback) => Promise<unknown>
+export type AnswerWorkerCallback = (request: WorkerCallbackRequest) => Promise<unknown>
 
 export interface EvaluationPool {
   /** Rejects with the error of `answer`, or when a process failed. Hints affect scheduling only. */
@@ -23,13 +23,13 @@ export interface EvaluationPool {
     answer: AnswerWorkerCallback,
     hints?: EvaluationHints,
   ): Promise<EvaluationResponse>
-  /** Whether a look should be cheap, by GitHub's numbers and earlier looks. */
+  /** Whether a look should be cheap, by MockGitHub's numbers and earlier looks. */
   isSmall(pull: PullAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
 
 export interface EvaluationHints {
-  /** As GitHub reports it. */
+  /** As MockGitHub reports it. */
   readonly size?: PullSize | undefined
   /** Called when it takes longer than expected. */
   readonly onLong?: (() => void) | undefined
@@ -51,7 +51,7 @@ const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
 /** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
 const warmWorkerWaitMs = { small: 500, large: 0, slow: 0 } as const
 /** Each waiting look holds a snapshot. */
-const maxWaiting = 1000
+const maxWaitingEvaluations = 1000
 /** Milliseconds that an idle process waits for another look at its repository. */
 const maxIdleMs = 5 * 60_000
 /** Looks per process, to bound leaks. */
@@ -69,7 +69,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
     openWorkerPool<EvaluationRequest, EvaluationResponse>({
       script,
       hasChildren: true,
-      maxWaiting,
+      maxWaiting: maxWaitingEvaluations,
       maxIdleMs,
       growAfterMs: warmWorkerWaitMs[lane],
       maxOrders: maxEvaluationsPerProcess,
@@ -137,7 +137,7 @@ function captureAnswerError(answer: AnswerWorkerCallback) {
   return {
     call: async (request: unknown) => {
       try {
-        return await answer(request as WorkerCallback)
+        return await answer(request as WorkerCallbackRequest)
       } catch (error) {
         failed ??= { error }
         throw error

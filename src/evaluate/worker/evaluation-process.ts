@@ -16,7 +16,7 @@ import {
   type EvaluationResponse,
   type WorkerPullMemory,
   type EvaluationRequest,
-  type WorkerCallback,
+  type WorkerCallbackRequest,
 } from './evaluation-messages.ts'
 import { openReaderPool } from '../catalogs/reader-pool.ts'
 import { prepareReport } from './prepare-report.ts'
@@ -30,7 +30,7 @@ async function handleEvaluationRequest(
   callBack: CallParent,
 ): Promise<EvaluationResponse> {
   const { snapshot, budget } = order
-  const call = (request: WorkerCallback) => callBack(request)
+  const call = (request: WorkerCallbackRequest) => callBack(request)
   const repository = await openMirrorAt(order.mirror, { maxPaths: budget.paths })
   sharedLoader ??= createCatalogLoader(
     openReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
@@ -66,7 +66,7 @@ async function handleEvaluationRequest(
   }
 }
 
-function createRemotePullMemory(call: (request: WorkerCallback) => Promise<unknown>): PullMemory {
+function createRemotePullMemory(call: (request: WorkerCallbackRequest) => Promise<unknown>): PullMemory {
   const remoteMethod = (name: keyof WorkerPullMemory) => [
     name,
     (...args: unknown[]) => call({ kind: 'memory', name, args }),

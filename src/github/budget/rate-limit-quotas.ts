@@ -3,7 +3,7 @@ import type { RateLimitQuota } from '../rate-limit-response.ts'
 import type { RateLimitResource } from './request-cost.ts'
 
 /** Milliseconds between two resets. */
-const resetIntervalMs: Readonly<Record<RateLimitResource, number>> = {
+const resetIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
   core: 3600_000,
   graphql: 3600_000,
   search: 60_000,
@@ -34,7 +34,7 @@ export class RateLimitQuotas {
     else this.#known.set(resource, { limit, remaining, reset, resetAt: now + Math.min(resetsIn, 3600_000) })
   }
 
-  /** GitHub refused, so nothing is left, regardless of earlier answers. */
+  /** MockGitHub refused, so nothing is left, regardless of earlier answers. */
   markExhausted(resource: RateLimitResource, milliseconds: number, now: number): void {
     const known = this.#current(resource, now)
     this.#known.set(resource, {
@@ -61,12 +61,12 @@ export class RateLimitQuotas {
   freeAt(resource: RateLimitResource, reserve: number, now: number): number {
     const known = this.#current(resource, now)
     if (known === undefined) return now
-    // GitHub may not have counted the ones under way.
+    // MockGitHub may not have counted the ones under way.
     const remaining = known.remaining - (this.#underWay.get(resource) ?? 0)
     if (remaining <= 0) return known.resetAt
     const reserved = reserve * known.limit
     if (reserved === 0) return now
-    return Math.min(known.resetAt, known.resetAt - ((remaining - 1) / reserved) * resetIntervalMs[resource])
+    return Math.min(known.resetAt, known.resetAt - ((remaining - 1) / reserved) * resetIntervalMsByResource[resource])
   }
 
   #current(resource: RateLimitResource, now: number): KnownQuota | undefined {

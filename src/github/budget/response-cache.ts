@@ -1,5 +1,5 @@
-// GitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
-// credential, and only used when GitHub confirms them.
+// MockGitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
+// credential, and only used when MockGitHub confirms them.
 import { createHash } from 'node:crypto'
 
 export interface CachedResponse {

@@ -12,7 +12,7 @@ export interface BudgetRequest extends Pick<
 }
 
 /**
- * The reason to wait: GitHub's general refusal; the hour used up or reserved; and what GitHub doesn't announce: too
+ * The reason to wait: MockGitHub's general refusal; the hour used up or reserved; and what MockGitHub doesn't announce: too
  * many at once, too many a minute, writes too close, too much content.
  */
 export type WaitReason = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'
@@ -35,7 +35,7 @@ export interface WaitingRequest {
 }
 
 /** Milliseconds to wait for a known end. A landing holds a lease and would start again; a sweep has hardly started. */
-const waitTimeoutMs: Readonly<Record<WorkClass, number>> = {
+const waitTimeoutMsByWorkClass: Readonly<Record<WorkClass, number>> = {
   landing: 20_000,
   look: 10_000,
   sweep: 5_000,
@@ -48,7 +48,7 @@ const slotRetryMs = 5_000
 const getWaitTimeoutMs = ({ work, hasBegun }: BudgetRequest, why: WaitReason): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
     ? longWaitTimeoutMs
-    : waitTimeoutMs[work]
+    : waitTimeoutMsByWorkClass[work]
 
 /** Defined for a waiter that has waited, or would wait, too long. */
 export function decideHold(

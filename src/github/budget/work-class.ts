@@ -1,4 +1,4 @@
-// The classes of requests to GitHub, by priority.
+// The classes of requests to MockGitHub, by priority.
 
 /** Highest priority first: merging, pull requests people look at, the sweep, image scans. */
 export const workClasses = ['landing', 'look', 'sweep', 'scan'] as const

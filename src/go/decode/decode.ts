@@ -26,14 +26,14 @@ export interface DecodeResult {
   readonly moreProblems: number
 }
 
-/** Reports never show more than this. */
+/** Reports never show more problems than this. */
 const maxProblems = 100
 
 export interface DecodeOptions {
-  /** Several spellings of one field apply in text order instead of byte order, as in original JSON. */
+  /** Applies several spellings of one field in text order instead of byte order, as in original JSON. */
   readonly inTextOrder?: boolean
   readonly isStrict?: boolean
-  /** Numbers and bools become text where text is wanted, as when YAML is decoded directly into a type. */
+  /** Converts numbers and bools to strings if the type is a string, as when YAML is decoded directly into a type. */
   readonly coerces?: boolean
 }
 
@@ -145,7 +145,7 @@ class GoStructDecoder {
     path: readonly string[],
   ): DecodedValue {
     const text = formatJsonNumber(value.value)
-    // Go parses the text, so a fraction or an exponent is no integer, whatever its value.
+    // Go parses the text, so a number with a fraction or an exponent is never an integer.
     if (/^-?\d+$/.test(text) && value.value >= type.min && value.value <= type.max) return value.value
     this.mismatch(type, value, `number ${text}`, owner, path)
     return before
@@ -226,7 +226,7 @@ class FilledStruct implements DecodedStruct, DecodedFields {
     } else this.filled = { name, value, source, next: this.filled }
   }
 
-  /** Begins with the fields of a struct that the same field held before. */
+  /** Starts with the fields of the struct that an earlier occurrence of the field decoded. */
   copyFrom(type: StructType, { fields, sources }: DecodedStruct): void {
     for (const field of Object.keys(type.fields)) {
       const source = sources.get(field)
@@ -255,7 +255,7 @@ function getOwnerName({ name }: StructType): string {
   return name.startsWith('struct ') ? '' : name.slice(name.indexOf('.') + 1)
 }
 
-/** A number as the YAML converter writes it where text is wanted: floats in 32 bits. */
+/** A number as the YAML converter writes it for a string type. Floats have 32 bits. */
 function formatCoercedNumber({ value, text, isFloat }: NumberValue): string {
   return isFloat !== true && /^-?\d+$/.test(text) ? text : formatGoFloat32(value)
 }
@@ -272,13 +272,13 @@ function isDecodedStruct(value: DecodedValue): value is DecodedStruct {
   return typeof value === 'object' && 'fields' in value
 }
 
-/** Returns an empty text if the field is absent, null or wrong. */
+/** Returns an empty string if the field is absent, null or of the wrong type. */
 export function getTextField(decoded: DecodedStruct, field: string): string {
   const value = decoded.fields.get(field)
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns the structs of a list field; a null item is an empty struct. */
+/** Returns the structs of a list field. A null item becomes an empty struct. */
 export function getStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []
@@ -290,7 +290,7 @@ export function getStructList(decoded: DecodedStruct, field: string): DecodedStr
   })
 }
 
-/** Returns the texts of a list field; a null item is an empty text. */
+/** Returns the strings of a list field. A null item becomes an empty string. */
 export function getTextList(decoded: DecodedStruct, field: string): string[] {
   const list = decoded.fields.get(field)
   return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : '')) : []

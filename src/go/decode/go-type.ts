@@ -1,4 +1,4 @@
-// The Go types that opm decodes a catalog into, as far as results and errors depend on them.
+// The Go types that opm decodes a catalog into, limited to what affects results and errors.
 
 export type GoType =
   | { readonly kind: 'string' | 'bool' | 'bytes' | 'raw'; readonly name: string }
@@ -9,7 +9,7 @@ export type GoType =
 
 export interface StructType {
   readonly kind: 'struct'
-  /** With its package, as errors name it: `declcfg.ChannelEntry`. */
+  /** Includes the package, as in error messages: `declcfg.ChannelEntry`. */
   readonly name: string
   readonly fields: Readonly<Record<string, GoType>>
 }

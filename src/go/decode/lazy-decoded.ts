@@ -1,4 +1,4 @@
-// Values that already fit their Go type, which are almost all in a catalog. They need no decoding.
+// Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeUnwrappedBase64 } from '../base64.ts'
 import type { Value } from '../tree.ts'
 import { valueAt } from '../tree.ts'
@@ -10,7 +10,7 @@ export function hasUniqueSpellings(decoded: DecodedStruct): boolean {
   return decoded instanceof LazyDecodedStruct
 }
 
-/** Whether decoding the value would go without a problem and without a choice between spellings. */
+/** Whether decoding the value would cause no problems and involve no choice between spellings. */
 export function matchesGoType(type: GoType, value: Value): boolean {
   if (type.kind === 'raw' || value.kind === 'null') return true
   switch (type.kind) {
@@ -64,7 +64,7 @@ function matchesFieldIgnoringCase(type: StructType, key: string): boolean {
   return false
 }
 
-/** Looks fields up only on demand. */
+/** Looks up fields lazily. */
 export class LazyDecodedStruct implements DecodedStruct {
   readonly at: Value
   readonly fields: DecodedFields

@@ -8,7 +8,7 @@ export const objectMetaType = struct('v1.ObjectMeta', {
   labels: mapOf(string),
 })
 
-/** The part of an object that opm reads before it looks at a CSV's spec. */
+/** The part of an object that opm reads before it reads a CSV's spec. */
 export const objectType = struct('v1.TypeMeta', {
   apiVersion: string,
   kind: string,

@@ -1,4 +1,4 @@
-// Classifies the bytes of a document for the fast reader. It hands over at `Odd` bytes.
+// Classifies the bytes of a document for the fast reader. It hands over to the exact reader at `Odd` bytes.
 
 export const NEWLINE = 0x0a
 export const SPACE = 0x20
@@ -27,7 +27,7 @@ export const plainScalarStops: Uint8Array = createStopTable([
   [TAB, StopByte.odd],
 ])
 
-/** For block scalars and comments, where only line ends and unreadable bytes matter. */
+/** For block scalars and comments, where only line breaks and unreadable bytes matter. */
 export const blockTextStops: Uint8Array = createStopTable([])
 
 export const doubleQuotedStops: Uint8Array = createStopTable([

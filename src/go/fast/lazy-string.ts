@@ -1,4 +1,4 @@
-// A scalar that stores its position and decodes its text on demand, because most catalog text is never used.
+// A scalar that stores its position and decodes its text lazily, because most catalog text is never used.
 import type { StringValue } from '../tree.ts'
 import {
   decodeUtf8,

@@ -4,7 +4,7 @@ import type { PositionLookup } from '../position-lookup.ts'
 import { exactReaderRequired } from './exact-reader-required.ts'
 import { decodeUtf8 } from './scalar-text.ts'
 
-/** Limits memory: no real file has more lines. */
+/** Limits memory. No real file has more lines. */
 const maxLines = 4_000_000
 
 export class LineStarts {
@@ -16,13 +16,13 @@ export class LineStarts {
     this.count = 0
   }
 
-  /** Begins a document. Earlier lines stay, even if another reader reads that document in the end. */
+  /** Starts a document. Keeps earlier lines even if another reader eventually reads that document. */
   beginDocument(start: number): void {
     if (this.count === this.starts.length) this.grow(this.count + 1)
     this.starts[this.count++] = start
   }
 
-  /** Adds a line start unless it equals the last one. Throws `handOver` if the file has too many lines. */
+  /** Adds a line start unless it equals the last one. Throws `exactReaderRequired` if the file has too many lines. */
   add(start: number): void {
     if (this.starts[this.count - 1] === start) return
     if (this.count === this.starts.length) this.grow(this.count + 1)
@@ -72,7 +72,7 @@ export class DocumentLines {
     return this.lines.getLineStart(this.endLine - 1) === end ? count - 1 : count
   }
 
-  /** Places by byte offset; the document's first line has the number `firstLine`. */
+  /** Converts byte offsets to positions. The document's first line has the number `firstLine`. */
   positions(firstLine: number): PositionLookup {
     return {
       positionAt: (offset) => this.positionAt(offset, firstLine),

@@ -1,5 +1,5 @@
-// Reads a manifest's identity from its JSON without building the tree, because only three texts of it are kept. Checks
-// all grammar up to the end, since a broken manifest has no identity.
+// Reads a manifest's identity from its JSON without building the tree, because only three strings are needed. Checks the
+// whole syntax, because a malformed manifest has no identity.
 import { BACKSLASH, DOUBLE_QUOTE } from './byte-classes.ts'
 
 export interface ManifestIdentity {
@@ -71,7 +71,7 @@ class ManifestIdentityParser {
     }
   }
 
-  /** Of a repeated key the last value counts. */
+  /** For a repeated key, the last value counts. */
   private field(key: string, isMetadata: boolean): void {
     const isIdentity = isMetadata ? key === 'name' : key === 'apiVersion' || key === 'kind'
     if (isIdentity) {

@@ -12,7 +12,7 @@ export function getMultibyteLength(bytes: Uint8Array, at: number): number {
   if (first < 0xf0) {
     if (first === 0xe0 && second < 0xa0) return 0
     if (first === 0xed && second > 0x9f) return 0
-    // U+2028 and U+2029 end lines; U+FEFF, U+FFFE and U+FFFF are marks or nothing.
+    // U+2028 and U+2029 end lines. U+FEFF is a byte order mark; U+FFFE and U+FFFF are noncharacters.
     if (first === 0xe2 && second === 0x80 && (third === 0xa8 || third === 0xa9)) return 0
     if (first === 0xef && second === 0xbb && third === 0xbf) return 0
     if (first === 0xef && second === 0xbf && third >= 0xbe) return 0

@@ -48,7 +48,7 @@ export class RecurringBlocks {
     const { view } = this
     if (at + prefixBytes > view.byteLength) return -1
     let hash = column
-    // Half of the bytes are enough, because names and digests differ in more than four.
+    // Half of the bytes are enough, because names and digests differ in more than four bytes.
     for (let offset = at; offset < at + prefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
     return (hash ^ (hash >>> 15)) & (slotCount - 1)

@@ -1,4 +1,4 @@
-// Values whose text occurred earlier in the file (recurring-blocks.ts). They are read on demand, which is rare.
+// Values whose text occurred earlier in the file (recurring-blocks.ts). They are read lazily, and rarely needed.
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import type { KnownBlock } from './recurring-blocks.ts'
 

@@ -1,6 +1,6 @@
 /** Thrown only inside the JSON reader, in the words of Go's encoding/json. */
 export class JsonError extends Error {
-  /** `end`: the text stopped inside a value. */
+  /** `end`: the text ended inside a value. */
   readonly kind: 'syntax' | 'end'
   /** Index of the offending character in the text. */
   readonly at: number

@@ -2,7 +2,7 @@
 // only once.
 import { marshalString } from './marshal.ts'
 
-/** A fragment of JSON; or a whole long value, as JSON or as unquoted text. */
+/** A fragment of JSON, or a whole long value as JSON or unquoted text. */
 export type JsonPart = string | { readonly json: string } | { readonly text: string }
 export type JsonParts = readonly JsonPart[]
 

@@ -5,7 +5,7 @@ import { printValue } from '../print-value.ts'
 import type { ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 
 export interface GoJsonOptions {
-  /** Escapes `<`, `>` and `&` as json.Marshal does; opm's own blobs do not. */
+  /** Escapes `<`, `>` and `&` as json.Marshal does. opm doesn't escape them in blobs. */
   readonly escapeHtml: boolean
   /** Writes numbers as they were read, not as floats. */
   readonly exactNumbers: boolean
@@ -13,7 +13,7 @@ export interface GoJsonOptions {
   readonly maxLength?: number
 }
 
-/** Limits aliases, which can expand a short text without end. */
+/** Limits aliases, which can expand a short text without limit. */
 const maxJsonLength = 1 << 24
 
 /** The text opm keeps of a blob, without the final line feed. */
@@ -76,11 +76,11 @@ function formatJsonScalar(value: Exclude<Value, { kind: 'list' | 'map' }>, optio
   }
 }
 
-// Go escapes these and JavaScript does not: line separators always, the rest for browsers.
+// Go escapes these, but JavaScript does not: line separators always, the others for safe use in HTML.
 const lineSeparatorPatterns = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
 const htmlEscapePatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
 
-/** A lone surrogate represents an invalid UTF-8 byte (`brokenByte`), which Go escapes. */
+/** A lone surrogate represents an invalid UTF-8 byte (`invalidByteMarker`), which Go escapes. */
 export function formatJsonString(text: string, escapeHtml: boolean): string {
   const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteWithInvalidBytes(text)
   const { some, all } = escapeHtml ? htmlEscapePatterns : lineSeparatorPatterns

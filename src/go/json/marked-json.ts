@@ -7,7 +7,7 @@ const maxMarkedLength = 1 << 23
 
 /**
  * Indents `text` by four and marks the place after its first `offset` characters. Returns undefined where opm cannot
- * find the place: it searches for each character in turn, even white space that indenting removed.
+ * find the place: it searches for each character in turn, even whitespace that indenting removed.
  */
 export function markJsonError(text: string, offset: number): string | undefined {
   const pretty = indentJson(text)

@@ -102,7 +102,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
   }
 }
 
-/** Reads `"key":` and the white space after it. */
+/** Reads `"key":` and the whitespace after it. */
 function readKey(text: string, from: number, frame: JsonFrame): number {
   if (text.charCodeAt(from) !== 0x22)
     throw unexpectedCharacterError(text, from, 'looking for beginning of object key string')

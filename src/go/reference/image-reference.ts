@@ -28,7 +28,7 @@ const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha
 
 /**
  * Parses `[host[:port]/]path[:tag][@digest]`. A name without a host is on Docker Hub, as is `index.docker.io`. Adds no
- * default tag or digest. For bad input returns the reason as half a sentence: `its path "Foo" has capital letters`.
+ * default tag or digest. For invalid input, returns the reason as a clause: `its path "Foo" has uppercase letters`.
  * Rejects what opm rejects, and also impossible ports, which opm accepts.
  */
 export function parseImageReference(text: string): ParsedImageReference {
@@ -63,13 +63,13 @@ function rejectReference(reason: string): ParsedImageReference {
   return { reason }
 }
 
-/** Explains an invalid reference; undefined if opm's own words are the best explanation. */
+/** Explains an invalid reference. Undefined if opm's message is the best explanation. */
 function explainInvalidReference(text: string): string | undefined {
   if (text === '') return 'it is empty'
   if (/^\w+:\/\//.test(text))
-    return `it begins with "${text.slice(0, text.indexOf('://') + 3)}", and references have no scheme`
-  if (/\s/.test(text)) return 'it contains white space'
-  if (/^[0-9a-f]{64}$/.test(text)) return 'it is a bare image id, not a name'
+    return `it starts with "${text.slice(0, text.indexOf('://') + 3)}", but image references have no scheme`
+  if (/\s/.test(text)) return 'it contains whitespace'
+  if (/^[0-9a-f]{64}$/.test(text)) return 'it is an image ID without a name'
   const [beforeDigest = '', digest, ...more] = text.split('@')
   if (more.length > 0) return 'it has more than one "@"'
   const digestReason = digest === undefined ? undefined : findDigestProblem(digest)
@@ -102,8 +102,8 @@ function findHostProblem(host: string): string | undefined {
 }
 
 function findPathProblem(path: string): string | undefined {
-  if (path === '') return 'it names no repository'
-  if (/[A-Z]/.test(path)) return `its path "${path}" has capital letters`
+  if (path === '') return 'it does not name a repository'
+  if (/[A-Z]/.test(path)) return `its path "${path}" has uppercase letters`
   const bad = path.split('/').find((part) => !pathComponentPattern.test(part))
   if (bad === undefined) return undefined
   return bad === '' ? `its path "${path}" has an empty component` : `"${bad}" is not a valid path component`
@@ -116,7 +116,7 @@ function findDigestProblem(digest: string): string | undefined {
   const length = Object.hasOwn(hexLengthByAlgorithm, algorithm) ? hexLengthByAlgorithm[algorithm] : undefined
   if (length === undefined) return `the digest algorithm "${algorithm}" is not supported`
   if (hex.length !== length)
-    return `a ${algorithm} digest has ${length} hexadecimal digits, this one has ${hex.length}`
-  if (hex !== hex.toLowerCase()) return `the digest "${digest}" is not in lower case`
+    return `a ${algorithm} digest has ${length} hexadecimal digits, but this one has ${hex.length}`
+  if (hex !== hex.toLowerCase()) return `the digest "${digest}" is not lowercase`
   return undefined
 }

@@ -10,7 +10,7 @@ const maxOctalSize = 8 ** 11 - 1
 
 export interface TarMember {
   readonly kind: 'file' | 'directory'
-  /** As in the archive; the caller decides whether directories end with a slash. */
+  /** As in the archive. The caller decides whether directories end with a slash. */
   readonly name: string
   readonly mode: number
   readonly size: number
@@ -20,7 +20,7 @@ const utf8Encoder = new TextEncoder()
 
 /** The blocks before a member's content. Names must not contain NUL, which tar cannot represent. */
 export function encodeTarHeader(member: TarMember): Uint8Array {
-  if (member.size > maxOctalSize) throw new Error('a file of 8 GiB has no place in a catalog')
+  if (member.size > maxOctalSize) throw new Error('a catalog must not contain files of 8 GiB or more')
   const name = utf8Encoder.encode(member.name)
   const isAscii = name.length === member.name.length
   if (isAscii && name.length <= maxNameBytes) return encodeUstarHeader(member, name, undefined)

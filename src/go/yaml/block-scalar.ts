@@ -5,7 +5,7 @@ import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
 
 interface BlockScalarHeader {
-  /** 1 keeps all final breaks, -1 none, 0 the first. */
+  /** 1 keeps all final breaks, -1 keeps none, and 0 keeps the first. */
   readonly chomping: number
   /** Explicit indentation relative to the parent; 0 to detect it. */
   readonly increment: number

@@ -4,7 +4,7 @@ import { trimSpace } from '../text.ts'
 export interface YamlChunk {
   readonly start: number
   readonly end: number
-  /** From 0. */
+  /** Zero-based. */
   readonly line: number
   /** A separator with text after it, at which opm stops without reading the chunk. */
   readonly badSeparator: { readonly text: string; readonly start: number; readonly line: number } | undefined
@@ -75,7 +75,7 @@ export function* splitYamlChunks(
 }
 
 function nextLine(bytes: Uint8Array, from: number): number {
-  // Most lines are short, and calling indexOf costs as much as checking some dozens of bytes.
+  // Most lines are short, and a call to indexOf costs as much as checking several dozen bytes.
   const near = Math.min(from + 64, bytes.length)
   for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1
   const found = bytes.indexOf(LF, near)

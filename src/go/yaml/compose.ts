@@ -38,7 +38,7 @@ interface ComposeFrame {
   readonly map: MapBuilder
   at: number
   key: { readonly scalar: ResolvedScalar | StringValue; readonly node: YamlNode } | undefined
-  /** Set if JSON cannot have a key. */
+  /** Set if a key is not possible in JSON. */
   bad: YamlError | undefined
   readonly sizeBefore: number
   readonly inAlias: boolean

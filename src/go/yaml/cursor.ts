@@ -61,7 +61,7 @@ export class Cursor implements YamlMark {
     this.index += count
   }
 
-  /** Skips one line break and returns its value in a scalar: LF, or LS and PS unchanged; 0 if there is none. */
+  /** Skips one line break and returns its value in a scalar: LF, or LS and PS unchanged; 0 without a break. */
   readBreak(): number {
     const c = this.peek()
     if (!isBreak(c)) return 0

@@ -1,7 +1,7 @@
 // YAML nodes as written: aliases not resolved, scalars untyped.
 import type { StringValue } from '../tree.ts'
 
-/** StringValue is for scalars that are certainly text and have no anchor. */
+/** StringValue is for scalars that are always text and have no anchor. */
 export type YamlNode = ScalarNode | StringValue | CollectionNode | AliasNode
 
 export interface ScalarNode {

@@ -6,7 +6,7 @@ import { scannerError } from './yaml-error.ts'
 
 export interface ScannedScalar {
   readonly value: string
-  /** Before trailing blanks. */
+  /** Before trailing whitespace. */
   readonly end: number
   /** Whether it ended with a line break, so that a simple key may begin. */
   readonly endedLine: boolean
@@ -41,7 +41,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     if (at > cursor.index) {
       if (newLine) {
         scalarBuilder.add(text, pieceStart, pieceEnd)
-        // One line feed folds to a space; of several all but the first stay. LS and PS stay.
+        // A single line feed folds to a space. Of several line feeds, all but the first remain. LS and PS remain.
         if (firstBreak !== LF) scalarBuilder.addUnit(firstBreak)
         else if (pendingBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
         if (!pendingBreaks.isEmpty) scalarBuilder.add(pendingBreaks.take())
@@ -88,7 +88,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
 const scalarBuilder = new TextBuilder()
 const pendingBreaks = new TextBuilder()
 
-/** Fast path: where text continues after the blanks on the same line in any case, or 0. */
+/** Fast path: where text certainly continues after whitespace on the same line, or 0. */
 function findTextAfterBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {
   const { text, size } = cursor
   let at = blank + 1

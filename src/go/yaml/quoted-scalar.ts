@@ -72,7 +72,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
   return scalarBuilder.take()
 }
 
-/** Fast path: where text continues after blanks on the same line; 0 if scanGap() must check. */
+/** Fast path: where text continues after blanks on the same line; 0 if scanBlanksAndBreaks() must check. */
 function findTextAfterBlanks(cursor: Cursor, blank: number): number {
   const { text, size } = cursor
   let at = blank + 1
@@ -80,11 +80,11 @@ function findTextAfterBlanks(cursor: Cursor, blank: number): number {
   return at < size && at + 4 <= cursor.watched && !isBlankOrEnd(text.charCodeAt(at)) ? at : 0
 }
 
-/** Keeps blanks inside quotes unless a line ends there; folds breaks. */
+/** Keeps whitespace inside quotes unless a line ends there, and folds breaks. */
 function scanBlanksAndBreaks(cursor: Cursor, afterEscapedBreak: boolean): void {
   const start = cursor.index
   let newLine = afterEscapedBreak
-  // One line feed folds to a space; of several all but the first stay. LS and PS stay.
+  // A single line feed folds to a space. Of several line feeds, all but the first remain. LS and PS remain.
   let foldsToBlank = false
   for (;;) {
     const c = cursor.peek()

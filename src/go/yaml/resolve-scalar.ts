@@ -98,7 +98,7 @@ const maxInt64 = 2n ** 63n - 1n
 const maxUint64 = 2n ** 64n - 1n
 
 function resolveNumber(text: string): ResolvedScalar {
-  // Most texts that begin with a digit are versions and dates.
+  // Most strings that start with a digit are versions and dates.
   if (!/^[-+]?[0-9._]/.test(text)) return { type: 'str', value: text }
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
   const integer = parseIntegerScalar(plain)
@@ -149,7 +149,7 @@ function parseIntegerScalar(text: string): bigint | undefined {
   }
   if (at >= text.length) return undefined
   while (text[at] === '0') at++
-  // Base 2 needs the most digits for 64 bits; longer texts are no integers.
+  // Base 2 needs the most digits for 64 bits. Longer strings are not integers.
   if (text.length - at > 64) return undefined
   let magnitude = 0n
   for (; at < text.length; at++) {
@@ -201,7 +201,7 @@ export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): Scala
 
 const integerPattern = /^-?\d+$/
 
-/** The text of a scalar as a key; undefined for null and integers beyond 63 bits, which are rejected. */
+/** The text of a scalar as a key. Undefined for null and integers beyond 63 bits, which are rejected. */
 export function formatKey(resolved: ResolvedScalar): string | undefined {
   switch (resolved.type) {
     case 'null':

@@ -50,7 +50,7 @@ export class YamlScanner {
     this.simpleKeys.push(this.noSimpleKey())
   }
 
-  /** Returns the next token without taking it. */
+  /** Returns the next token without consuming it. */
   peek(): YamlToken {
     while (this.mustFetch()) this.fetch()
     return this.queue[this.head] as YamlToken
@@ -157,7 +157,7 @@ export class YamlScanner {
   private mayStartPlain(c: number, next: number): boolean {
     if (c === 0x2d) return !isBlank(next)
     if (c === 0x3f || c === 0x3a) return this.flowLevel === 0 && !isBlankOrEnd(next)
-    // # | > % @ ` and blanks; all other indicators were handled above.
+    // # | > % @ ` and whitespace. All other indicators were handled above.
     const isIndicator = c === 0x23 || c === 0x7c || c === 0x3e || c === 0x25 || c === 0x40 || c === 0x60
     return !isIndicator && !isBlankOrEnd(c)
   }
@@ -268,7 +268,7 @@ export class YamlScanner {
     const { cursor } = this
     const key = this.simpleKeys[this.simpleKeys.length - 1] as SimpleKey
     if (this.isStillKey(key)) {
-      // A key that has left the queue is too late and goes last.
+      // A key that has already left the queue is appended at the end.
       const at = key.token < this.taken ? this.queue.length : this.head + key.token - this.taken
       this.queue.splice(at, 0, makeToken('key', key.mark, key.mark.index))
       this.rollIndent(key.column, 'block-mapping-start', key.mark, key.token < this.taken ? undefined : at)
@@ -368,7 +368,7 @@ export class YamlScanner {
     return { possible: false, required: false, awaited: true, token, column: 0, mark: this.cursor }
   }
 
-  /** Opens a block at `column` unless it is open. `at` is its token's place in the queue. */
+  /** Opens a block at `column` unless it is open. `at` is its token's position in the queue. */
   private rollIndent(column: number, kind: YamlTokenKind, mark: YamlMark, at?: number): void {
     if (this.flowLevel > 0 || this.indent >= column) return
     this.indents.push(this.indent)

@@ -8,7 +8,7 @@ const PERCENT = 0x25
 /** Characters of a tag's URI besides word characters. */
 const tagUriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
 
-/** Characters that may follow an anchor's name directly, besides blanks. */
+/** Characters, other than whitespace, that can directly follow an anchor's name. */
 const charactersAfterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
 
 export function scanAnchor(cursor: Cursor): string {

@@ -13,7 +13,7 @@ export function createSignedEnvelope(statement: Uint8Array, key: SigningKey): Ui
     payloadType: inTotoType,
     payload: Buffer.from(statement).toString('base64'),
     signatures: [
-      { keyid: '', sig: Buffer.from(key.sign(preAuthEncoding(inTotoType, statement))).toString('base64') },
+      { keyid: '', sig: Buffer.from(key.sign(encodePreAuth(inTotoType, statement))).toString('base64') },
     ],
   }
   return Buffer.from(JSON.stringify(envelope))
@@ -44,7 +44,7 @@ export function verifyEnvelope(
   if (envelope.payloadType !== inTotoType) return { problem: 'its envelope holds no in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
   if (typeof statement === 'number') return { problem: 'its envelope is not base64' }
-  const signed = preAuthEncoding(inTotoType, statement)
+  const signed = encodePreAuth(inTotoType, statement)
   for (const { sig } of envelope.signatures ?? []) {
     const signature = decodeBase64(sig ?? '')
     if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
@@ -53,6 +53,6 @@ export function verifyEnvelope(
 }
 
 /** DSSE's "pre-authentication encoding": the signature covers the type too. */
-function preAuthEncoding(type: string, payload: Uint8Array): Uint8Array {
+function encodePreAuth(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }

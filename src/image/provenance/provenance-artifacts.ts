@@ -188,7 +188,7 @@ function toSubjectDescriptor({ mediaType, digest, size }: ArtifactSubject): obje
 }
 
 function toDescriptor(bytes: Uint8Array, mediaType: string): object {
-  return { mediaType, digest: sha256Digest(bytes), size: bytes.length }
+  return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length }
 }
 
 function toArtifactLayer(
@@ -196,13 +196,13 @@ function toArtifactLayer(
   mediaType: string,
   annotations?: Readonly<Record<string, string>>,
 ): ArtifactLayer {
-  return { mediaType, digest: sha256Digest(bytes), size: bytes.length, ...(annotations && { annotations }) }
+  return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, ...(annotations && { annotations }) }
 }
 
 function toBlobToPush(bytes: Uint8Array): BlobToPush {
-  return { digest: sha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
+  return { digest: computeSha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
 }
 
-export function sha256Digest(bytes: Uint8Array): string {
+export function computeSha256Digest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }

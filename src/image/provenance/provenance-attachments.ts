@@ -9,7 +9,7 @@ import {
   fetchPlatformManifests,
   createProvenanceAttachment,
   formatRepositoryName,
-  sha256Digest,
+  computeSha256Digest,
   signatureAnnotation,
   createSignatureAttachment,
   type ArtifactLayer,
@@ -105,7 +105,7 @@ export async function createMissingSignature(
 ): Promise<ImageAttachment | undefined> {
   const payload = createSigningPayload({ repository: formatRepositoryName(image), digest: image.digest })
   const present = await fetchSignedLayers(registry, image, 'sig')
-  const digest = sha256Digest(payload)
+  const digest = computeSha256Digest(payload)
   const isSigned = present.some((layer) => {
     const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
     return (

@@ -63,7 +63,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     if (reply.status !== 200) throw toReplyError(reply, clock.now(), `the token service ${realm.host}`)
     const { token, seconds } = parseToken(reply, realm.host)
     if (cachedTokens.size >= maxCachedTokens) dropExpired()
-    cachedTokens.set(tokenCacheKey(request), {
+    cachedTokens.set(toTokenCacheKey(request), {
       token,
       until: clock.now() + (seconds - earlyRefreshSeconds) * 1000,
     })
@@ -112,7 +112,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
 
   return {
     token(request) {
-      const key = tokenCacheKey(request)
+      const key = toTokenCacheKey(request)
       const known = cachedTokens.get(key)
       if (known && known.until > clock.now()) return Promise.resolve(known.token)
       let pending = pendingTokens.get(key)
@@ -122,7 +122,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       }
       return pending
     },
-    invalidate: (request) => void cachedTokens.delete(tokenCacheKey(request)),
+    invalidate: (request) => void cachedTokens.delete(toTokenCacheKey(request)),
     get size() {
       return cachedTokens.size + pendingTokens.size
     },
@@ -149,7 +149,7 @@ export function formatBasicAuthorization(credential: {
 }
 
 // The key includes the realm: a registry that names another realm must not get the first one's token.
-function tokenCacheKey(request: TokenRequest): string {
+function toTokenCacheKey(request: TokenRequest): string {
   return JSON.stringify([
     request.host,
     request.realm,

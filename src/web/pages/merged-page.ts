@@ -66,7 +66,7 @@ export function renderMergedPage(
 const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
   title === '' ? `Pull request ${pull}` : title
 
-/** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
+/** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are MockGitHub's addresses. */
 export function renderMergedFeed(
   { repository, pulls }: MergedModel,
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },

@@ -3,7 +3,7 @@ import { formatIsoTime } from '../../findings/iso-time.ts'
 import { markup, type Html } from '../html.ts'
 
 /** `2026-11-22 10:00 UTC`. */
-export const formatClockTime = (milliseconds: number): string =>
+export const formatUtcMinute = (milliseconds: number): string =>
   `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
 const durationUnits: readonly (readonly [seconds: number, one: string, more: string])[] = [
@@ -28,7 +28,7 @@ function formatRelativeTime(at: number, now: number): string {
 }
 
 export function renderTime(at: number, now: number): Html {
-  return markup`<time datetime="${formatIsoTime(at)}"><span class="when">${formatRelativeTime(at, now)}</span> <span class="clock">${formatClockTime(at)}</span></time>`
+  return markup`<time datetime="${formatIsoTime(at)}"><span class="when">${formatRelativeTime(at, now)}</span> <span class="clock">${formatUtcMinute(at)}</span></time>`
 }
 
 /** Times close to now are not shown to the second. */

@@ -74,7 +74,7 @@ export interface PullModel {
   /** Newest first. */
   readonly history: readonly VerdictChange[]
   readonly waitsUntil?: { readonly at: number; readonly reason: string }
-  /** Paused until then because GitHub's rate limit is reached. */
+  /** Paused until then because MockGitHub's rate limit is reached. */
   readonly limitedUntil?: number
 }
 

@@ -59,7 +59,7 @@ export interface QueueModel {
   readonly isPublic: boolean
   readonly url: string
   readonly pulls: readonly QueuedPullView[]
-  /** Work that waits for GitHub's rate limit. */
+  /** Work that waits for MockGitHub's rate limit. */
   readonly limited: readonly RateLimitedWork[]
   readonly isCut: boolean
   readonly merging: readonly {
@@ -79,7 +79,7 @@ export interface QueueModel {
   }[]
 }
 
-/** `resumeWord`: the token that the resume form sends for a visitor who may end a stop. */
+/** `resumeToken`: the token that the resume form sends for a visitor who may end a stop. */
 export function renderQueuePage(model: QueueModel, setting: PageContext, resumeToken?: string): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting

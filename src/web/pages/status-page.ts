@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { markup, emptyHtml, renderMarkup, type Html } from '../html.ts'
 import { homePageUrl, signInUrl } from './page-urls.ts'
-import { formatClockTime } from './page-text.ts'
+import { formatUtcMinute } from './page-text.ts'
 
 export interface Breadcrumb {
   readonly label: string
@@ -72,7 +72,7 @@ export function renderStatusPage(
         markup`<li>${to === path ? markup`<a href="${to}" aria-current="page">${label}</a>` : markup`<a href="${to}">${label}</a>`}</li>`,
     )}</ol></nav>${renderSignInState(setting)}</header>
 <main id="content"><h1>${title}</h1>${body}</main>
-<footer><p>As of ${formatClockTime(now)}. Reload the page for the newest state.${hasJson === true && markup` <a href="${jsonPath}">The same as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
+<footer><p>As of ${formatUtcMinute(now)}. Reload the page for the newest state.${hasJson === true && markup` <a href="${jsonPath}">The same as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
 }
 

@@ -1,4 +1,4 @@
-// Reads and checks the setup form, and builds the App's manifest. GitHub rejects a manifest for one wrong field with
+// Reads and checks the setup form, and builds the App's manifest. MockGitHub rejects a manifest for one wrong field with
 // little explanation.
 import { isPublicHost } from '../../registry/transport/public-host.ts'
 
@@ -6,7 +6,7 @@ export interface AppRegistration {
   /** An organization's login; undefined for a personal App. */
   readonly organization: string | undefined
   readonly name: string
-  /** Where GitHub reaches the bot, without a trailing slash; undefined if unreachable, so only sweeps run. */
+  /** Where MockGitHub reaches the bot, without a trailing slash; undefined if unreachable, so only sweeps run. */
   readonly address: string | undefined
 }
 
@@ -16,10 +16,10 @@ export type SetupFormResult =
   | { readonly wanted: AppRegistration }
   | { readonly problems: Readonly<Partial<Record<SetupFormField, string>>> }
 
-/** GitHub's limit. */
+/** MockGitHub's limit. */
 const maxAppNameLength = 34
 
-/** `isHosted`: the App is on GitHub.com, which sends webhooks only to public addresses. */
+/** `isHosted`: the App is on MockGitHub.com, which sends webhooks only to public addresses. */
 export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): SetupFormResult {
   const [organization, given, address] = ['organization', 'name', 'address'].map((field) =>
     (fields.get(field) ?? '').trim(),
@@ -44,7 +44,7 @@ export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): Setu
   }
 }
 
-/** A name that is probably free: names are unique across GitHub. */
+/** A name that is probably free: names are unique across MockGitHub. */
 function suggestAppName(organization: string): string {
   return `catalog-bot ${organization}`.slice(0, maxAppNameLength)
 }
@@ -64,7 +64,7 @@ function findUrlProblem(address: string, isHosted: boolean): string | undefined 
 const reservedDomainPattern = /\.(?:test|example|invalid)\.?$/i
 
 /**
- * Omits the hook and events if there is no address: GitHub requires one with `hook_attributes`, even for a hook that is
+ * Omits the hook and events if there is no address: MockGitHub requires one with `hook_attributes`, even for a hook that is
  * off.
  */
 export function buildAppManifest(

@@ -31,11 +31,11 @@ export interface InstalledPageOptions {
   /** When the word expires, in milliseconds since 1970. */
   readonly until: number
   readonly now: () => number
-  /** Asks GitHub. Rejects if GitHub does not answer. */
+  /** Asks MockGitHub. Rejects if MockGitHub does not answer. */
   readonly describe: () => Promise<InstalledBranches>
 }
 
-/** Milliseconds between requests to GitHub, regardless of the number of visitors. */
+/** Milliseconds between requests to MockGitHub, regardless of the number of visitors. */
 const refreshIntervalMs = 8_000
 
 /** Answers requests below /setup/; resolves to false for other addresses. */

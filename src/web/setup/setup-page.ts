@@ -1,4 +1,4 @@
-// The first start: creates the GitHub App from its manifest and stores the credentials. Requires the word from the
+// The first start: creates the MockGitHub App from its manifest and stores the credentials. Requires the word from the
 // terminal, because the App's creator decides whom catalog-bot trusts.
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -26,7 +26,7 @@ export interface SetupOptions {
   readonly gitUrl: string
   readonly apiUrl: string
   readonly publicUrl: string | undefined
-  /** Seconds between sweeps, shown if GitHub cannot reach the bot. */
+  /** Seconds between sweeps, shown if MockGitHub cannot reach the bot. */
   readonly sweepSeconds: number
   readonly manifest: Readonly<Record<string, unknown>>
   /** Called once. */
@@ -38,7 +38,7 @@ export interface CreatedApp {
   readonly slug: string
   readonly pem: string
   readonly webhookSecret: string
-  /** The App's OAuth client; absent if GitHub returns none. */
+  /** The App's OAuth client; absent if MockGitHub returns none. */
   readonly client?: { readonly id: string; readonly secret: string }
   readonly url: string
 }
@@ -122,11 +122,11 @@ async function handleSetupRequest(
   })
 }
 
-/** GitHub.com and GHE.com send webhooks only to public addresses. */
+/** MockGitHub.com and GHE.com send webhooks only to public addresses. */
 const isGitHubHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
 /**
- * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
+ * The address that MockGitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
  * machine, and otherwise uses the operator's `publicUrl`.
  */
 function findOwnUrl(
@@ -161,7 +161,7 @@ async function exchangeManifestCode(code: string, apiUrl: string): Promise<Creat
     slug: app.slug,
     pem: app.pem,
     ...(app.client_id && app.client_secret && { client: { id: app.client_id, secret: app.client_secret } }),
-    // GitHub creates no secret without a hook, but the bot never accepts unsigned deliveries.
+    // MockGitHub creates no secret without a hook, but the bot never accepts unsigned deliveries.
     webhookSecret: app.webhook_secret ?? randomBytes(32).toString('hex'),
     url: app.html_url,
   }

@@ -4,7 +4,7 @@ import { readReadyCommentDelay } from '../../../src/app/jobs/comment-debounce.ts
 import type { JobContext } from '../../../src/app/jobs/job-context.ts'
 import { toCommitSha, toPullNumber } from '../../../src/change/ids.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import { createSnapshot, repeatDigit } from '../../gate/gate-builders.ts'
+import { createSnapshot, createHexSha } from '../../gate/gate-builders.ts'
 
 function createCommentContext() {
   const storedValues = new Map<string, unknown>()
@@ -39,7 +39,7 @@ test('another head begins anew, and so does what was forgotten', async () => {
   await readReadyCommentDelay(snapshot, context, 'edit')
   later(40)
   expect(
-    await readReadyCommentDelay({ ...snapshot, head: toCommitSha(repeatDigit('e')) }, context, 'edit'),
+    await readReadyCommentDelay({ ...snapshot, head: toCommitSha(createHexSha('e')) }, context, 'edit'),
   ).toBe(30)
   later(40)
   forget()

@@ -12,7 +12,7 @@ import {
 import type { EvaluationResponse } from '../../../src/evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../store/prepared-store.ts'
-import { createGateInput, createSnapshot, repeatDigit } from '../../gate/gate-builders.ts'
+import { createGateInput, createSnapshot, createHexSha } from '../../gate/gate-builders.ts'
 import { systemTestClock } from '../../store/sample-records.ts'
 
 let store: Store
@@ -50,16 +50,16 @@ async function evaluateToVerdict(differences: Partial<PullSnapshot> = {}): Promi
       store,
       clock: systemTestClock,
       settings: { ...readSettings({}), budget: evaluationBudget },
-      registries: { forOneLook: () => undefined },
-      looks: {
-        look: async () => {
+      registries: { forEvaluation: () => undefined },
+      evaluationPool: {
+      evaluate: async () => {
           evaluationCount += 1
           return nextResponse
         },
       },
     },
     repository: {
-      treeOf: async () => toTreeSha(repeatDigit('d')),
+      treeOf: async () => toTreeSha(createHexSha('d')),
       entry: async () => config && { mode: '100644', oid: toBlobSha(config) },
     },
     forge: {},
@@ -76,16 +76,16 @@ test('what is too large is looked at once, and keeps its verdict with the number
   expect(await evaluateToVerdict()).toBe(tooLargeMessage)
   expect(await evaluateToVerdict()).toBe(tooLargeMessage)
   // Neither a comment nor a base branch that moved makes it smaller.
-  expect(await evaluateToVerdict({ title: 'Please', base: toCommitSha(repeatDigit('9')) })).toBe(
+  expect(await evaluateToVerdict({ title: 'Please', base: toCommitSha(createHexSha('9')) })).toBe(
     tooLargeMessage,
   )
   expect(evaluationCount).toBe(1)
 })
 
 test.each([
-  ['its head', () => evaluateToVerdict({ head: toCommitSha(repeatDigit('8')) })],
+  ['its head', () => evaluateToVerdict({ head: toCommitSha(createHexSha('8')) })],
   ['its base branch', () => evaluateToVerdict({ baseRef: 'release' })],
-  ['the configuration', () => ((config = repeatDigit('7')), evaluateToVerdict())],
+  ['the configuration', () => ((config = createHexSha('7')), evaluateToVerdict())],
   [
     'the budget',
     () => ((evaluationBudget = { ...defaultEvaluationBudget, time: 120_000 }), evaluateToVerdict()),

@@ -31,7 +31,7 @@ const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
 /** Whether a turn was let go on. */
 function trackProgress(slot: JobSlot): { is: boolean } {
   const state = { is: false }
-  void slot.yieldToSmallJobs().then(() => (state.is = true))
+  void slot.yieldToLightJobs().then(() => (state.is = true))
   return state
 }
 
@@ -63,10 +63,10 @@ test('a heavy one waits while a light one, or one of which nothing is known, is 
 
 test('a light one never waits', async () => {
   const { turns, heavy } = createSchedulerSetup(1)
-  void heavy('mallory').yieldToSmallJobs()
+  void heavy('mallory').yieldToLightJobs()
   const light = turns.startJob()
   light.setCost('light', 'alice')
-  await light.yieldToSmallJobs()
+  await light.yieldToLightJobs()
 })
 
 test('light ones without end delay a heavy one by so much, all its pauses together', async () => {
@@ -90,7 +90,7 @@ test('no more heavy ones go on than there is room for, and a place is given back
   await flushEvents()
   expect([atA.is, atB.is, atC.is]).toEqual([true, true, false])
   // Who is in goes on being in.
-  await a.yieldToSmallJobs()
+  await a.yieldToLightJobs()
   expect(turns.waiting).toBe(1)
   b.end()
   await flushEvents()

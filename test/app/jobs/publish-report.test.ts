@@ -6,7 +6,7 @@ import { decideVerdict } from '../../../src/gate/decide.ts'
 import { renderReport } from '../../../src/messages/report.ts'
 import type { ReportOptions } from '../../../src/messages/report-options.ts'
 import type { ForgeAction, Forge, OwnReports } from '../../../src/ports/forge.ts'
-import { createGateInput, createPassedOutcome, repeatDigit } from '../../gate/gate-builders.ts'
+import { createGateInput, createPassedOutcome, createHexSha } from '../../gate/gate-builders.ts'
 
 const waitingOutcomes = [
   createPassedOutcome('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['olga'] }] }),
@@ -26,13 +26,13 @@ async function computeReportActions(
   const done: ForgeAction[] = []
   let reads = 0
   const present: OwnReports = {
-    head: toCommitSha(repeatDigit('a')),
+    head: toCommitSha(createHexSha('a')),
     checks: [],
     ...(comment !== '' && { comment: { id: 1, body: comment, updatedAt: '2026-01-01T00:00:00Z' } }),
     readAt: 0,
   }
   const forge = {
-    present: async () => {
+    readOwnReports: async () => {
       reads += 1
       return present
     },
@@ -51,7 +51,7 @@ async function computeReportActions(
     forge,
     (runs) => renderReport(verdict, { changeLines: [], runs, ...options }),
     toPullNumber(7),
-    toCommitSha(repeatDigit('a')),
+    toCommitSha(createHexSha('a')),
     publishOptions,
   )
   const body = done.flatMap((action) => (action.kind === 'put-comment' ? [action.body] : []))[0]
@@ -88,10 +88,10 @@ test('suggestions are put only where the repository wants them', async () => {
 })
 
 describe('what is asked of GitHub', () => {
-  const present: OwnReports = { head: toCommitSha(repeatDigit('a')), checks: [], readAt: 0 }
+  const present: OwnReports = { head: toCommitSha(createHexSha('a')), checks: [], readAt: 0 }
   test('is nothing that the look has read, unless that was of another head', async () => {
     expect(await computeReportActions({}, { publishOptions: { present } })).toMatchObject({ reads: 0 })
-    const other = { ...present, head: toCommitSha(repeatDigit('b')) }
+    const other = { ...present, head: toCommitSha(createHexSha('b')) }
     expect(await computeReportActions({}, { publishOptions: { present: other } })).toMatchObject({ reads: 1 })
   })
   test('is one write for all check runs, and none for those that say the same', async () => {
@@ -115,7 +115,7 @@ describe('what is asked of GitHub', () => {
       conclusion: at === 0 ? 'failure' : conclusion,
     }))
     const publishOptions = { present: { ...present, checks }, isHistory: true }
-    const { done } = await computeReportActions({ landed: repeatDigit('c') }, { publishOptions })
+    const { done } = await computeReportActions({ landed: createHexSha('c') }, { publishOptions })
     expect(done[0]).toMatchObject({ kind: 'put-checks', runs: [{ name: runs[0]?.name }] })
     expect(done[0]).toMatchObject({ runs: { length: 1 } })
   })

@@ -19,7 +19,7 @@ beforeEach(() => {
   const store = openMemoryStore({ tables: new StoreTables(), now: () => 1000, turn: async (_, act) => act() })
   ctx = {
     app: { store, clock: { now: () => 1000 }, log: pino({ level: 'silent' }) },
-    forge: { othersChecks: async () => [] },
+    forge: { readOtherChecks: async () => [] },
   } as unknown as RejectionContext
 })
 

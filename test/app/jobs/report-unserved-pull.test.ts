@@ -50,9 +50,9 @@ const createContext = () =>
     app: {
       settings: readSettings({}),
       store: { ...scenario.store, recordVerdict: async () => undefined, observe: async () => 0 },
-      registries: { forOneLook: () => () => Promise.reject(new Error('no registry is asked')) },
-      looks: {
-        look: async ({ snapshot }: { snapshot: PullSnapshot }) => {
+      registries: { forEvaluation: () => () => Promise.reject(new Error('no registry is asked')) },
+      evaluationPool: {
+      evaluate: async ({ snapshot }: { snapshot: PullSnapshot }) => {
           evaluatedHeads.push(snapshot.base)
           return {
             kind: 'seen',

@@ -1,4 +1,4 @@
-// A pull request that is open for GitHub while its branch holds its head: whoever merges it tells, and nobody is told that there
+// A pull request that is open for MockGitHub while its branch holds its head: whoever merges it tells, and nobody is told that there
 // is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
@@ -7,7 +7,7 @@ import type { JobContext } from '../../../src/app/jobs/job-context.ts'
 import { toCommitSha } from '../../../src/change/ids.ts'
 import { toLeaseName } from '../../../src/merge/lease-name.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { createSnapshot, repeatDigit } from '../../gate/gate-builders.ts'
+import { createSnapshot, createHexSha } from '../../gate/gate-builders.ts'
 
 function openMergeSetup() {
   let now = 1_000_000
@@ -22,7 +22,7 @@ function openMergeSetup() {
   const startMerge = async () => {
     const lease = await store.acquireLease(toLeaseName(repository, baseRef), 60)
     if (lease === undefined) throw new Error('somebody has the lease')
-    const [commit, tree] = [toCommitSha(repeatDigit('e')), snapshot.head as never]
+    const [commit, tree] = [toCommitSha(createHexSha('e')), snapshot.head as never]
     const pendingMerge = { repository, pull, head, base, baseRef, commit, tree, config: 'c' }
     const intent = await store.startMerge(lease, pendingMerge)
     if (intent === undefined) throw new Error('the lease is lost')
@@ -45,7 +45,7 @@ test('whoever is landing it is waited for, and what they merged is merged', asyn
   await store.releaseLease(lease)
   expect(await checkMergedState(snapshot, place)).toBe('merged')
   // A head that was pushed since is another matter.
-  expect(await checkMergedState({ ...snapshot, head: toCommitSha(repeatDigit('f')) }, place)).toBe('wait')
+  expect(await checkMergedState({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe('wait')
 })
 
 test('what somebody else pushed has half a minute to be noticed by GitHub', async () => {
@@ -55,5 +55,5 @@ test('what somebody else pushed has half a minute to be noticed by GitHub', asyn
   expect(await checkMergedState(snapshot, place)).toBe('wait')
   later(1)
   expect(await checkMergedState(snapshot, place)).toBe('open')
-  expect(await checkMergedState({ ...snapshot, head: toCommitSha(repeatDigit('f')) }, place)).toBe('wait')
+  expect(await checkMergedState({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe('wait')
 })

@@ -1,4 +1,4 @@
-// Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
+// Who may end a stop on a page: whoever may by /thaw, and nobody when MockGitHub does not say.
 import { expect, test } from '@jest/globals'
 import { createUnfreeze } from '../../../src/app/pages/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/gate/merge-freeze.ts'
@@ -16,9 +16,9 @@ async function pressResume(config: string, answers: (question: ForgeQuestion) =>
   const entries = Object.keys(all).map((path) => ({ path, oid: path, mode: '100644' }))
   const resume = createUnfreeze({
     store: {
-      landingStops: () => Promise.resolve([{ repository, kind: 'frozen', branch: 'main' }] as MergeFreeze[]),
+      listFreezes: () => Promise.resolve([{ repository, kind: 'frozen', branch: 'main' }] as MergeFreeze[]),
       firstSeenAccounts: () => Promise.resolve(new Map()),
-      resumeLandings: (order: UnfreezeRequest) => {
+      unfreezeMerges: (order: UnfreezeRequest) => {
         ended.push(order)
         return Promise.resolve([{}])
       },

@@ -51,7 +51,7 @@ function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; 
     if (run.status === 0 && run.stdout === '') return {}
     if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundleBlob }
     const errorMatch = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
-      run.stderr.slice(findFatalMessage(run.stderr)),
+      run.stderr.slice(findFatalMessageStart(run.stderr)),
     )
     // Of some mistakes opm shows the whole document, marked.
     return {
@@ -65,7 +65,7 @@ function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; 
 }
 
 /** Where opm's last words begin, behind its warnings. */
-function findFatalMessage(stderr: string): number {
+function findFatalMessageStart(stderr: string): number {
   return Math.max(0, stderr.search(/^[\d/]+ [\d:]+ (?:render reference |migrate: )/m))
 }
 

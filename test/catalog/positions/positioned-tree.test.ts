@@ -122,7 +122,7 @@ function formatEndPositions(tree: PositionedTree, locations: readonly ByteLocati
 }
 
 /** Compares all ends in a file's documents by both readers; returns how many documents were read fast. */
-function countMatchingEnds(bytes: Uint8Array, claim: string): number {
+function compareEndPositions(bytes: Uint8Array, claim: string): number {
   const trees = new PositionedTreeReader(bytes)
   let fast = 0
   for (const document of findDocumentSpans(bytes)) {
@@ -158,7 +158,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
     const random = new SeededRandom(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 400; round++)
-      fast += countMatchingEnds(damage(random, sources), `seed ${fuzzSeed}, round ${round}`)
+      fast += compareEndPositions(damage(random, sources), `seed ${fuzzSeed}, round ${round}`)
     expect(fast).toBeGreaterThan(100)
   })
 
@@ -171,13 +171,13 @@ describe('the ends of all values and keys are the same by the fast reader and th
       ...wideCharacterJson,
     ])
       for (const whole of [text, text + text, `# à\n${text}`, text.replaceAll('\n', '\r\n')])
-        countMatchingEnds(encoder.encode(whole), 'not damaged')
+        compareEndPositions(encoder.encode(whole), 'not damaged')
   })
 
   test('behind an object of JSON, on its line or on the next', () => {
     for (const between of ['', ' ', '\n', '\n---\n', '\n\n  '])
       for (const text of ['b:\n- c: à\n  d: 1\n', '{"b": [{"c": "à"}]}\n'])
-        countMatchingEnds(encoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
+        compareEndPositions(encoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
   })
 
   test('and what is as regular as what opm renders is read fast', () => {
@@ -187,7 +187,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
       ...renderedJsonObjects,
       ...wideCharacterJson,
     ])
-      expect(countMatchingEnds(encoder.encode(text + text), 'not damaged')).toBe(2)
+      expect(compareEndPositions(encoder.encode(text + text), 'not damaged')).toBe(2)
   })
 })
 

@@ -41,7 +41,7 @@ interface CatalogBundles {
 }
 
 /** A change of these catalogs: what the base does not have by name is added. */
-function addBundles(...sides: readonly CatalogBundles[]): CheckInput {
+function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInput {
   const blobOf = (root: string, blob: BundleFields) =>
     ({
       image: bundleReference,
@@ -80,7 +80,7 @@ function addBundles(...sides: readonly CatalogBundles[]): CheckInput {
 }
 
 /** A change that adds one bundle, whose blob says what `blob` says. */
-const addBundle = (blob: BundleFields = {}) => addBundles({ result: [{ relatedImages: [], ...blob }] })
+const createAddedBundleInput = (blob: BundleFields = {}) => createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
 function createTestAnswers(
   bundle?: BundleAnswer,
   image: ImageAnswer = imageFound,
@@ -105,7 +105,7 @@ const bundleWith = (content: Partial<BundleContentFields> = {}): BundleAnswer =>
   findings: [],
 })
 const evaluateBundle = (blob: BundleFields, answer?: BundleAnswer) =>
-  imagesCheck.judge(addBundles({ result: [{ ...blob }] }), answerAllImages(answer))
+  imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), answerAllImages(answer))
 /** Every image is there. */
 function answerAllImages(answer?: BundleAnswer): CheckAnswers {
   const known = createTestAnswers(answer)
@@ -115,7 +115,7 @@ function answerAllImages(answer?: BundleAnswer): CheckAnswers {
 describe('a look inside', () => {
   test('is asked for once the image is known to be there, and not before', () => {
     const kinds = (image: ImageAnswer) =>
-      imagesCheck.ask(addBundle(), createTestAnswers(undefined, image)).map(({ kind }) => kind)
+      imagesCheck.ask(createAddedBundleInput(), createTestAnswers(undefined, image)).map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
     expect(kinds(imageFound)).toEqual(['image', 'bundle'])
   })
@@ -219,7 +219,7 @@ describe('a look inside', () => {
       image: `quay.io/org/bundle@sha256:${String(index).padStart(64, '0')}`,
     }))
     const later: BundleAnswer = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
-    const given = addBundles({ result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })) })
+    const given = createCatalogChangeInput({ result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })) })
     const outcome = imagesCheck.judge(given, {
       get: (question) => (question.kind === 'image' ? imageFound : later) as never,
     })
@@ -236,42 +236,42 @@ describe('a look inside', () => {
 describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, also with an image that another bundle of it has', () => {
-    expect(listOpenedBundles(addBundles({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }))).toEqual([
+    expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }))).toEqual([
       bundleReference,
     ])
-    expect(listOpenedBundles(addBundles({ base: [], result: [{}] }))).toEqual([bundleReference])
+    expect(listOpenedBundles(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([bundleReference])
   })
   test('one whose blob says something else than before about the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
-    expect(listOpenedBundles(addBundles({ ...published, result: [blob], changed: ['foo.v1.0.0'] }))).toEqual([
+    expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] }))).toEqual([
       bundleReference,
     ])
   })
   test('none that only moved, or shows its metadata in another way', () => {
-    expect(listOpenedBundles(addBundles({ ...published, result: [{}] }))).toEqual([])
+    expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as BundleFields
     expect(
-      listOpenedBundles(addBundles({ ...published, result: [migrated], changed: ['foo.v1.0.0'] })),
+      listOpenedBundles(createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] })),
     ).toEqual([])
   })
   test('none that another catalog of the base has, word for word, under the same digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
-    expect(listOpenedBundles(addBundles(older, { root: 'v4.20', base: [], result: [{}] }))).toEqual([])
+    expect(listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] }))).toEqual([])
     const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
     expect(
-      listOpenedBundles(addBundles(older, { root: 'v4.20', base: [], result: [incompleteContent] })),
+      listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] })),
     ).toEqual([bundleReference])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
-    expect(listOpenedBundles(addBundles(tagged, { root: 'v4.20', base: [], result: [byTag] }))).toEqual([
+    expect(listOpenedBundles(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] }))).toEqual([
       bundleReference,
     ])
   })
   test('one named by tag is opened by the digest that the tag stands for', () => {
     const tag = 'quay.io/org/bundle:v1'
-    const given = addBundle({ image: tag })
+    const given = createAddedBundleInput({ image: tag })
     expect(imagesCheck.ask(given, createTestAnswers(undefined, imageFound, tag))).toEqual([
       { kind: 'image', reference: tag },
       { kind: 'bundle', reference: bundleReference },
@@ -283,13 +283,13 @@ describe('which bundles are opened', () => {
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
   test('none in a registry that is not allowed', () => {
-    const given = addBundle()
+    const given = createAddedBundleInput()
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     expect(listOpenedBundles({ ...given, config })).toEqual([])
   })
   test('one is opened where platforms are wanted of other images, too', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
-    const given = { ...addBundle({ relatedImages: [{ name: '', image: bundleReference }] }), config }
+    const given = { ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleReference }] }), config }
     expect(imagesCheck.ask(given, createTestAnswers())).toEqual([
       { kind: 'image', reference: bundleReference },
       { kind: 'bundle', reference: bundleReference },
@@ -401,7 +401,7 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
   ]
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
-      const given = addBundle()
+      const given = createAddedBundleInput()
       const bundleKey = questionKey({ kind: 'bundle', reference: bundleReference })
       const known = createAnswers(
         new Map<string, ImageAnswer | BundleAnswer>([
@@ -424,7 +424,7 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
   })
   test('and never from a registry that is not allowed, whatever is remembered of it', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
-    const { findings } = imagesCheck.judge({ ...addBundle(), config }, answerAllImages(bundleWith()))
+    const { findings } = imagesCheck.judge({ ...createAddedBundleInput(), config }, answerAllImages(bundleWith()))
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })
 })

@@ -33,7 +33,7 @@ describe('the install check', () => {
     ])
     const message = [...describeSimulatedInstalls(outcome.installSummaries ?? [])].join('\n')
     expect(message).toContain('| OLM v0 | ✅ yes |')
-    expect(message).toContain('1 of 1 versions reach the head')
+    expect(message).toContain('1 of 1 versions upgrade to the head')
     expect(message).toContain('Left for a cluster')
   })
 

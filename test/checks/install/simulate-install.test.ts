@@ -195,10 +195,34 @@ describe('a simulated install', () => {
     ).toBe('no')
   })
 
-  test('says no where the bundle that comes along could not be resolved, and gives the chain', () => {
+  test('summarizes a requirement that no catalog meets in one sentence, and keeps the chain as its detail', () => {
     const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])
     expect(install.installs).toBe('no')
-    expect(formatRemarks(install)).toContain('bundle foo.v1.1.0 requires an operator providing an API')
+    expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
+      says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in it provides.',
+      detail: expect.stringContaining('bundle foo.v1.1.0 requires an operator providing an API'),
+      hint: 'Add the catalog that has it: --beside DIR.',
+    })
+  })
+
+  test('lists the requirements of versions that lack different things', () => {
+    const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
+    expect(formatRemarks(install)).toContain(
+      'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
+    )
+  })
+
+  test('prints the full chain only with --verbose, and no sentence twice', () => {
+    const channels = [simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])]
+    const report = { package: 'foo', installs: 'no' as const, channels }
+    const chain = 'subscription foo requires at least one of'
+    expect(describeInstall(report)).not.toContain(chain)
+    expect(describeInstall(report, { verbose: true })).toContain(chain)
+    const lines = describeInstall(report)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line.length > 40)
+    expect(lines.filter((line, at) => lines.indexOf(line) !== at)).toEqual([])
   })
 
   test('says no where OLM would take an older version without a word', () => {
@@ -273,7 +297,7 @@ describe('a simulated install', () => {
       channels: [simulateInstall(upgradeChain)],
     })
     expect(text).toContain('foo, channel stable: foo.v1.1.0: installs (simulated)')
-    expect(text).toContain('2 of 2 versions reach the head')
+    expect(text).toContain('2 of 2 versions upgrade to the head')
     expect(text).toMatch(/OLM v0 +yes/)
   })
 })
@@ -296,13 +320,13 @@ describe('unpacking', () => {
 
   test('is told when two files become one key', () => {
     expect(unpacked({ 'manifests/a b.yaml': 'kind: A', 'manifests/a-b.yaml': 'kind: A' }).problems).toEqual([
-      expect.stringContaining('become one key'),
+      expect.stringContaining('have the same ConfigMap key'),
     ])
   })
 
   test('does not go into directories', () => {
     expect(unpacked({ 'manifests/more/a.yaml': 'kind: A' }).problems).toEqual([
-      expect.stringContaining('a directory'),
+      expect.stringContaining('is in a subdirectory'),
     ])
   })
 

@@ -39,13 +39,13 @@ const currentFiles: OriginFiles = {
   'operators/other/ci.yaml': reviewersYaml('olga'),
   'operators/other/notes.md': '1\n',
 }
-const malloryRemoved = { 'operators/mine/ci.yaml': reviewersYaml('alice', 'alan') }
+const reviewersWithoutMallory = { 'operators/mine/ci.yaml': reviewersYaml('alice', 'alan') }
 const harmlessChange = { 'operators/mine/notes.md': '2\n' }
 const atMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
-let nextPull = 500
+let currentPull = 500
 beforeEach(() => {
-  nextPull += 1
+  currentPull += 1
 })
 
 interface EvaluationOptions {
@@ -69,9 +69,9 @@ async function evaluate({
   shows,
   ...more
 }: EvaluationOptions) {
-  const pull = toPullNumber(nextPull)
+  const pull = toPullNumber(currentPull)
   scenario.origin.branch('main', base)
-  scenario.origin.pull(nextPull, head)
+  scenario.origin.pull(currentPull, head)
   await scenario.mirror.fetch('main', pull)
   const snapshot = {
     ...createSnapshot({ pull, base, head, reviews, comments, ...more }),
@@ -118,9 +118,9 @@ const createComment = (login: string, body: string, minute: number): PullComment
 /** Takes mallory off the list and puts them back: harmless, until the first half is merged by another pull request. */
 function createTwoStepPull(extra: OriginFiles = {}) {
   const base = scenario.origin.commit({ ...currentFiles, ...extra })
-  const first = scenario.origin.commit({ ...currentFiles, ...extra, ...malloryRemoved }, [base])
+  const first = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base])
   const head = scenario.origin.commit({ ...currentFiles, ...extra, ...harmlessChange }, [first])
-  const merged = scenario.origin.commit({ ...currentFiles, ...extra, ...malloryRemoved }, [base, first])
+  const merged = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base, first])
   return { base, first, head, merged }
 }
 
@@ -144,7 +144,7 @@ describe('an approval by review', () => {
   test('first seen after the ancestor was merged is for what GitHub had shown, however it was merged', async () => {
     const { base, first, head, merged } = createTwoStepPull()
     for (const tip of [merged, first]) {
-      nextPull += 1
+      currentPull += 1
       const seen = await evaluate({
         base: tip,
         head,
@@ -154,8 +154,8 @@ describe('an approval by review', () => {
       expect(seen.kind).toBe('wait')
       expect(seen.rules).toContain('approved-something-else')
     }
-    // GitHub's memory of the base may be younger than the review: what a merge brought in proves nothing.
-    nextPull += 1
+    // MockGitHub's memory of the base may be younger than the review: what a merge brought in proves nothing.
+    currentPull += 1
     const late = await evaluate({
       base: merged,
       head,
@@ -179,10 +179,10 @@ describe('an approval by review', () => {
     const { base, head } = createTwoStepPull()
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluate({ base, head, shownBase: base, reviews })).kind).toBe('merge')
-    nextPull += 1
+    currentPull += 1
     const elsewhere = scenario.origin.commit({ ...currentFiles, 'operators/other/notes.md': '2\n' }, [base])
     expect((await evaluate({ base: elsewhere, head, shownBase: base, reviews })).kind).toBe('merge')
-    nextPull += 1
+    currentPull += 1
     expect((await evaluate({ base, head, reviews })).kind).toBe('wait')
   })
   test('outlives a base that moved elsewhere', async () => {
@@ -194,7 +194,7 @@ describe('an approval by review', () => {
     expect(await evaluate({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
   })
   test('is for what a list does to owners, wherever else they are listed', async () => {
-    const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...malloryRemoved }
+    const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...reviewersWithoutMallory }
     const base = scenario.origin.commit({ ...currentFiles, ...listed })
     const head = scenario.origin.commit(
       { ...currentFiles, ...listed, 'operators/mine/ci.yaml': currentFiles['operators/mine/ci.yaml'] ?? '' },

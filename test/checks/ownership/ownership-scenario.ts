@@ -1,4 +1,4 @@
-// A world for ownership: a real git repository, its mirror, and a GitHub that knows accounts, teams and roles.
+// A world for ownership: a real git repository, its mirror, and a MockGitHub that knows accounts, teams and roles.
 // Pull requests are judged as the app does it: merge result against base tip, owner files of the base, ask and judge
 // until nothing new is asked, then the gate with every other check passed.
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ export class FakeAccounts {
   readonly accounts = new Map<string, GitHubAccount>()
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
-  /** Questions that GitHub does not answer now. */
+  /** Questions that MockGitHub does not answer now. */
   fails: (question: CheckQuestion) => QuestionAnswer | undefined = () => undefined
   #next = 1000
 

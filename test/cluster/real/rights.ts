@@ -19,7 +19,7 @@ import { systemClock } from '../../../src/evaluate/system-clock.ts'
 import type { AppliedObject } from '../control-plane/start-control-plane.ts'
 import type { StoryContext } from './cluster-stories.ts'
 
-const rbacApiGroup = 'rbac.authorization.k8s.io/v1'
+const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
 
 export async function runRightsStories({
   plane,
@@ -133,7 +133,7 @@ export async function runRightsStories({
   )
 
   const binding = (of: string, more: object): KubeObject => ({
-    apiVersion: rbacApiGroup,
+    apiVersion: rbacApiVersion,
     kind: 'ClusterRoleBinding',
     metadata: { name: of, labels: { 'catalog-bot.io/trial': plan.id } },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -165,7 +165,7 @@ export async function runRightsStories({
   )
   const role = (of: string, namespace: string) =>
     plane.apply({
-      apiVersion: rbacApiGroup,
+      apiVersion: rbacApiVersion,
       kind: 'ClusterRole',
       metadata: { name: of, labels: { 'olm.owner.namespace': namespace } },
       rules: [],
@@ -182,13 +182,13 @@ export async function runRightsStories({
       "delete somebody's CRD",
       remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.other.example'),
     ],
-    ['take away its own bounds', remove(rbacApiGroup, 'ClusterRoleBinding', 'catalog-bot-trials')],
+    ['take away its own bounds', remove(rbacApiVersion, 'ClusterRoleBinding', 'catalog-bot-trials')],
     [
       'delete a CRD that others brought, too',
       remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.shared.example'),
     ],
-    ["delete somebody's ClusterRole", remove(rbacApiGroup, 'ClusterRole', 'view')],
-    ['delete what OLM made for others', remove(rbacApiGroup, 'ClusterRole', 'of-others')],
+    ["delete somebody's ClusterRole", remove(rbacApiVersion, 'ClusterRole', 'view')],
+    ['delete what OLM made for others', remove(rbacApiVersion, 'ClusterRole', 'of-others')],
     [
       'bind itself to cluster-admin',
       {
@@ -232,7 +232,7 @@ export async function runRightsStories({
       'delete a CRD that OLM v1 brought for a trial',
       remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.v1.example'),
     ],
-    ['delete what OLM made for a trial', remove(rbacApiGroup, 'ClusterRole', 'of-a-trial')],
+    ['delete what OLM made for a trial', remove(rbacApiVersion, 'ClusterRole', 'of-a-trial')],
   ]
   for (const [what, action] of allowed) {
     const answer = await cluster.perform(action)

@@ -9,7 +9,7 @@ import {
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../../../src/evaluate/worker/evaluation-budget.ts'
-import type { EvaluationResponse, WorkerCallback } from '../../../src/evaluate/worker/evaluation-messages.ts'
+import type { EvaluationResponse, WorkerCallbackRequest } from '../../../src/evaluate/worker/evaluation-messages.ts'
 import { openEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
@@ -46,8 +46,8 @@ describe('a pull request of a stranger', () => {
     await rm(facts, { recursive: true, force: true })
   })
 
-  const requests: WorkerCallback[] = []
-  const answer = async (request: WorkerCallback): Promise<unknown> => {
+  const requests: WorkerCallbackRequest[] = []
+  const answer = async (request: WorkerCallbackRequest): Promise<unknown> => {
     requests.push(request)
     if (request.kind === 'memory')
       return request.name === 'observe'

@@ -6,7 +6,7 @@ import { RegistryError } from '../../../src/registry/registry-error.ts'
 import { mediaTypes, parseManifest } from '../../../src/registry/manifest.ts'
 import {
   formatCosignTag,
-  sha256Digest,
+  computeSha256Digest,
   type ArtifactSubject,
 } from '../../../src/image/provenance/provenance-artifacts.ts'
 import {
@@ -39,15 +39,15 @@ class InMemoryRegistry {
 
   put(document: object, tag?: string): ArtifactSubject {
     const bytes = Buffer.from(JSON.stringify(document))
-    const digest = sha256Digest(bytes)
+    const digest = computeSha256Digest(bytes)
     this.tags.set(digest, bytes)
     if (tag !== undefined) this.tags.set(tag, bytes)
     return { host: registryHost, repository, digest, mediaType: mediaTypes.ociManifest, size: bytes.length }
   }
 
   putBlob(bytes: Uint8Array): { digest: string; size: number } {
-    this.blobs.set(sha256Digest(bytes), bytes)
-    return { digest: sha256Digest(bytes), size: bytes.length }
+    this.blobs.set(computeSha256Digest(bytes), bytes)
+    return { digest: computeSha256Digest(bytes), size: bytes.length }
   }
 
   async attach(attachment: Awaited<ReturnType<typeof createMissingSignature>>): Promise<void> {
@@ -60,7 +60,7 @@ class InMemoryRegistry {
     const bytes = this.tags.get(reference.digest ?? reference.tag ?? '')
     if (!bytes) return Promise.reject(new RegistryError('missing', 'there is no such manifest'))
     const manifest = parseManifest(bytes, '')
-    return Promise.resolve({ manifest, bytes, digest: sha256Digest(bytes), mediaType: manifest.mediaType })
+    return Promise.resolve({ manifest, bytes, digest: computeSha256Digest(bytes), mediaType: manifest.mediaType })
   }
 
   fetchBlob(_: unknown, { digest }: { readonly digest: string }): Promise<Uint8Array> {
@@ -77,7 +77,7 @@ const createManifest = (seed: string) => ({
   config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...describeContent(seed) },
   layers: [],
 })
-const describeContent = (seed: string) => ({ digest: sha256Digest(Buffer.from(seed)), size: seed.length })
+const describeContent = (seed: string) => ({ digest: computeSha256Digest(Buffer.from(seed)), size: seed.length })
 
 async function createSigningKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
   const { privateKey } =
@@ -171,7 +171,7 @@ describe('a signature counts', () => {
     expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
   test('under every spelling of the repository, and of a copy only where the caller says whose copy it is', async () => {
-    const digest = sha256Digest(Buffer.from('x'))
+    const digest = computeSha256Digest(Buffer.from('x'))
     const payload = createSigningPayload({ repository: 'index.docker.io/library/catalog', digest })
     expect(findPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest })).toBeUndefined()
     const { registry } = createSignedImage((subject) => [

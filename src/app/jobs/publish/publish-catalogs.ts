@@ -13,7 +13,7 @@ import {
   isPublishDue,
   isRollbackPending,
   recheckPublishedTags,
-  msUntilNextStep,
+  computeMsUntilNextStep,
   runPublishStep,
   rollBackImage,
   type PublishStep,
@@ -165,7 +165,7 @@ async function scheduleNextRun(
   { app }: PublishJobContext,
 ): Promise<void> {
   const now = app.clock.now()
-  const waits = statuses.flatMap(({ publication, state }) => msUntilNextStep(publication, state, now) ?? [])
+  const waits = statuses.flatMap(({ publication, state }) => computeMsUntilNextStep(publication, state, now) ?? [])
   if (waits.length === 0) return
   await app.store.enqueue(job, Math.max(minDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
 }

@@ -65,19 +65,19 @@ export function isRollbackPending(
 }
 
 /** Milliseconds until the next scheduled step, or undefined. */
-export function msUntilNextStep(
+export function computeMsUntilNextStep(
   { entry }: Publication,
   { failure, lookedAt, current }: PublicationState,
   now: number,
 ): number | undefined {
   const waits = [
     ...(failure === undefined ? [] : [failure.again - now]),
-    ...(current === undefined ? [] : [(lookedAt ?? now) + checkIntervalMs(entry.rebase) - now]),
+    ...(current === undefined ? [] : [(lookedAt ?? now) + computeCheckIntervalMs(entry.rebase) - now]),
   ]
   return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits))
 }
 
-function checkIntervalMs(rebase: string): number {
+function computeCheckIntervalMs(rebase: string): number {
   return Math.min(parseDuration(rebase) ?? Infinity, tagCheckIntervalMs)
 }
 
@@ -103,7 +103,7 @@ export async function runPublishStep(step: PublishStep): Promise<PublishStepResu
       tags,
       ...(tag !== undefined && { history: { tag, ...knownDigestOf(state) } }),
       settings,
-      annotations: sourceAnnotations(step),
+      annotations: createSourceAnnotations(step),
     },
     async (digest) => {
       const now = await step.readCurrentTip()
@@ -169,7 +169,7 @@ export async function recheckPublishedTags(step: PublishStep): Promise<Publicati
   const { app, forge, installation } = ctx
   const { current, lookedAt } = state
   const now = app.clock.now()
-  const interval = checkIntervalMs(publication.entry.rebase)
+  const interval = computeCheckIntervalMs(publication.entry.rebase)
   if (current === undefined) return state
   if (lookedAt === undefined) return writePublicationState(step, { ...state, lookedAt: now })
   if (now - lookedAt < interval) return state
@@ -202,7 +202,7 @@ export async function recheckPublishedTags(step: PublishStep): Promise<Publicati
       tags,
       ...(tag !== undefined && { history: { tag, ...knownDigestOf(state) } }),
       settings,
-      annotations: sourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
+      annotations: createSourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
     },
     async (digest) => {
       await writePublicationState(step, {
@@ -227,7 +227,7 @@ const knownDigestOf = ({ current }: PublicationState) =>
   current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
-function sourceAnnotations({ tip, ctx }: Pick<PublishStep, 'tip' | 'ctx'>): Record<string, string> {
+function createSourceAnnotations({ tip, ctx }: Pick<PublishStep, 'tip' | 'ctx'>): Record<string, string> {
   const { owner, name } = ctx.forge.repository
   return {
     'org.opencontainers.image.source': `${ctx.app.settings.gitUrl}/${owner}/${name}`,

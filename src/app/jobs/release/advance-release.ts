@@ -229,7 +229,7 @@ async function reportReleaseOnce(
   return { ...entry, told: [...entry.told, key] }
 }
 
-/** Finds the pull request that merged the directory, in our records or GitHub's. */
+/** Finds the pull request that merged the directory, in our records or MockGitHub's. */
 async function resolveMergedPull(
   { commit }: PendingRelease,
   { branch }: ReleaseBase,

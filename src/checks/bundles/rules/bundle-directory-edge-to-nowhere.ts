@@ -7,12 +7,12 @@ export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced:
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle replaces one that exists',
+  title: 'A bundle replaces another existing bundle',
   format: ({ name, replaced, itself }) => ({
     what: itself
       ? `${name} replaces itself`
-      : `${name} replaces ${replaced}, which neither a directory of the package nor its catalogs have`,
-    why: 'Those who installed the earlier version get no update: nothing leads from it to this bundle.',
-    fix: 'Name the bundle that comes before this one, letter by letter.',
+      : `${name} replaces ${replaced}, which exists neither in the package's directories nor in its catalogs`,
+    why: "Users of the earlier version don't get an update, because no upgrade edge leads to this bundle.",
+    fix: 'Set `replaces` to the exact name of the previous bundle.',
   }),
 })

@@ -7,12 +7,12 @@ export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every bundle of a package has a name of its own',
+  title: 'Every bundle of a package has a unique name',
   format: ({ name, other, hasTemplates }) => ({
-    // Catalogs name the image of one of them, and are judged where they change.
+    // The catalogs reference the image of one of them, and catalog changes are checked separately.
     ...(hasTemplates && { severity: 'warning' as const }),
     what: `${name} is also the name of the bundle in ${other}`,
-    why: 'A catalog has one bundle of a name: one of the two cannot be released.',
-    fix: 'Rename the ClusterServiceVersion for its version.',
+    why: "A catalog can contain only one bundle with this name, so one of the two can't be released.",
+    fix: 'Rename the ClusterServiceVersion to match its version.',
   }),
 })

@@ -11,10 +11,10 @@ export const bundleDirectoryOfOtherPackage = defineRule<{
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'A bundle belongs to the package in whose directory it lies',
+  title: 'A bundle is in the directory of its package',
   format: ({ directory, package: its, known }) => ({
-    what: `the bundle belongs to the package "${its}", and lies in the directory of ${known.map((name) => `"${name}"`).join(', ') || `"${directory}"`}`,
-    why: 'It would be released into a package whose owners have not been asked.',
-    fix: 'Correct the package in the annotations, or move the bundle into the directory of its package.',
+    what: `the bundle belongs to the package "${its}" but is in the directory of ${known.map((name) => `"${name}"`).join(', ') || `"${directory}"`}`,
+    why: "The bundle would be released into a package whose owners haven't approved it.",
+    fix: 'Correct the package in the annotations, or move the bundle to the directory of its package.',
   }),
 })

@@ -7,10 +7,10 @@ export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; ver
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle lies in a directory that is named for its version',
+  title: 'A bundle is in a directory named after its version',
   format: ({ directory, version }) => ({
-    what: `the directory "${directory}" holds version ${version}`,
-    why: 'Releases, tests and reviewers find a version by its directory. Two of them would disagree about what this bundle is.',
-    fix: 'Name the directory for spec.version, or correct the version.',
+    what: `the directory "${directory}" contains version ${version}`,
+    why: 'Releases, tests and reviewers identify a version by its directory.',
+    fix: 'Rename the directory to match spec.version, or correct the version.',
   }),
 })

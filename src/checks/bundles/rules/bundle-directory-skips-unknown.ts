@@ -8,10 +8,10 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle skips bundles that exist',
+  title: 'A bundle skips only existing bundles',
   format: ({ name, skipped }) => ({
-    what: `${name} skips ${formatNames(skipped, 3)}, which neither a directory of the package nor its catalogs have`,
-    why: 'A misspelt name is skipped by nobody: clusters stay on the version that was meant.',
-    fix: 'Correct the names, or take them out.',
+    what: `${name} skips ${formatNames(skipped, 3)}, which exists neither in the package's directories nor in its catalogs`,
+    why: 'A misspelled name has no effect, so clusters remain on the version that should be skipped.',
+    fix: 'Correct the names, or remove them.',
   }),
 })

@@ -7,10 +7,10 @@ export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: st
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle leads on from the bundles of its channel',
+  title: 'A bundle has an upgrade edge to the other bundles of its channel',
   format: ({ name, channel, others }) => ({
-    what: `${name} neither replaces nor skips any of the ${others === 1 ? 'other bundle' : `${others} other bundles`} of the channel "${channel}"`,
-    why: 'In replaces-mode only `replaces` and `skips` lead to a new version: nobody who installed another one gets this.',
-    fix: 'Name what it replaces, or put it into a channel of its own.',
+    what: `${name} neither replaces nor skips ${others === 1 ? 'the other bundle' : `any of the ${others} other bundles`} in the channel "${channel}"`,
+    why: "In replaces-mode, only `replaces` and `skips` define upgrades, so users of other versions don't get this one.",
+    fix: 'Set `replaces`, or put the bundle into a separate channel.',
   }),
 })

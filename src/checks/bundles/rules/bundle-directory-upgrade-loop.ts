@@ -7,10 +7,10 @@ export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'No bundle replaces itself over others',
+  title: 'The upgrade graph has no cycles',
   format: ({ loop }) => ({
-    what: `the upgrades go in a circle: ${loop.slice(0, 5).join(' replaces ')}${loop.length > 5 ? ' replaces …' : ''}`,
-    why: 'A channel with a circle has no head, and nobody can install from it.',
-    fix: 'Take one of the edges out.',
+    what: `the upgrades form a cycle: ${loop.slice(0, 5).join(' replaces ')}${loop.length > 5 ? ' replaces …' : ''}`,
+    why: "A channel with a cycle has no head, so it can't be used for installations.",
+    fix: 'Remove one of the replaces edges.',
   }),
 })

@@ -9,8 +9,8 @@ export const missingDefaultChannel = defineRule<{ channel: string; channels: rea
   since: '0.1.0',
   title: 'The default channel of a package has bundles',
   format: ({ channel, channels }) => ({
-    what: `the default channel "${channel}" has no bundle; there are ${channels.slice(0, 5).join(', ')}`,
-    why: 'Those who do not choose a channel are subscribed to it, and get nothing.',
-    fix: 'Name one of the channels, or put the bundle into this one.',
+    what: `the default channel "${channel}" has no bundles; existing channels: ${channels.slice(0, 5).join(', ')}`,
+    why: "Users who don't choose a channel subscribe to the default channel and get nothing.",
+    fix: 'Choose an existing channel, or add the bundle to the default channel.',
   }),
 })

@@ -6,10 +6,10 @@ export const malformedPackageSettings = defineRule<{ file: string; problem: stri
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'The settings of a package can be read as they are meant',
+  title: 'Package settings are valid',
   format: ({ file, problem }) => ({
-    what: `${file} is not as it must be: ${problem}`,
-    why: 'Whoever releases the package reads these settings. What they cannot read they take for something else, or for nothing.',
-    fix: 'Correct the value, as the table of settings in docs/bundle-directories.md shows it.',
+    what: `${file} is invalid: ${problem}`,
+    why: 'Release tools read these settings, and they misinterpret or ignore invalid values.',
+    fix: 'Correct the value. See the settings table in docs/bundle-directories.md.',
   }),
 })

@@ -7,10 +7,10 @@ export const noUpdateGraph = defineRule<{ file: string }>({
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A package says how its upgrades are found',
+  title: 'A package specifies its update graph mode',
   format: ({ file }) => ({
-    what: `${file} has no updateGraph`,
-    why: 'Without it `replaces-mode` is taken: versions that replace nothing have no upgrades.',
-    fix: 'Write `updateGraph: replaces-mode` or `updateGraph: semver-mode`.',
+    what: `${file} does not set updateGraph`,
+    why: "The default is `replaces-mode`, in which versions that don't replace another one get no upgrades.",
+    fix: 'Set `updateGraph: replaces-mode` or `updateGraph: semver-mode`.',
   }),
 })

@@ -7,10 +7,10 @@ export const releaseConfigMismatch = defineRule<{ problem: string }>({
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'What is to be released fits the catalogs of the package',
+  title: 'The release configuration matches the catalogs of the package',
   format: ({ problem }) => ({
     what: problem,
-    why: 'The bundle is not added to the catalogs that this file names.',
-    fix: 'Make release-config.yaml and ci.yaml say the same.',
+    why: 'The bundle is not added to the catalogs that this file specifies.',
+    fix: 'Make release-config.yaml and ci.yaml consistent.',
   }),
 })

@@ -8,10 +8,10 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle is removed when nothing names it any more',
+  title: 'A bundle is removed only when it is no longer referenced',
   format: ({ name, by }) => ({
-    what: `${name} is removed, and still named by ${formatNames(by, 3)}`,
-    why: 'What names it breaks, or cannot be rebuilt.',
-    fix: 'Take it out of these first, in a pull request before this one.',
+    what: `${name} is removed but still referenced by ${formatNames(by, 3)}`,
+    why: "The files that reference it break or can't be rebuilt.",
+    fix: 'Remove these references first, in an earlier pull request.',
   }),
 })

@@ -7,10 +7,10 @@ export const unconventionalBundleName = defineRule<{ name: string; wanted: strin
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle is named for its package and version',
+  title: 'A bundle is named after its package and version',
   format: ({ name, wanted }) => ({
-    what: `the bundle is named ${name}, not ${wanted}`,
-    why: 'People and tools read package and version off the name.',
-    fix: 'Rename the ClusterServiceVersion while nobody has it installed.',
+    what: `the bundle is named ${name} instead of ${wanted}`,
+    why: 'Users and tools derive the package and the version from the name.',
+    fix: 'Rename the ClusterServiceVersion before anyone installs it.',
   }),
 })

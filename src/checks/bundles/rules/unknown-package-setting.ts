@@ -7,10 +7,10 @@ export const unknownPackageSetting = defineRule<{ file: string; key: string; kno
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'The settings of a package have names that somebody reads',
+  title: 'Package settings have known names',
   format: ({ file, key, known }) => ({
-    what: `${file} has "${key}", which nothing reads${known === undefined ? '' : `: "${known}" was probably meant`}`,
-    why: 'A setting that nobody reads has no effect, and nobody is told.',
+    what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
+    why: 'Unknown settings have no effect.',
     fix: 'Correct its name, or remove it.',
   }),
 })

@@ -8,19 +8,19 @@ export const closesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; 
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: "Nobody closes somebody else's pull request by landing their own",
+  title: "Merging a pull request does not close another author's pull request",
   format: ({ pull, by, heldBack }) => {
     if (by === 'words')
       return {
-        what: `a commit message says that it closes pull request ${pull}, which is somebody else's`,
-        why: 'GitHub closes it as soon as the message is on the default branch, and its author was not asked.',
-        fix: 'Reword the commit, or let the author of the other pull request close it first.',
+        what: `a commit message closes pull request ${pull} by another author`,
+        why: 'GitHub closes that pull request as soon as the message reaches the default branch, without asking its author.',
+        fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
       }
-    const how = heldBack === undefined ? 'without all of its content' : `though ${heldBack}`
+    const how = heldBack === undefined ? 'not all of its changes' : heldBack
     return {
-      what: `the commits contain the head of pull request ${pull}, which is somebody else's, ${how}`,
-      why: 'GitHub would mark that pull request as merged, and its author would have to open it anew.',
-      fix: `Rebase or squash, so that its commits are not among these; or wait until it is merged or closed.`,
+      what: `the commits contain the head commit of pull request ${pull} by another author, but ${how}`,
+      why: 'GitHub would mark that pull request as merged, and its author would have to open it again.',
+      fix: 'Rebase or squash to drop its commits, or wait until it is merged or closed.',
     }
   },
 })

@@ -8,16 +8,18 @@ export const mergesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; 
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A pull request lands alone',
+  title: 'A pull request does not include another open pull request',
   format: ({ pull, by, isKept }) => ({
     what:
       by === 'words'
         ? `a commit message closes pull request ${pull}`
-        : `pull request ${pull} is contained in this one${isKept ? '' : ', but not all of its content'}`,
+        : `the commits contain pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
     why:
       by === 'words'
-        ? 'GitHub closes it when this one lands.'
-        : 'GitHub marks both as merged when this one lands.',
-    fix: 'Nothing, if that is meant. Otherwise rebase, so that the commits of the other one are not among these.',
+        ? 'GitHub closes that pull request when this one is merged.'
+        : 'GitHub marks both pull requests as merged when this one is merged.',
+    fix: by === 'words'
+        ? 'If this is not intentional, reword the commit message.'
+        : 'If this is not intentional, rebase to drop the commits of the other pull request.',
   }),
 })

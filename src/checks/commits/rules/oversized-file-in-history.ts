@@ -6,10 +6,10 @@ export const oversizedFileInHistory = defineRule<{ blob: string }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'No commit has a file above 100 MiB',
+  title: 'No commit contains a file larger than 100 MiB',
   format: ({ blob }) => ({
-    what: `a file of the history is larger than 100 MiB: ${blob}`,
-    why: 'GitHub refuses every push with such a file, also where a later commit removes it.',
-    fix: `Squash the commits into one without it. \`git log --find-object=${blob}\` shows where it is.`,
+    what: `the commits contain a file larger than 100 MiB: ${blob}`,
+    why: 'GitHub rejects every push that contains such a file, even if a later commit removes it.',
+    fix: `Squash the commits into one commit without the file. To find the file, run \`git log --find-object=${blob}\`.`,
   }),
 })

@@ -7,10 +7,10 @@ export const tooManyCommits = defineRule<object>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: `A pull request brings at most ${maxIncomingCommits} commits`,
+  title: `A pull request has at most ${maxIncomingCommits} commits`,
   format: () => ({
-    what: `the pull request brings more than ${maxIncomingCommits} commits, or more than can be looked at`,
-    why: 'GitHub lists no more of them, so nobody could see what lands; and all of them stay for ever.',
-    fix: 'Squash the commits, or rebase onto the base branch if most of them are not yours.',
+    what: `the pull request has more than ${maxIncomingCommits} commits, or more than catalog-bot can read`,
+    why: 'GitHub does not list the rest, so reviewers cannot see everything that would remain in the history.',
+    fix: 'Squash the commits. If most of them are not yours, rebase onto the base branch.',
   }),
 })

@@ -7,10 +7,10 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every commit message is text in UTF-8, and no commit is larger than 256 KiB',
+  title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
   format: ({ commit, more }) => ({
-    what: `the message of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} is too large, or not in UTF-8`,
-    why: 'What a message says, such as which pull requests it closes, must be the same for everybody.',
-    fix: 'Reword the commit.',
+    what: `the message of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} is too large or is not valid UTF-8`,
+    why: 'Tools can read such a message differently, including which pull requests it closes.',
+    fix: 'Reword the commit message in UTF-8, and keep it short.',
   }),
 })

@@ -8,10 +8,10 @@ export const unsignedCommit = defineRule<{ commit: string; more: number }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Every commit is signed where the base branch demands it',
+  title: 'Every commit is signed if the base branch requires it',
   format: ({ commit, more }) => ({
-    what: `a signature is missing: that of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)}`,
-    why: 'The rules of the base branch demand signed commits: GitHub refuses the push because of each that is not.',
-    fix: 'Sign the commits: `git rebase --exec "git commit --amend --no-edit -S"` onto the base branch.',
+    what: `the signature of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} is missing`,
+    why: 'The base branch requires signed commits, so GitHub rejects the push.',
+    fix: 'Sign each commit while rebasing onto the base branch: `git rebase --exec "git commit --amend --no-edit -S"`.',
   }),
 })

@@ -7,13 +7,13 @@ export const workflowEditInHistory = defineRule<{ commit: string; more: number; 
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'No commit edits .github/workflows, not even on the way',
+  title: 'No commit changes .github/workflows, even temporarily',
   format: ({ commit, more, isVisible }) => ({
     ...(isVisible && { severity: 'warning' as const }),
-    what: `the workflow files of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} are not those of the base branch below`,
-    why: 'GitHub lets the bot push no commit that touches workflows, also where a later commit takes it back.',
+    what: `the workflow files of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} differ from those of the base branch`,
+    why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
     fix: isVisible
-      ? 'Ask a maintainer to merge this pull request by hand.'
-      : 'Squash the commits, so that none of them touches .github/workflows.',
+      ? 'Ask a maintainer to merge this pull request manually.'
+      : 'Squash the commits so that none of them changes .github/workflows.',
   }),
 })

@@ -7,10 +7,10 @@ export const bundleDiffersFromImage = defineRule<{ reference: string; difference
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Properties and related images of a bundle are those of its image',
+  title: "A bundle's properties and related images match its image",
   format: ({ reference, differences }) => ({
-    what: `the catalog and the image ${reference} say different things: ${differences.join('; ')}`,
-    why: 'Dependencies are resolved, and images are mirrored, by what the catalog says; the cluster installs what the image says.',
-    fix: 'Render the bundle again from its image (opm render).',
+    what: `the catalog and the image ${reference} disagree: ${differences.join('; ')}`,
+    why: 'OLM resolves dependencies and tools mirror images based on the catalog, but the cluster installs the content of the image.',
+    fix: 'Render the bundle again from its image with `opm render`.',
   }),
 })

@@ -7,10 +7,10 @@ export const bundleIdentityMismatch = defineRule<{ reference: string; difference
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle in the catalog is the bundle that its image holds',
+  title: "A bundle's image contains the bundle that the catalog declares",
   format: ({ reference, differences }) => ({
-    what: `the image ${reference} holds another bundle than the catalog says: ${differences.join('; ')}`,
-    why: 'OLM installs what is in the image, under the name and version that the catalog gives it.',
-    fix: 'Render the bundle again from its image (opm render), or name the right image.',
+    what: `the image ${reference} contains a different bundle than the catalog declares: ${differences.join('; ')}`,
+    why: 'OLM installs the content of the image under the name and version that the catalog declares.',
+    fix: 'Render the bundle again from its image with `opm render`, or specify the correct image.',
   }),
 })

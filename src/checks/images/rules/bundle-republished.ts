@@ -13,10 +13,10 @@ export const bundleRepublished = defineRule<{
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'A bundle name stands for one image in all catalogs',
+  title: 'A bundle has the same image in every catalog',
   format: ({ bundle, image, published, catalog }) => ({
-    what: `${bundle} is published in ${catalog} as ${published}, and here it is ${image}`,
-    why: 'Two things would carry one name and version: mirrors, upgrades and support cannot tell which one a cluster has.',
-    fix: 'Use the image that is published, or publish this one under a new version.',
+    what: `${bundle} has the image ${published} in ${catalog}, but the image ${image} here`,
+    why: 'Two different bundles would share a name and version, so mirrors, upgrades, and support engineers cannot tell which one a cluster runs.',
+    fix: 'Use the published image, or publish the new image under a new version.',
   }),
 })

@@ -7,10 +7,10 @@ export const imageDigestMismatch = defineRule<{ reference: string; reason: strin
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The bytes behind a digest are those that the digest names',
+  title: 'The content of an image matches its digest',
   format: ({ reference, reason }) => ({
-    what: `the registry serves something else as ${reference}: ${reason}`,
-    why: 'Every container runtime verifies the digest and refuses such an image.',
+    what: `the registry serves different content for ${reference}: ${reason}`,
+    why: 'Every container runtime verifies the digest and rejects the image.',
     fix: 'Push the image again and use the digest that the push reports.',
   }),
 })

@@ -7,10 +7,10 @@ export const bundleFormatMismatch = defineRule<{ reference: string; format: stri
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The image of a bundle is of the format that the catalog says',
+  title: "A bundle's image has the format that the catalog declares",
   format: ({ reference, format, named }) => ({
-    what: `the image ${reference} holds a ${format} bundle, and the catalog ${named === undefined ? 'names no format, which means registry+v1' : `says ${named}`}`,
-    why: 'OLM unpacks it as what the catalog says, finds no ClusterServiceVersion or no chart, and does not install it.',
-    fix: 'Build a registry+v1 bundle, or say what it is in a property of the type olm.bundle.mediatype, if your clusters install that.',
+    what: `the image ${reference} contains a ${format} bundle, but the catalog declares ${named ?? 'no format, which means registry+v1'}`,
+    why: 'OLM unpacks the image in the format that the catalog declares, finds no ClusterServiceVersion or chart, and does not install it.',
+    fix: 'Build a registry+v1 bundle. If your clusters support the other format, declare it in an olm.bundle.mediatype property instead.',
   }),
 })

@@ -1,6 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 
-/** `more`: how many other images of the package are named by tag too, if they share one finding. */
+/** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 
 type TaggedImageData = { reference: string; digest?: string; package?: string; more?: number }
 
@@ -11,16 +11,16 @@ export const imageByTag = defineRule<TaggedImageData>({
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Images are named by digest',
+  title: 'Images are referenced by digest',
   format: ({ reference, digest, package: name, more = 0 }) => ({
     what:
       more === 0
-        ? `the image ${reference} is named by tag`
-        : `${more + 1} images of package "${name}" are named by tag, the first of them ${reference}`,
-    why: 'A tag can be moved: what was checked today may not be what is installed tomorrow, and mirrors cannot tell.',
+        ? `the image ${reference} is referenced by tag`
+        : `${more + 1} images of package "${name}" are referenced by tag, starting with ${reference}`,
+    why: 'A tag can move, so clusters might install a different image than catalog-bot checked, and mirrors cannot detect the change.',
     fix:
       digest === undefined
-        ? `Name ${more === 0 ? 'it' : 'them'} by digest: NAME@sha256:…`
-        : `Name it by digest; the tag stands for ${digest} now.`,
+        ? `Reference ${more === 0 ? 'it' : 'them'} by digest: NAME@sha256:…`
+        : `Reference it by digest. The tag currently points to ${digest}.`,
   }),
 })

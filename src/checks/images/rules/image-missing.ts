@@ -7,10 +7,10 @@ export const imageMissing = defineRule<{ reference: string; reason: string }>({
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Every image that the catalog names is in its registry',
+  title: 'Every referenced image exists in its registry',
   format: ({ reference, reason }) => ({
     what: `the image ${reference} does not exist: ${reason}`,
-    why: 'A cluster that picks this version cannot pull the image, and its installation hangs until someone intervenes.',
-    fix: 'Push the image, or correct the reference. Then comment /recheck.',
+    why: 'A cluster that installs this version cannot pull the image, so the installation hangs until an administrator intervenes.',
+    fix: 'Push the image, or correct the reference.',
   }),
 })

@@ -7,10 +7,10 @@ export const imageUnsupported = defineRule<{ reference: string; reason: string }
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Every image is in a format that clusters pull',
+  title: 'Every image has a format that clusters can pull',
   format: ({ reference, reason }) => ({
     what: `the image ${reference} cannot be used: ${reason}`,
-    why: 'Container runtimes no longer pull it, so the version cannot be installed.',
-    fix: 'Build and push the image again with a current tool; the OCI and the Docker schema 2 formats both work.',
+    why: 'Container runtimes no longer pull this format, so clusters cannot install the version.',
+    fix: 'Rebuild and push the image with a current tool. The OCI and Docker schema 2 formats both work.',
   }),
 })

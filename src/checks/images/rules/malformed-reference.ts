@@ -6,10 +6,10 @@ export const malformedReference = defineRule<{ reference: string; reason: string
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every image reference follows the reference grammar',
+  title: 'Every image reference has valid syntax',
   format: ({ reference, reason }) => ({
-    what: `${JSON.stringify(reference)} is not an image reference: ${reason}`,
-    why: 'No container runtime understands it.',
-    fix: 'Write it as registry/path@sha256:digest, without a scheme, in lower case.',
+    what: `${JSON.stringify(reference)} is not a valid image reference: ${reason}`,
+    why: 'Container runtimes cannot parse the reference, so they cannot pull the image.',
+    fix: 'Write the reference in lowercase and without a scheme: registry/path@sha256:digest.',
   }),
 })

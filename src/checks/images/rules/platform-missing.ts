@@ -11,10 +11,10 @@ export const platformMissing = defineRule<{
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Related images are there for every platform that is wanted',
+  title: 'Related images support every required platform',
   format: ({ reference, missing, offered }) => ({
-    what: `the image ${reference} is not there for ${missing.join(', ')}`,
-    why: `On nodes of such a platform the Operator cannot run. The image is there for ${offered.length === 0 ? 'no platform that it names' : offered.join(', ')}.`,
-    fix: 'Build the image for these platforms and name its index by digest.',
+    what: `the image ${reference} does not support ${missing.join(', ')}`,
+    why: `The Operator cannot run on nodes of an unsupported platform. ${offered.length === 0 ? 'The image declares no platforms.' : `The image supports ${offered.join(', ')}.`}`,
+    fix: 'Build the image for the missing platforms, and reference the image index by digest.',
   }),
 })

@@ -7,10 +7,10 @@ export const registryBlocked = defineRule<{ reference: string; reason: string }>
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'Images are in registries that can be asked safely',
+  title: 'Images are in registries that catalog-bot can query safely',
   format: ({ reference, reason }) => ({
-    what: `the image ${reference} was not asked for: ${reason}`,
-    why: 'A catalog is for clusters everywhere: they cannot reach names and addresses of one network, or registries without TLS.',
-    fix: 'Use an image in a public registry with https. Whoever runs the bot can allow the host of a registry in their own network.',
+    what: `catalog-bot did not look up the image ${reference}: ${reason}`,
+    why: 'Clusters elsewhere cannot pull images from an internal address or from a registry without TLS.',
+    fix: 'Use an image from a public registry over HTTPS. A bot administrator can allow a registry host on their own network.',
   }),
 })

@@ -9,7 +9,7 @@ export const registryNotAllowed = defineRule<{ reference: string; allowed: reado
   title: 'Images come from registries that this repository allows',
   format: ({ reference, allowed }) => ({
     what: `the image ${reference} is in a registry that this repository does not allow`,
-    why: `Only images of these registries may be named here: ${allowed.join(', ')}.`,
-    fix: 'Move the image to one of them, or ask a maintainer to add its registry to images.registries.',
+    why: `This repository allows only images from ${allowed.join(', ')}.`,
+    fix: 'Move the image to an allowed registry, or ask a maintainer to add its registry to images.registries.',
   }),
 })

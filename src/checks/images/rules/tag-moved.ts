@@ -7,10 +7,10 @@ export const tagMoved = defineRule<{ reference: string; tag: string; digest: str
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A tag written beside a digest stands for that digest',
+  title: 'A tag next to a digest points to that digest',
   format: ({ reference, tag, digest, now }) => ({
-    what: `${reference} names ${digest}, but its tag "${tag}" now points to ${now}`,
-    why: 'The digest counts and is what clusters install. Readers see the tag and believe something else.',
-    fix: 'Use the digest that the tag stands for, or remove the tag.',
+    what: `${reference} specifies ${digest}, but its tag "${tag}" now points to ${now}`,
+    why: 'Clusters install the digest, but readers see the tag and expect a different image.',
+    fix: 'Use the digest that the tag points to, or remove the tag.',
   }),
 })

@@ -16,7 +16,7 @@ import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
   failTest,
-  waitFor,
+  createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -100,7 +100,7 @@ export function computeNextProgress(
         code: 'api-unreachable',
         says: `the API of the cluster does not answer: ${first.says}`,
       })
-    return waitFor(
+    return createWaitingProgress(
       { ...state, memory: { ...state.memory, blindSince: since } },
       `the API of the cluster to answer: ${first.says}`,
     )

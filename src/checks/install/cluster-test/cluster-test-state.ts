@@ -45,7 +45,7 @@ export function createStartState<Stage extends string>(stage: Stage, now: number
   return { stage, started: now, since: now, step: 0, events: [], memory: {} }
 }
 
-export function waitFor<Stage extends string>(
+export function createWaitingProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   waitsFor: string,
   actions: readonly ClusterAction[] = [],
@@ -90,7 +90,7 @@ export function failTest<Stage extends string>(
   return endTest(state, now, createFailedOutcome(code, says))
 }
 
-export function saveMemory<Stage extends string>(
+export function withMemory<Stage extends string>(
   state: ClusterTestState<Stage>,
   memory: ClusterTestState['memory'],
 ): ClusterTestState<Stage> {
@@ -107,7 +107,7 @@ export function trackFailureDuration<Stage extends string>(
   now: number,
 ): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
-    return { state: saveMemory(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
+    return { state: withMemory(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }
 }
 

@@ -57,8 +57,8 @@ import {
   endTest,
   enterStage,
   failTest,
-  saveMemory,
-  waitFor,
+  withMemory,
+  createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -112,7 +112,7 @@ export function createOlmV0Test(
         says: `the cluster has the CRD ${there.name ?? ''} already: a trial would change it for others`,
       })
     if (!namespace)
-      return waitFor(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+      return createWaitingProgress(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
     return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`)
   }
 
@@ -122,7 +122,7 @@ export function createOlmV0Test(
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
     const namespace = getObject(observation, queries.namespace)
-    if (!namespace) return waitFor(state, 'the namespace')
+    if (!namespace) return createWaitingProgress(state, 'the namespace')
     const wanted = [
       ...createPrerequisites(plan, namespace),
       ...[createTargetNamespace(plan, namespace)].filter((one) => one !== undefined),
@@ -130,14 +130,14 @@ export function createOlmV0Test(
     ]
     const missing = wanted.filter((object) => !isObserved(observation, object))
     if (missing.length > 0)
-      return waitFor(
+      return createWaitingProgress(
         state,
         'what the trial stands on',
         missing.map((object) => ({ kind: 'create', object })),
       )
     const catalog = getObject(observation, queries.catalog)
     if (!catalog)
-      return waitFor(state, 'the CatalogSource', [
+      return createWaitingProgress(state, 'the CatalogSource', [
         { kind: 'create', object: createCatalogSource(plan, namespace, plan.base ?? plan.catalog) },
       ])
     const group = getObject(observation, queries.group)
@@ -154,7 +154,7 @@ export function createOlmV0Test(
         [{ kind: 'create', object: createSubscription(plan, namespace) }],
       )
     if (now - state.since < deadlines.catalog)
-      return waitFor(
+      return createWaitingProgress(
         state,
         readiness.isReady
           ? 'OLM to take up the OperatorGroup'
@@ -195,10 +195,10 @@ export function createOlmV0Test(
     const subscriptionObject = getObject(observation, queries.subscription)
     if (!subscriptionObject) {
       if (namespace)
-        return waitFor(state, 'the Subscription', [
+        return createWaitingProgress(state, 'the Subscription', [
           { kind: 'create', object: createSubscription(plan, namespace) },
         ])
-      return waitFor(state, 'the namespace')
+      return createWaitingProgress(state, 'the namespace')
     }
     const catalog = getObject(observation, queries.catalog)
     // After an exchange, the status describes the old catalog until OLM connects to the new one.
@@ -208,7 +208,7 @@ export function createOlmV0Test(
       const name = installPlan.metadata.name
       const wanted = plan.steps[state.step]
       const names = listPlanNames(installPlan)
-      if (names.length === 0) return waitFor(state, `InstallPlan ${name} to be filled`)
+      if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to be filled`)
       if (!wanted || !isSameSet(names, wanted.names))
         return failTest(state, now, {
           code: 'resolver-mismatch',
@@ -234,14 +234,14 @@ export function createOlmV0Test(
     if (isUnpacking) {
       const message = getCondition(subscriptionObject, 'BundleUnpacking')?.message ?? ''
       if (waited < deadlines.unpacking)
-        return waitFor(state, `the bundle to be unpacked${message === '' ? '' : `: ${message}`}`)
+        return createWaitingProgress(state, `the bundle to be unpacked${message === '' ? '' : `: ${message}`}`)
       return failTest(state, now, {
         code: 'too-slow',
         says: `the bundle is still being unpacked: ${message}`,
       })
     }
     if (waited < deadlines.resolution)
-      return waitFor(state, resolution?.says ?? 'OLM to resolve the Subscription')
+      return createWaitingProgress(state, resolution?.says ?? 'OLM to resolve the Subscription')
     if (trouble) return failTest(state, now, trouble)
     if (!dialled)
       return failTest(state, now, {
@@ -256,7 +256,7 @@ export function createOlmV0Test(
     // The state may be older than the exchange.
     const staysThere = state.step > 0 && getStringAt(subscriptionObject.status, 'state') === 'AtLatestKnown'
     if (staysThere && waited < deadlines.retryWindow)
-      return waitFor(state, 'OLM to take up the changed catalog')
+      return createWaitingProgress(state, 'OLM to take up the changed catalog')
     if (staysThere)
       return failTest(state, now, {
         code: 'no-upgrade-edge',
@@ -324,7 +324,7 @@ export function createOlmV0Test(
     const namespace = getObject(observation, queries.namespace)
     const name = String(state.memory['plan'])
     const found = getObjects(observation, queries.plans).find((one) => one.metadata.name === name)
-    if (!namespace || !found) return waitFor(state, `InstallPlan ${name}`)
+    if (!namespace || !found) return createWaitingProgress(state, `InstallPlan ${name}`)
     const began = parseTime(namespace.metadata.creationTimestamp ?? '') ?? 0
     const crds = parseNameList(state.memory['crds'])
     const theirs = crds.find((crd) => {
@@ -339,7 +339,7 @@ export function createOlmV0Test(
     const noted = parseNameList(namespace.metadata.annotations?.[absentCrdsAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
-      return waitFor(state, 'the CRDs to be noted', [
+      return createWaitingProgress(state, 'the CRDs to be noted', [
         {
           kind: 'patch',
           at: queries.namespace,
@@ -371,7 +371,7 @@ export function createOlmV0Test(
     }
     // A conflict can reject the approval, so it is repeated until it holds.
     const isApproved = getValueAt(found?.spec, 'approved') === true
-    return waitFor(
+    return createWaitingProgress(
       state,
       `InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
       found && !isApproved ? [createApprovalPatch(found)] : [],
@@ -411,8 +411,8 @@ export function createOlmV0Test(
     if (open < 0 && isInstalled && isReplaced && lazy.length === 0)
       return stepDone(known, subscriptionObject, observation, now)
     const what = waitingFor()
-    const goesOn = open < 0 ? saveMemory(known, { failing: 0, words: '' }) : known
-    if (now - state.since < deadlines.operator) return waitFor(goesOn, what)
+    const goesOn = open < 0 ? withMemory(known, { failing: 0, words: '' }) : known
+    if (now - state.since < deadlines.operator) return createWaitingProgress(goesOn, what)
     return failTest(known, now, overdue())
 
     function waitingFor(): string {
@@ -452,7 +452,7 @@ export function createOlmV0Test(
     // The first message names the cause; later ones often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
-    const known = saveMemory(state, { failing, words: firstMessage })
+    const known = withMemory(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < deadlines.retryWindow) return { state: known }
     const says = firstMessage === failure.says ? failure.says : `${failure.says} (at first: ${firstMessage})`
     return { state: known, failure: { ...failure, says } }
@@ -503,7 +503,7 @@ export function createOlmV0Test(
       getStringAt(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&
       now - state.since < deadlines.operator
     )
-      return waitFor(
+      return createWaitingProgress(
         state,
         `the Subscription to be at its latest (${getStringAt(subscriptionObject?.status, 'state')})`,
       )

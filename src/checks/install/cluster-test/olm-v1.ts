@@ -48,7 +48,7 @@ import {
   enterStage,
   failTest,
   trackFailureDuration,
-  waitFor,
+  createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -90,7 +90,7 @@ export function createOlmV1Test(
         says: 'OLM v1 takes catalogs from images alone, and there is only an address',
       })
     if (!namespace)
-      return waitFor(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+      return createWaitingProgress(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
     // OLM v1 1.11 and later ignore the installer.
     const needs = isInstallerNeeded(getObject(observation, queries.api)) ? 1 : 0
     return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`, [], {
@@ -104,7 +104,7 @@ export function createOlmV1Test(
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
     const namespace = getObject(observation, queries.namespace)
-    if (!namespace) return waitFor(state, 'the namespace')
+    if (!namespace) return createWaitingProgress(state, 'the namespace')
     const wanted = [
       ...createPrerequisites(plan, namespace),
       ...(state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
@@ -112,7 +112,7 @@ export function createOlmV1Test(
     ]
     const missing = wanted.filter((object) => getObject(observation, createNamedQuery(object)) === undefined)
     if (missing.length > 0)
-      return waitFor(
+      return createWaitingProgress(
         state,
         'what the trial stands on',
         missing.map((object) => ({ kind: 'create', object })),
@@ -137,7 +137,7 @@ export function createOlmV1Test(
     const code = classifyCatalogMessage(progressing?.message ?? '')
     const { state: known, milliseconds } = trackFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
-      return waitFor(known, progressing ? says : 'OLM v1 to take up the catalog')
+      return createWaitingProgress(known, progressing ? says : 'OLM v1 to take up the catalog')
     if (!progressing)
       return failTest(state, now, {
         code: 'olm-silent',
@@ -158,10 +158,10 @@ export function createOlmV1Test(
     if (!wanted) return endTest(state, now, { verdict: 'installs' })
     if (!extension)
       return namespace
-        ? waitFor(state, 'the ClusterExtension', [
+        ? createWaitingProgress(state, 'the ClusterExtension', [
             { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
           ])
-        : waitFor(state, 'the namespace')
+        : createWaitingProgress(state, 'the namespace')
     const progressing = getCurrentCondition(extension, 'Progressing')
     const installed = getCurrentCondition(extension, 'Installed')
     const name = getStringAt(extension.status, 'install', 'bundle', 'name')
@@ -200,7 +200,7 @@ export function createOlmV1Test(
       : message === ': '
         ? 'OLM v1 to take up the extension'
         : message
-    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension)) return waitFor(known, what)
+    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension)) return createWaitingProgress(known, what)
     if (why) return failTest(known, now, why)
     if (isThere)
       return failTest(

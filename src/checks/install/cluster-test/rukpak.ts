@@ -37,8 +37,8 @@ import {
   enterStage,
   failTest,
   trackFailureDuration,
-  saveMemory,
-  waitFor,
+  withMemory,
+  createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -86,7 +86,7 @@ export function createRukPakTest(
         says: `the cluster has the CRD ${there.name ?? ''} already: RukPak would take it over, and away with the trial`,
       })
     if (!namespace)
-      return waitFor(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+      return createWaitingProgress(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
     return enterStage(state, 'ground', now, `namespace ${namespace.metadata.name} is there`)
   }
 
@@ -97,14 +97,14 @@ export function createRukPakTest(
   ): ClusterTestProgress<RukPakStage> {
     const namespace = getObject(observation, queries.namespace)
     const [first] = plan.steps
-    if (!namespace || !first) return waitFor(state, 'the namespace')
+    if (!namespace || !first) return createWaitingProgress(state, 'the namespace')
     const missing = createPrerequisites(plan, namespace).filter(
       ({ apiVersion: its, kind, metadata: { name } }) =>
         getObject(observation, { apiVersion: its, kind, name, namespace: toNamespaceName(plan) }) ===
         undefined,
     )
     if (missing.length > 0)
-      return waitFor(
+      return createWaitingProgress(
         state,
         'what the trial stands on',
         missing.map((object) => ({ kind: 'create', object })),
@@ -128,13 +128,13 @@ export function createRukPakTest(
     if (!wanted) return endTest(state, now, { verdict: 'installs' })
     if (!found)
       return namespace && state.step === 0
-        ? waitFor(state, 'the BundleDeployment', [
+        ? createWaitingProgress(state, 'the BundleDeployment', [
             {
               kind: 'create',
               object: createBundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
             },
           ])
-        : waitFor(state, 'the BundleDeployment')
+        : createWaitingProgress(state, 'the BundleDeployment')
     const bundles = getObjects(observation, queries.bundles)
     const bundle = bundles.find((one) => getStringAt(one.spec, 'source', 'image', 'ref') === wanted.image)
     const unpacked = getCondition(hasBundles ? bundle : found, 'Unpacked')
@@ -177,7 +177,7 @@ export function createRukPakTest(
     const deployments = getObjects(observation, queries.deployments).filter(isOwned)
     // RukPak before 0.17 chooses the namespace, and plain manifests name theirs.
     const elsewhere = listOtherNamespaces(deployments)
-    const knows = saveMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
+    const knows = withMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
       getObjects(observation, query),
     )
@@ -201,7 +201,7 @@ export function createRukPakTest(
           ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
           : `the workloads of ${wanted.root}`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
-      return waitFor(knows, what)
+      return createWaitingProgress(knows, what)
     const cause = why ?? failure ?? pods
     // The refusal is recent, so the next attempt may succeed.
     const isOpen = cause === failure && cause !== undefined && isAuthorFault(cause.code)
@@ -255,7 +255,7 @@ export function createRukPakTest(
     if (answer && [400, 403, 422].includes(answer.status))
       return stepDone(state, now, 'the API refuses to change a Bundle in its place')
     // A busy API has not answered the question.
-    if (answer) return waitFor(state, 'whether a Bundle can be changed in its place', [answer.action])
+    if (answer) return createWaitingProgress(state, 'whether a Bundle can be changed in its place', [answer.action])
     return failTest(state, now, {
       code: 'not-immutable',
       says: 'the cluster lets a Bundle be changed in its place: the webhook of RukPak is not at work',

@@ -4,8 +4,8 @@ import { toPositiveLiteral, negateLiteral, SatSolver, type Literal } from './sat
 
 export type SolverConstraint = { readonly text: string } & (
   | { readonly kind: 'mandatory' | 'prohibited' }
-  /** At least one of these, in order of preference. */
-  | { readonly kind: 'dependency'; readonly ids: readonly string[] }
+  /** At least one of these, in order of preference. `requirement`: what a bundle requires of them, for people. */
+  | { readonly kind: 'dependency'; readonly ids: readonly string[]; readonly requirement?: string }
   | { readonly kind: 'conflict'; readonly id: string }
   | { readonly kind: 'at most one'; readonly ids: readonly string[] }
 )

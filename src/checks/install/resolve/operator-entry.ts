@@ -12,7 +12,7 @@ export interface OperatorFacts {
   readonly name: string
   /** A catalog bundle lists its required APIs and packages twice, as in OLM. */
   readonly properties: readonly PropertyValue[]
-  /** The apiKey of each `olm.gvk`, duplicates included. */
+  /** The toApiKey of each `olm.gvk`, duplicates included. */
   readonly provided: readonly string[]
   /** From `olm.package`. */
   readonly packages: readonly { readonly name: string; readonly version?: Version }[]
@@ -41,6 +41,8 @@ export interface OperatorEntry {
 export interface BundleRequirement {
   /** OLM's text, such as "providing an API with group: ..., version: ..., kind: ...". */
   readonly text: string
+  /** For people: `cert-manager.io/v1 Certificate` or `package foo >=1.0.0`. */
+  readonly label: string
   /** Narrows the search to bundles with this API or package; absent if any bundle may match. */
   readonly only?: { readonly api: string } | { readonly package: string }
   isMetBy(entry: OperatorEntry): boolean

@@ -34,6 +34,7 @@ function createApiRequirement(group: string, version: string, kind: string): Bun
   const api = toApiKey({ group, version, kind })
   return {
     text: `providing an API with group: ${group}, version: ${version}, kind: ${kind}`,
+    label: `${group}/${version} ${kind}`,
     only: { api },
     isMetBy: ({ facts }) => facts.provided.includes(api),
   }
@@ -44,6 +45,7 @@ function createPackageRequirement(name: string, versionRange: string): BundleReq
   if (!range.ok) throw new ResolverError(range.error)
   return {
     text: `with package: ${name} and with version in range: ${versionRange}`,
+    label: `package ${name} ${versionRange}`,
     only: { package: name },
     isMetBy: ({ facts, version, package: own }) =>
       (own === name || facts.packages.some((its) => its.name === name)) &&
@@ -53,7 +55,7 @@ function createPackageRequirement(name: string, versionRange: string): BundleReq
 }
 
 function createLabelRequirement(label: string): BundleRequirement {
-  return { text: `with label: ${label}`, isMetBy: ({ facts }) => facts.labels.includes(label) }
+  return { text: `with label: ${label}`, label: `a bundle with the label ${label}`, isMetBy: ({ facts }) => facts.labels.includes(label) }
 }
 
 function parseConstraintRequirement(value: Json): BundleRequirement {
@@ -79,6 +81,7 @@ function createConstraintRequirement(constraint: DecodedConstraint): BundleRequi
       const only = parts.find((part) => part.only)?.only
       return {
         text: parts.map(({ text }) => text).join(' and '),
+        label: parts.map(({ label }) => label).join(' and '),
         ...(only && { only }),
         isMetBy: (entry) => parts.every((part) => part.isMetBy(entry)),
       }
@@ -87,6 +90,7 @@ function createConstraintRequirement(constraint: DecodedConstraint): BundleRequi
       const parts = constraint.parts.map(createConstraintRequirement)
       return {
         text: parts.map(({ text }) => text).join(' or '),
+        label: parts.map(({ label }) => label).join(' or '),
         isMetBy: (entry) => parts.some((part) => part.isMetBy(entry)),
       }
     }
@@ -94,6 +98,7 @@ function createConstraintRequirement(constraint: DecodedConstraint): BundleRequi
       const parts = constraint.parts.map(createConstraintRequirement)
       return {
         text: parts.map(({ text }) => text).join(' and not '),
+        label: `a bundle other than ${parts.map(({ label }) => label).join(' or ')}`,
         isMetBy: (entry) => !parts.some((part) => part.isMetBy(entry)),
       }
     }
@@ -101,6 +106,7 @@ function createConstraintRequirement(constraint: DecodedConstraint): BundleRequi
       const rule = compileCelRule(constraint.rule)
       return {
         text: `with constraint: ${JSON.stringify(constraint.rule)} and message: ${JSON.stringify(constraint.failureMessage)}`,
+        label: constraint.failureMessage === '' ? `a bundle that meets ${constraint.rule}` : constraint.failureMessage,
         isMetBy: ({ facts }) => rule(facts.properties),
       }
     }

@@ -56,11 +56,28 @@ export interface ChosenBundle {
   readonly replaces: string
 }
 
+/** The conflict in a form that a person can act on. */
+export type UnsatisfiableCause =
+  /** Each bundle of `unmet` requires something that no catalog provides. `candidates`: what the Subscription may install, newest first. */
+  | {
+      readonly kind: 'unmet'
+      readonly candidates: readonly string[]
+      readonly unmet: readonly { readonly bundle: string; readonly requirement: string }[]
+    }
+  /** Bundles that can't be installed together, in OLM's words. */
+  | { readonly kind: 'exclusive'; readonly text: string }
+  | { readonly kind: 'other' }
+
 export type Resolution =
   /** New bundles only; empty if nothing changes. */
   | { readonly kind: 'resolved'; readonly bundles: readonly ChosenBundle[] }
   /** The conflicting constraints as a chain from the Subscription, and OLM's message. */
-  | { readonly kind: 'not satisfiable'; readonly chain: readonly string[]; readonly message: string }
+  | {
+      readonly kind: 'not satisfiable'
+      readonly chain: readonly string[]
+      readonly message: string
+      readonly cause: UnsatisfiableCause
+    }
   /** OLM reports `message` on the Subscription and retries. */
   | { readonly kind: 'error'; readonly message: string }
   /** The simulation cannot tell. */
@@ -154,7 +171,7 @@ class ResolutionProblem {
       case 'error':
         return choice
       case 'gave up':
-        return { kind: 'unknown', reason: 'the dependencies are too tangled to be resolved here' }
+        return { kind: 'unknown', reason: 'the dependencies are too complex to resolve within the limit' }
     }
   }
 
@@ -353,6 +370,7 @@ class ResolutionProblem {
           kind: 'dependency',
           ids: candidates.map(toVariableId),
           text: `bundle ${entry.name} requires an operator ${requirement.text}`,
+          requirement: requirement.label,
         })
         open.push(...candidates)
       }
@@ -529,8 +547,27 @@ function createUnsatisfiableResult(constraints: readonly AppliedConstraint[]): R
     // A bundle has the same constraints in each of its channels.
     chain: [...new Set(messages)],
     message: `constraints not satisfiable: ${messages.toSorted(compareStrings).join(', ')}`,
+    cause: findCause(constraints),
   }
 }
+
+function findCause(constraints: readonly AppliedConstraint[]): UnsatisfiableCause {
+  const candidates: string[] = []
+  const unmet: { bundle: string; requirement: string }[] = []
+  let exclusive: string | undefined
+  for (const { subject, constraint } of constraints) {
+    if (constraint.kind === 'at most one') exclusive ??= constraint.text
+    if (constraint.kind !== 'dependency') continue
+    const { ids, requirement } = constraint
+    if (requirement === undefined) candidates.push(...ids.map(toBundleName))
+    else if (ids.length === 0) unmet.push({ bundle: toBundleName(subject), requirement })
+  }
+  if (unmet.length > 0) return { kind: 'unmet', candidates: [...new Set(candidates)], unmet }
+  return exclusive === undefined ? { kind: 'other' } : { kind: 'exclusive', text: exclusive }
+}
+
+/** A bundle's id ends in its name. */
+const toBundleName = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
 
 /** Joins messages as Kubernetes does. */
 function joinErrors(messages: readonly string[]): string {

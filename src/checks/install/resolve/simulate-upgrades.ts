@@ -111,7 +111,7 @@ export class UpgradeSimulation {
 
   private get main(): CatalogEntries {
     const [first] = this.catalogs
-    if (first === undefined) throw new Error('a walk needs a catalog')
+    if (first === undefined) throw new Error('an upgrade simulation needs a catalog')
     return first.entries
   }
 }

@@ -15,10 +15,10 @@ export const doesNotInstall = defineRule<{
   network: true,
   title: 'Every changed package can be installed from its catalog',
   format: ({ package: its, channel, targets, reasons }) => ({
-    what: `package ${its} does not install from channel ${channel} with ${targets.join(' and ')}: ${
-      reasons.length === 0 ? 'other findings say why' : reasons.join('; ')
+    what: `package ${its} can't be installed from channel ${channel} with ${targets.join(' or ')}${
+      reasons.length === 0 ? '; other findings explain why' : `: ${reasons.join(' ')}`
     }`,
-    why: 'This was simulated: the steps of the installer, as far as they can be told without a cluster.',
-    fix: `Run: catalog-bot install CATALOG --package ${its}`,
+    why: 'catalog-bot simulated the steps of the installer without a cluster. A user who installs the package gets the same failure.',
+    fix: `Fix the cause, or add the missing dependency to the catalog. To see every step, run: catalog-bot install CATALOG --package ${its} --verbose`,
   }),
 })

@@ -58,11 +58,11 @@ export function createContentSteps(
     createCrdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, classify),
   ]
   if (opened.length === 0)
-    return steps.map(({ id, title }) => createSkippedStep(id, title, 'nothing is resolved'))
+    return steps.map(({ id, title }) => createSkippedStep(id, title, 'Nothing resolves.'))
   if (readable.length > 0) return steps
   const rest = steps
     .slice(1)
-    .map(({ id, title }) => createSkippedStep(id, title, 'no bundle could be opened'))
+    .map(({ id, title }) => createSkippedStep(id, title, 'No bundle could be opened.'))
   return [content, ...rest]
 }
 
@@ -74,7 +74,7 @@ function createContentStep(opened: readonly InstallBundle[]): InstallStep {
       return [
         {
           kind: 'unknown',
-          says: `${blob.name}: its content could not be had: ${content.reason}`,
+          says: `${blob.name} could not be opened: ${content.reason}`,
           targets: own,
         },
       ]
@@ -83,7 +83,7 @@ function createContentStep(opened: readonly InstallBundle[]): InstallStep {
       ...listCatalogDifferences({ blob, content, targets: own }),
     ]
   })
-  return createStep('content', 'The bundles are there, and are what the catalog says', [], remarks)
+  return createStep('content', 'Bundles exist and match the catalog', [], remarks)
 }
 
 /** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
@@ -97,14 +97,14 @@ function createInlineRemarks(
     return [
       {
         kind: 'refused',
-        says: `${name}: it has no image`,
+        says: `${name} has no image.`,
         targets: own.filter((target) => target !== 'OLM v0'),
       },
     ]
   return [
     {
       kind: 'unknown',
-      says: `${name}: no registry was asked for its image; its manifests are those of the catalog`,
+      says: `The image of ${name} was not looked up; the catalog's manifests were used.`,
       targets: own,
     },
   ]
@@ -120,7 +120,7 @@ function listCatalogDifferences({
   return compareBundleWithImage(blob, facts.statement, blob.image).map(
     ({ field, catalog, image, isIdentity }) => ({
       kind: isIdentity ? 'refused' : 'warning',
-      says: `${blob.name}: the catalog says ${field} ${catalog ?? '(nothing)'}, the bundle ${image ?? '(nothing)'}`,
+      says: `${blob.name}: ${field} is ${catalog ?? '(absent)'} in the catalog and ${image ?? '(absent)'} in the bundle.`,
       targets: own,
     }),
   )
@@ -130,27 +130,27 @@ function createUnpackingStep(
   readable: readonly ReadableBundle[],
   sha256: InstallDependencies['sha256'],
 ): InstallStep {
-  const title = 'OLM v0 unpacks the bundles'
+  const title = 'OLM v0 can unpack the bundles'
   const v0: readonly InstallTarget[] = ['OLM v0']
   const facts: string[] = []
   const remarks: InstallRemark[] = []
   const its = readable.filter((one) => one.targets.includes('OLM v0'))
-  if (its.length === 0) return createSkippedStep('unpacking', title, 'OLM v0 installs none of the bundles')
+  if (its.length === 0) return createSkippedStep('unpacking', title, 'OLM v0 installs none of the bundles.')
   for (const { blob, content } of its) {
     const { unpacked } = content.facts
     if (!unpacked) {
-      if (content.from === 'catalog') facts.push(`${blob.name}: its manifests come with the catalog`)
-      else remarks.push({ kind: 'unknown', says: `${blob.name}: it was not unpacked`, targets: v0 })
+      if (content.from === 'catalog') facts.push(`The catalog contains the manifests of ${blob.name}.`)
+      else remarks.push({ kind: 'unknown', says: `${blob.name} was not unpacked.`, targets: v0 })
       continue
     }
     const { bytes, keys, problems, open, largest } = unpacked
-    const name = sha256 && blob.image !== '' ? `, as ${computeUnpackName(blob.image, sha256)}` : ''
-    facts.push(`${blob.name}: ${keys.length} files, ${bytes} bytes packed${name}`)
+    const name = sha256 && blob.image !== '' ? `, unpacked as ${computeUnpackName(blob.image, sha256)}` : ''
+    facts.push(`${blob.name}: ${keys.length} files, ${bytes} bytes compressed${name}`)
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: v0 })
     for (const says of open)
-      remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}; largest: ${files}`, targets: v0 })
+      remarks.push({ kind: 'unknown', says: `${blob.name}: ${says} Largest files: ${files}.`, targets: v0 })
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
   return isDone
@@ -196,7 +196,7 @@ function createValidationStep(readable: readonly ReadableBundle[]): InstallStep 
         return { kind: 'warning', says: message, targets: own }
       }),
   )
-  return createStep('validation', 'The bundles are valid', [], remarks)
+  return createStep('validation', 'Bundles are valid', [], remarks)
 }
 
 function createRenderingStep(readable: readonly ReadableBundle[], classify: ClassifyFinding): InstallStep {
@@ -224,7 +224,7 @@ function createRenderingStep(readable: readonly ReadableBundle[], classify: Clas
       remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: converter })
     if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${formatKinds(rendering.kinds)}`)
   }
-  return createStep('rendering', 'It becomes objects of a cluster', facts, remarks)
+  return createStep('rendering', 'The installer renders objects', facts, remarks)
 }
 
 function formatKinds(kinds: readonly (readonly [kind: string, count: number])[]): string {
@@ -239,7 +239,7 @@ function createSchemasStep(readable: readonly ReadableBundle[], classify: Classi
       .flatMap((found) => toRemarks(blob, found, own, classify))
       .map((remark): InstallRemark => ({ ...remark, kind: 'warning' })),
   ])
-  return createStep('schemas', 'A cluster takes the objects', [], remarks)
+  return createStep('schemas', 'The API server accepts the objects', [], remarks)
 }
 
 function createCrdsStep(
@@ -247,12 +247,12 @@ function createCrdsStep(
   before: Omit<InstallBundle, 'targets'> | undefined,
   classify: ClassifyFinding,
 ): InstallStep {
-  const title = 'Custom resources outlive the upgrade'
+  const title = 'Existing custom resources survive the upgrade'
   const all: readonly InstallTarget[] = ['OLM v0', 'OLM v1']
   if (!before || root?.content.kind !== 'bundle')
-    return createSkippedStep('crds', title, 'there is nothing to upgrade from')
+    return createSkippedStep('crds', title, 'There is no earlier version to upgrade from.')
   if (!root.targets.some((target) => all.includes(target)))
-    return createSkippedStep('crds', title, 'OLM does not take bundles of this format')
+    return createSkippedStep('crds', title, 'OLM does not install bundles of this format.')
   // These findings are at most warnings for OLM v0, so a missing check doesn't make its result unknown.
   const createUnknownStep = (says: string): InstallStep =>
     createStep(
@@ -266,16 +266,16 @@ function createCrdsStep(
     )
   if (before.content.kind !== 'bundle')
     return createUnknownStep(
-      `${before.blob.name}, the old head: its content could not be had: ${before.content.reason}`,
+      `The previous head, ${before.blob.name}, could not be opened: ${before.content.reason}`,
     )
   const [old, now] = [before.content.facts, root.content.facts]
   const large = old.largestCrds === undefined ? now.largestCrds : old.largestCrds
   if (large !== undefined)
-    return createUnknownStep(`the CRDs are larger than the ${large} characters that are compared`)
+    return createUnknownStep(`The CRDs were not compared, because they exceed ${large} characters.`)
   const locationOf = root.content.files && createBundleLocator(root.content.files)
-  if (!old.crds) return createUnknownStep(`${before.blob.name}, the old head: its CRDs could not be read`)
-  if (!now.crds) return createUnknownStep(`${root.blob.name}: its CRDs could not be read`)
-  if (old.crds.length === 0) return createSkippedStep('crds', title, `${before.blob.name} has no CRDs`)
+  if (!old.crds) return createUnknownStep(`The CRDs of the previous head, ${before.blob.name}, could not be read.`)
+  if (!now.crds) return createUnknownStep(`The CRDs of ${root.blob.name} could not be read.`)
+  if (old.crds.length === 0) return createSkippedStep('crds', title, `${before.blob.name} has no CRDs.`)
   const found = compareBundledCrds(old.crds, now.crds, locationOf)
   const isRestricted = (old.isRestricted ?? false) || (now.isRestricted ?? false)
   const shown = isRestricted ? redactFindings(found, root.blob.image) : found
@@ -291,7 +291,7 @@ function createCrdsStep(
           { kind: 'warning', says: message, targets: ['OLM v0'] },
         ]
   })
-  return createStep('crds', title, [`from ${before.blob.name} to ${root.blob.name}`], remarks)
+  return createStep('crds', title, [`Compared ${before.blob.name} with ${root.blob.name}.`], remarks)
 }
 
 function toRemarks(

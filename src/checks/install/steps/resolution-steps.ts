@@ -2,7 +2,7 @@
 import { quote } from '../../../go/text.ts'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
 import { isEndingAt, type ChannelResolution } from '../resolutions.ts'
-import type { Resolution } from '../resolve/resolve-namespace.ts'
+import type { Resolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listTargetsForFormat } from '../install-targets.ts'
 import { createSkippedStep, createStep } from './create-step.ts'
@@ -12,52 +12,56 @@ const v0Targets = ['OLM v0'] as const
 const v1Targets = ['OLM v1'] as const
 const registryV1Targets = listTargetsForFormat('registry+v1')
 
-/** Upgrade paths with the same end are grouped; larger groups name only the first few. */
+/** Larger groups name only the first few. */
 const maxNamedPaths = 8
+const maxNamedRequirements = 3
 
 export function createGraphStep({ channel, head, v1: newest }: ChannelResolution): InstallStep {
   const remarks: InstallRemark[] = []
   if (head === undefined)
     remarks.push({
       kind: 'refused',
-      says: `channel ${quote(channel)} has no single head`,
+      says: `Channel ${quote(channel)} doesn't have exactly one head.`,
       targets: v0Targets,
     })
   const best = newest.bundle?.name
   if (head !== undefined && best !== undefined && best !== head)
     remarks.push({
       kind: 'warning',
-      says: `OLM v0 installs the head, ${head}, and OLM v1 the highest version, ${best}`,
+      says: `OLM v0 installs the head, ${head}, but OLM v1 installs the highest version, ${best}.`,
       targets: v1Targets,
     })
   return createStep(
     'graph',
     'The channel has one head',
-    head === undefined ? [] : [`the head is ${head}`],
+    head === undefined ? [] : [`The head is ${head}.`],
     remarks,
   )
 }
 
-export function createResolutionStep({ fresh, v1: newest }: ChannelResolution): InstallStep {
+export function createResolutionStep(resolution: ChannelResolution): InstallStep {
+  const { fresh, v1: newest } = resolution
   const remarks: InstallRemark[] = []
-  if (fresh.kind !== 'installs') remarks.push(...createFailureRemarks(fresh, ''))
-  if (newest.kind === 'refused')
-    remarks.push({ kind: 'refused', says: `OLM v1: ${newest.message}`, targets: v1Targets })
+  if (fresh.kind !== 'installs') remarks.push(...createFailureRemarks(fresh, resolution))
+  if (newest.kind === 'refused') remarks.push(createV1Remark(newest))
   const facts =
     fresh.kind === 'installs'
       ? [
-          `OLM v0 installs ${fresh.root.name}`,
-          ...fresh.companions.map(({ entry }) => `with it comes ${entry.name} (package ${entry.package})`),
+          `OLM v0 installs ${fresh.root.name}.`,
+          ...fresh.companions.map(
+            ({ entry }) => `OLM v0 also installs its dependency ${entry.name} (package ${entry.package}).`,
+          ),
         ]
       : []
-  return createStep('resolution', 'It resolves', facts, remarks)
+  return createStep('resolution', 'Dependencies resolve', facts, remarks)
 }
+
+const nothingResolves = 'Nothing resolves.'
 
 /** OLM silently takes an older version if the head's dependencies cannot be met. */
 export function createHeadStep({ head, fresh, channel }: ChannelResolution): InstallStep {
-  const title = 'The head is what gets installed'
-  if (fresh.kind !== 'installs' || head === undefined)
-    return createSkippedStep('head', title, 'nothing is resolved')
+  const title = 'New installations get the head'
+  if (fresh.kind !== 'installs' || head === undefined) return createSkippedStep('head', title, nothingResolves)
   if (fresh.root.name === head) return createStep('head', title, [], [])
   return createStep(
     'head',
@@ -66,52 +70,49 @@ export function createHeadStep({ head, fresh, channel }: ChannelResolution): Ins
     [
       {
         kind: 'refused',
-        says: `OLM v0 installs ${fresh.root.name} from channel ${quote(channel)}, not its head ${head}: what the head requires cannot be met`,
+        says: `OLM v0 installs ${fresh.root.name} from channel ${quote(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
         targets: v0Targets,
       },
     ],
   )
 }
 
-export function createUpgradesStep({
-  head,
-  upgrades,
-  unreachable,
-  stuckBefore,
-  skippedVersions,
-  v1Upgrade,
-  oldHead,
-}: ChannelResolution): InstallStep {
+export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
+  const { head, upgrades, unreachable, stuckBefore, skippedVersions, v1Upgrade, oldHead } = resolution
   const arrived = upgrades.filter((path) => isEndingAt(path, head))
   const hops = Math.max(0, ...arrived.map((path) => path.hops.length))
   const facts = [
     upgrades.length === 0
-      ? 'no version could have been installed before'
-      : `${arrived.length} of ${upgrades.length} versions reach the head${hops > 1 ? `, in ${hops} steps at most` : ''}`,
+      ? 'No version could be installed before this one.'
+      : `${arrived.length} of ${upgrades.length} versions upgrade to the head${hops > 1 ? ` in at most ${hops} steps` : ''}.`,
     ...(unreachable.length > 0
-      ? [`left out, for they cannot be installed: ${formatSomeNames(unreachable)}`]
+      ? [
+          unreachable.length === 1
+            ? `${unreachable[0]} can't be installed, so no upgrade starts from it.`
+            : `${unreachable.length} versions can't be installed, so no upgrade starts from them.`,
+        ]
       : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))
   const groups = Map.groupBy(stuck, ({ from, end }) => `${stuckBefore.has(from)} ${toEndKey(end)}`)
   const remarks = [...groups.values()].flatMap((paths) => {
-    const found = createStuckRemarks(paths, head)
+    const found = createStuckRemarks(paths, resolution)
     if (!paths.every(({ from }) => stuckBefore.has(from))) return found
-    return found.map((remark) => ({ ...remark, kind: 'warning' as const, says: `${remark.says}, as before` }))
+    return found.map((remark) => ({ ...remark, kind: 'warning' as const, says: `${remark.says} The base branch has the same problem.` }))
   })
   if (skippedVersions > 0)
     remarks.push({
       kind: 'unknown',
-      says: `the ${skippedVersions} oldest versions were too many to try`,
+      says: `Upgrades from the ${skippedVersions} oldest versions were not simulated.`,
       targets: v0Targets,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({
       kind: 'refused',
-      says: `OLM v1, from ${oldHead.name}: ${v1Upgrade.message}`,
+      says: `OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`,
       targets: v1Targets,
     })
-  const title = 'Every version that could be installed is upgraded to the head'
+  const title = 'Every installable version upgrades to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
   return isDone
     ? createStep('upgrades', title, facts, remarks)
@@ -120,7 +121,7 @@ export function createUpgradesStep({
 
 function createStuckRemarks(
   paths: readonly UpgradePath[],
-  head: string | undefined,
+  resolution: ChannelResolution,
 ): readonly InstallRemark[] {
   const [first] = paths
   if (first === undefined) return []
@@ -130,36 +131,104 @@ function createStuckRemarks(
     return [
       {
         kind: 'refused',
-        says: `from ${from} OLM v0 stays at ${end.at}: nothing leads from there to ${head ?? 'a head'}`,
+        says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from it to ${resolution.head ?? 'a head'}.`,
         targets: v0Targets,
       },
     ]
   if (end.kind === 'circle')
     return [
-      { kind: 'refused', says: `from ${from} the upgrades go round without an end`, targets: v0Targets },
+      { kind: 'refused', says: `Upgrades from ${from} run in a circle.`, targets: v0Targets },
     ]
-  return createFailureRemarks(end, `from ${from}: `)
+  return createFailureRemarks(end, resolution, from)
 }
 
+/** `from`: the installed versions, if an upgrade fails. */
 function createFailureRemarks(
   failure: Exclude<Resolution, { readonly kind: 'resolved' }>,
-  before: string,
+  resolution: ChannelResolution,
+  from?: string,
 ): readonly InstallRemark[] {
   switch (failure.kind) {
     case 'not satisfiable':
       return [
         {
           kind: 'refused',
-          says: `${before}OLM v0 cannot resolve it: ${failure.chain.join('; ')}`,
+          says: formatUnsatisfiable(failure.cause, resolution, from),
+          detail: failure.chain.join('; '),
+          ...(failure.cause.kind === 'unmet' && { hint: 'Add the catalog that has it: --beside DIR.' }),
           targets: v0Targets,
         },
       ]
-    case 'error':
-      return [
-        { kind: 'refused', says: `${before}OLM v0 resolves nothing: ${failure.message}`, targets: v0Targets },
-      ]
-    case 'unknown':
-      return [{ kind: 'unknown', says: `${before}${failure.reason}`, targets: registryV1Targets }]
+    case 'error': {
+      const failed = from === undefined ? 'resolve the channel' : `upgrade from ${from}`
+      return [{ kind: 'refused', says: `OLM v0 can't ${failed}: ${failure.message}`, targets: v0Targets }]
+    }
+    case 'unknown': {
+      const upgrade = from === undefined ? '' : `Upgrades from ${from} could not be simulated: `
+      return [{ kind: 'unknown', says: `${upgrade}${failure.reason}`, targets: registryV1Targets }]
+    }
+  }
+}
+
+function formatUnsatisfiable(
+  cause: UnsatisfiableCause,
+  { package: packageName, channel }: ChannelResolution,
+  from: string | undefined,
+): string {
+  const failed =
+    from === undefined
+      ? `No version of ${packageName} in channel ${channel} can be installed from this catalog`
+      : `Upgrades of ${packageName} from ${from} in channel ${channel} fail`
+  switch (cause.kind) {
+    case 'unmet':
+      return `${failed}: ${formatUnmet(cause, packageName)}.`
+    case 'exclusive':
+      return `${failed}, because bundles that it requires exclude each other: ${cause.text}.`
+    case 'other':
+      return `${failed}, because its requirements conflict.`
+  }
+}
+
+function formatUnmet(
+  { candidates, unmet }: Extract<UnsatisfiableCause, { readonly kind: 'unmet' }>,
+  packageName: string,
+): string {
+  const byRequirement = Map.groupBy(unmet, ({ requirement }) => requirement)
+  const [only] = byRequirement
+  const isDirect = candidates.every((name) => unmet.some(({ bundle }) => bundle === name))
+  if (isDirect && only !== undefined && byRequirement.size === 1) {
+    const [newest = '', ...older] = candidates.map((name) => toVersionLabel(name, packageName))
+    if (older.length === 0) return `${newest} needs ${only[0]}, which nothing in it provides`
+    return `all ${candidates.length} (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in it provides`
+  }
+  const parts = [...byRequirement].slice(0, maxNamedRequirements).map(([requirement, bundles]) => {
+    const [first] = bundles
+    const names = toVersionLabel(first?.bundle ?? '', packageName)
+    return bundles.length === 1
+      ? `${names} needs ${requirement}`
+      : `${names} and ${bundles.length - 1} more need ${requirement}`
+  })
+  const more = byRequirement.size - parts.length
+  return `${parts.join(', ')}${more > 0 ? `, and ${more} more requirements are unmet` : ''}. Nothing in the catalog provides ${byRequirement.size === 1 ? 'it' : 'them'}`
+}
+
+/** `v1.2.0` of `foo.v1.2.0`. */
+function toVersionLabel(bundle: string, packageName: string): string {
+  return bundle.startsWith(`${packageName}.`) ? bundle.slice(packageName.length + 1) : bundle
+}
+
+function createV1Remark({
+  bundle,
+  message,
+  dependency,
+}: Extract<ChannelResolution['v1'], { readonly kind: 'refused' }>): InstallRemark {
+  if (bundle === undefined || dependency === undefined)
+    return { kind: 'refused', says: `OLM v1 finds nothing to install: ${message}`, targets: v1Targets }
+  return {
+    kind: 'refused',
+    says: `OLM v1 doesn't install ${bundle.name}, because OLM v1 doesn't support dependencies (${dependency}).`,
+    detail: message,
+    targets: v1Targets,
   }
 }
 

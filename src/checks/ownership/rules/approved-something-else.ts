@@ -12,11 +12,11 @@ export const approvalForOtherChange = defineRule<{
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'An approval is for what the commit does now',
+  title: 'An approval covers what the commit does now',
   format: ({ approver, head, differences }) => ({
-    what: `${approver} approved ${head.slice(0, 12)} for something else: ${formatDifferences(differences)}`,
-    why: 'The same commit can do something else when the base branch moves, and nobody has agreed to that.',
-    fix: `A new approving review, or a comment "/approve ${head.slice(0, 12)}", by ${approver}.`,
+    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatDifferences(differences)}`,
+    why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',
+    fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
   }),
 })
 

@@ -8,10 +8,10 @@ export const changeForbidden = defineRule<{ path: string; package: string; kinds
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'No change is of a kind that this repository refuses',
+  title: 'Every change is of a kind that this repository allows',
   format: ({ path, package: name, kinds }) => ({
-    what: `${path} makes a change to package ${name} that this repository refuses: ${kinds.join(', ')}`,
+    what: `${path} makes a change to package ${name} that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
-    fix: 'Leave that part out. The permissions table in .github/catalog-bot.yml says what is refused to whom.',
+    fix: 'Remove that part of the change. The permissions table in .github/catalog-bot.yml lists what each role can change.',
   }),
 })

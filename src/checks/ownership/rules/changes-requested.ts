@@ -8,8 +8,8 @@ export const changesRequested = defineRule<{ reviewer: string }>({
   since: '0.1.0',
   title: 'No owner or maintainer has requested changes',
   format: ({ reviewer }) => ({
-    what: `${reviewer}, who has a say here, requested changes`,
-    why: 'The objection of somebody with rights stands until they withdraw it, also across pushes.',
-    fix: `${reviewer} approves, or the review is dismissed.`,
+    what: `${reviewer}, an owner or maintainer, requested changes`,
+    why: 'Requested changes block the merge until the reviewer withdraws them, even after new commits.',
+    fix: `Ask ${reviewer} to approve the pull request or to dismiss the review.`,
   }),
 })

@@ -6,10 +6,10 @@ export const confusableName = defineRule<{ path: string; name: string; like: str
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'A new name cannot be taken for one that exists',
+  title: 'A new name is easy to distinguish from existing names',
   format: ({ path, name, like }) => ({
-    what: `${path} brings the name ${JSON.stringify(name)}, which can be taken for ${JSON.stringify(like)}`,
-    why: 'People install by name: one that looks like another gets the other one’s trust, or hides it on some systems.',
-    fix: 'Choose a name that differs in more than case, separators or look-alike letters.',
+    what: `${path} adds the name ${JSON.stringify(name)}, which looks too similar to ${JSON.stringify(like)}`,
+    why: 'Users might install the wrong package, and on some file systems one path overwrites the other.',
+    fix: 'Choose a name that differs in more than case, separators, or look-alike letters.',
   }),
 })

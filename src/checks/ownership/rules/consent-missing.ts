@@ -15,12 +15,12 @@ export const approvalMissing = defineRule<{
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Changes that reach beyond the author are agreed to by a second person',
+  title: 'A second person approves changes that need more than the author',
   format: ({ path, package: name, kinds, by, unblock }) => ({
-    what: `${path} makes a change to package ${name} that needs ${
+    what: `${path} makes a change to package ${name} that needs approval by ${
       by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'
     }: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
-    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}; or leave that part out.`,
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`, or remove that part of the change.`,
   }),
 })

@@ -6,10 +6,10 @@ export const executableFile = defineRule<{ path: string }>({
   judges: 'pull request',
   severity: 'info',
   since: '0.1.0',
-  title: 'Files of packages are not executable',
+  title: 'Package files are not executable',
   format: ({ path }) => ({
     what: `${path} would be executable (mode 100755)`,
-    why: 'Its content is what counts, and nothing runs it: this is a note.',
-    fix: 'Take the bit away with git update-index --chmod=-x, if you like.',
+    why: 'No tool runs the files of a package, so the executable bit has no effect.',
+    fix: 'Optionally, remove the bit with `git update-index --chmod=-x`.',
   }),
 })

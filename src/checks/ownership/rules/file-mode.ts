@@ -13,8 +13,8 @@ export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
   since: '0.1.0',
   title: 'Every file is a regular file',
   format: ({ path, mode }) => ({
-    what: `${path} would be ${modeLabels[mode] ?? 'something else than a plain file'} (mode ${mode})`,
-    why: 'Links and submodules make readers see other content than the one that was checked.',
-    fix: 'Commit the content itself as a plain file, or remove it.',
+    what: `${path} would be ${modeLabels[mode] ?? 'something other than a regular file'} (mode ${mode})`,
+    why: 'Links and submodules can show readers different content than catalog-bot checked.',
+    fix: 'Commit the content as a regular file, or remove the path.',
   }),
 })

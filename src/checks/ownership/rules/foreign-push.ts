@@ -12,10 +12,10 @@ export const unconfirmedPush = defineRule<{
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'The commits were pushed by their author, or confirmed',
+  title: 'The author pushed the commits, or an authorized person confirmed them',
   format: ({ pusher, author, head, unblock }) => ({
     what: `${head.slice(0, 12)} was pushed by ${pusher}, not by ${author}`,
-    why: 'Others may be able to push to the branch; the rights of its author do not cover what they push.',
-    fix: `A comment "/approve ${head.slice(0, 12)}" by ${formatNameList(unblock)}.`,
+    why: "Other people might be able to push to this branch, and the author's permissions do not cover their commits.",
+    fix: `Ask ${formatNameList(unblock)} to comment \`/approve ${head.slice(0, 12)}\`.`,
   }),
 })

@@ -7,10 +7,10 @@ export const newPackage = defineRule<{ path: string; package: string; unblock: r
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A new package and its first owners are agreed to by a maintainer',
+  title: 'A maintainer approves a new package and its first owners',
   format: ({ path, package: name, unblock }) => ({
     what: `${path} adds package ${name}, which the base branch does not have`,
-    why: 'A name is taken once: a maintainer decides who gets it and who owns it.',
-    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}.`,
+    why: 'A package name can be claimed only once, so a maintainer decides who owns it.',
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
   }),
 })

@@ -13,12 +13,12 @@ export const notOwner = defineRule<{
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Whoever changes a package owns it, or an owner agrees',
+  title: 'An owner makes or approves every change to a package',
   format: ({ path, package: name, author, owners, unblock }) => ({
-    what: `${path} belongs to package ${name}, which ${author} does not own; ${
-      owners.length > 0 ? `its owners are ${formatNameList(owners)}` : 'nobody is listed as its owner'
-    }`,
-    why: 'Clusters install what the catalog says, so only those who answer for a package change it.',
-    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}.`,
+    what: `${path} belongs to package ${name}, which ${author} does not own (${
+      owners.length > 0 ? `owned by ${formatNameList(owners, 'and')}` : 'it has no listed owner'
+    })`,
+    why: 'Clusters install what the catalog declares, so an owner or a maintainer must approve changes by other authors.',
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
   }),
 })

@@ -6,10 +6,10 @@ export const suspiciousPath = defineRule<{ path: string; problem: string }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Paths are short, plain and mean the same everywhere',
+  title: 'Paths are short, simple, and unambiguous',
   format: ({ path, problem }) => ({
-    what: `${JSON.stringify(path)} is not a usable path for a catalog: ${problem}`,
-    why: 'A path that two programs read differently belongs to two people.',
-    fix: 'Rename it: letters, digits, dots, hyphens and underscores; a package name in lower case.',
+    what: `${JSON.stringify(path)} is not a valid path in a catalog: ${problem}`,
+    why: 'If two programs read a path differently, it is unclear who owns the file.',
+    fix: 'Rename it. Use only letters, digits, dots, hyphens, and underscores, and write package names in lowercase.',
   }),
 })

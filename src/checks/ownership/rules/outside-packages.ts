@@ -7,10 +7,10 @@ export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly 
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Files outside packages are merged by a maintainer, by hand',
+  title: 'A maintainer merges changes to files outside packages manually',
   format: ({ path, unblock }) => ({
     what: `${path} is outside all packages`,
-    why: 'Workflows, configuration and owner lists affect everybody, so the bot never merges a change to them.',
-    fix: `Put it into a pull request of its own, which ${formatNameList(unblock)} merges by hand.`,
+    why: 'Workflows, configuration, and owner lists affect the whole repository, so catalog-bot never merges changes to them.',
+    fix: `Move the change to a separate pull request, and ask ${formatNameList(unblock)} to merge it manually.`,
   }),
 })

@@ -6,10 +6,10 @@ export const ownerFileBroken = defineRule<{ path: string; problem: string }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'A changed owner file can be read, whole',
+  title: 'A changed owner file is valid',
   format: ({ path, problem }) => ({
-    what: `${path} could not be read as an owner file after this change: ${problem}`,
-    why: 'An owner file that is not understood gives nobody authority: the package would be locked.',
+    what: `the owner file ${path} is invalid after this change: ${problem}`,
+    why: 'An invalid owner file grants no permissions, so no owner could change the package.',
     fix: 'Correct the file.',
   }),
 })

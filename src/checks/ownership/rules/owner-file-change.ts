@@ -12,10 +12,10 @@ export const ownerFileChange = defineRule<{
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Nobody changes who owns a package alone',
+  title: 'A second person approves changes to the owners of a package',
   format: ({ path, package: name, change, unblock }) => ({
     what: `${path} changes who owns package ${name}: ${change}`,
-    why: 'Ownership is handed on by those who have it, so that nobody grants it to themselves.',
-    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}.`,
+    why: 'Without a second approval, authors could grant ownership to themselves.',
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
   }),
 })

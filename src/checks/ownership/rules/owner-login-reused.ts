@@ -6,10 +6,10 @@ export const ownerLoginReused = defineRule<{ package: string; login: string; was
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A listed login still belongs to the account it was listed for',
+  title: 'A listed login still belongs to the same account',
   format: ({ package: name, login, was, now }) => ({
-    what: `${login}, listed as owner of ${name}, was account ${was} and is account ${now} now`,
-    why: 'Logins can be renamed and registered again by others; rights belong to the account.',
-    fix: 'Maintainers decide on this package until they have corrected its list of owners.',
+    what: `the login ${login}, an owner of ${name}, belonged to account ${was} and now belongs to account ${now}`,
+    why: 'After an account is renamed, another person can register its old login and would gain its permissions.',
+    fix: 'Ask a maintainer to correct the list of owners. Until then, only maintainers can approve changes to this package.',
   }),
 })

@@ -6,10 +6,10 @@ export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'The owner files of the base branch can be read, whole',
+  title: 'The owner files on the base branch are valid',
   format: ({ path, problem }) => ({
-    what: `on the base branch, ${path} cannot be read as an owner file: ${problem}`,
-    why: 'A file that is only partly understood may hide a line that takes rights away, so it gives nobody authority.',
-    fix: 'A maintainer corrects the file on the base branch; until then other sources and maintainers decide.',
+    what: `the owner file ${path} on the base branch is invalid: ${problem}`,
+    why: 'A partially parsed file might hide a line that revokes permissions, so catalog-bot ignores the whole file.',
+    fix: 'Ask a maintainer to correct the file on the base branch. Until then, maintainers and the owners in other files can approve.',
   }),
 })

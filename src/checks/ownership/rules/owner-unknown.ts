@@ -6,10 +6,10 @@ export const unknownOwner = defineRule<{ path: string; login: string }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every new owner has an account',
+  title: 'Every new owner has a GitHub account',
   format: ({ path, login }) => ({
     what: `${path} makes ${login} an owner, but GitHub has no such account`,
-    why: 'Whoever registers a listed login later would own the package.',
-    fix: 'Correct the login, or leave it out.',
+    why: 'If another person registers this login later, they would own the package.',
+    fix: 'Correct the login, or remove it.',
   }),
 })

@@ -11,13 +11,13 @@ export const packageContentMismatch = defineRule<{
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'A file declares only packages that its directory holds',
+  title: 'A file declares only packages that belong to its directory',
   format: ({ path, package: name, home, bundle }) => ({
     what:
       bundle === undefined
         ? `${path} declares content of package ${name}, which belongs to ${home}`
-        : `${path} gives package ${name} the bundle ${bundle}, a name that package ${home} has already`,
-    why: 'opm joins what all files say about a package, so such a file would define, extend or remove what others own.',
-    fix: `Change it where it belongs, in ${home}, or correct the name in this file.`,
+        : `${path} adds bundle ${bundle} to package ${name}, but package ${home} already has a bundle with that name`,
+    why: 'opm combines all files that declare a package, so this file could change content that other people own.',
+    fix: `Make the change in ${home}, or correct the name in this file.`,
   }),
 })

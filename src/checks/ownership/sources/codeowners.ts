@@ -1,5 +1,5 @@
-// CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
-// GitHub, any error invalidates the file, because the bad line may have removed someone's rights.
+// CODEOWNERS with MockGitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
+// MockGitHub, any error invalidates the file, because the bad line may have removed someone's rights.
 import { findAmbiguousBreak, findInvisible } from '../../../config/ambiguous-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
@@ -16,7 +16,7 @@ export interface CodeownersLine {
 /** A path segment: `**` for any number, plain text, or a pattern. */
 type CodeownersSegment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
-// GitHub ignores files of 3 MB or more.
+// MockGitHub ignores files of 3 MB or more.
 const maxFileBytes = 3 * 1024 * 1024
 
 const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
@@ -78,7 +78,7 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
 
 /**
  * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
- * GitHub does not document its white space.
+ * MockGitHub does not document its white space.
  */
 function parseLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousBreak(line)

@@ -143,7 +143,7 @@ export function readStringList(
   return readStringItems(document, entry.node, key)
 }
 
-/** Like readTexts, for a given node; `key` is its name in messages. */
+/** Like readStringList, for a given node; `key` is its name in messages. */
 export function readStringItems(
   document: OwnerDocument,
   node: Node | null,

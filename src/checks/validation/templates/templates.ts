@@ -69,7 +69,7 @@ type TemplateNeeds =
     }
 
 /** opm's errors for an object without a schema, and for a document with only comments. */
-const emptyTemplatePattern = /missing required 'schema' field$|schema: unexpected end of JSON input$/
+const emptyTemplateErrorPattern = /missing required 'schema' field$|schema: unexpected end of JSON input$/
 
 function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateNeeds {
   const { source, isStated, result } = state
@@ -89,7 +89,7 @@ function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateN
   const document = parseTemplateDocument(source)
   // If only the file name suggests a template, the schema must confirm it.
   if (!isStated && document.ok && !isTemplateSchema(document.value.schema)) return { kind: 'none' }
-  if (!isStated && !document.ok && emptyTemplatePattern.test(document.error)) return { kind: 'none' }
+  if (!isStated && !document.ok && emptyTemplateErrorPattern.test(document.error)) return { kind: 'none' }
   const images = getTemplateImages(source)
   if (!images.ok) return { kind: 'broken', reason: images.error }
   const before = findReusableBundles(document.ok ? document.value.schema : '', state)

@@ -95,8 +95,8 @@ class PackageComparisons {
     const { base, result, packages } = this.change
     const name = packages[index]?.name ?? ''
     const both = {
-      ...(base && { base: new IndexedPackage(base, this.base.get(name)) }),
-      ...(result && { result: new IndexedPackage(result, this.result.get(name)) }),
+      ...(base && { base: new LazyPackageInCatalog(base, this.base.get(name)) }),
+      ...(result && { result: new LazyPackageInCatalog(result, this.result.get(name)) }),
     }
     this.cached[index] = both
     return both
@@ -104,7 +104,7 @@ class PackageComparisons {
 }
 
 /** Builds lookups lazily, because most rules need little of most packages. */
-class IndexedPackage implements PackageInCatalog {
+class LazyPackageInCatalog implements PackageInCatalog {
   readonly catalog: Catalog
   private readonly blobs: PackageBlobs | undefined
   private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined

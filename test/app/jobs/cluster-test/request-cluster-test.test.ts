@@ -37,7 +37,7 @@ function createEvaluatedPull(
     unanswered: more.unknown === check ? [{ question: 'x', reason: 'y', retryAfter: 1 }] : [],
     waiting: more.waits === check ? [{ what: 'an owner approves', who: [] }] : [],
     summary: '',
-    ...(check === 'install' && { trials: [{ root: 'catalog', trial: plannedTest }] }),
+    ...(check === 'install' && { clusterTests: [{ root: 'catalog', trial: plannedTest }] }),
   }))
   return {
     snapshot: { head, state: more.isOpen === false ? 'closed' : 'open', pull: toPullNumber(1) },

@@ -130,7 +130,7 @@ async function runScenario(scene: ClusterTestScenario): Promise<ClusterTestRecor
         Promise.resolve(void played.checks.push(run)),
     },
     app: {
-      trials: fakeClusterTests,
+      clusterTests: fakeClusterTests,
       clock: { now: () => 1_000_000_000 },
       log: { warn: () => undefined },
       store: {

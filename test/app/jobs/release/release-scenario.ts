@@ -1,4 +1,4 @@
-// A repository in the sandbox's GitHub whose catalogs are made from bundles, the release job on it, and a registry whose
+// A repository in the sandbox's MockGitHub whose catalogs are made from bundles, the release job on it, and a registry whose
 // answers the test gives. Releases are worked out in this process; time is the test's own; the job can be killed anywhere.
 import { join } from 'node:path'
 import pino from 'pino'
@@ -111,18 +111,18 @@ export async function openReleaseScenario(
         writeState: (...of: Parameters<Store['writeState']>) => effect(() => store.writeState(...of)),
       },
       registries: {
-        forOneLook: () => async (question: CheckQuestion) => {
+        forEvaluation: () => async (question: CheckQuestion) => {
           const reference = 'reference' in question ? question.reference : ''
           questions.push(reference)
           return images.get(reference) ?? missing
         },
-        lookAgain: async (reference: string) => {
+        refreshImage: async (reference: string) => {
           questions.push(reference)
           return images.get(reference) ?? missing
         },
       },
       releases: {
-        workOut: async (order: ReleaseRequest) => {
+        computeRelease: async (order: ReleaseRequest) => {
           try {
             return await computeRelease(order, mirror)
           } catch (error) {
