@@ -30,7 +30,10 @@ function isTooOld(version) {
   return major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])
 }
 
-/** Runs under the Node that is installed with this package, as `npm ci` does in a checkout. Otherwise, explains how to get one. */
+/**
+ * Runs under the Node that is installed with this package, as `npm ci` does in a checkout. Otherwise, explains how to get
+ * one.
+ */
 function runUnderNewerNode() {
   const newer = installedNode()
   if (newer === undefined) {

@@ -1,6 +1,6 @@
-// The public API for other programs: reads, validates, compares, and draws catalogs in directories. It does not use the network,
-// write files, or exit the process. docs/api.md documents it. etc/catalog-bot.api.md is the exact report of its types, and a change
-// to that report is a change to a promise.
+// The public API for other programs: reads, validates, compares, and draws catalogs in directories. It does not use the
+// network, write files, or exit the process. docs/api.md documents it. etc/catalog-bot.api.md is the exact report of its
+// types, and a change to that report is a change to a promise.
 import { createHash } from 'node:crypto'
 import type { Catalog } from './catalog/facts/catalog.ts'
 import { drawMermaid } from './catalog/graph/draw-mermaid.ts'
@@ -112,7 +112,10 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
 export interface DrawOptions {
   /** Names of the packages to draw. Default: all packages. */
   readonly packages?: readonly string[]
-  /** `mermaid`: the output of `opm alpha render-graph`. `short`: as in the comment on a pull request. `svg`: one picture per package. */
+  /**
+   * `mermaid`: the output of `opm alpha render-graph`. `short`: as in the comment on a pull request. `svg`: one picture per
+   * package.
+   */
   readonly format?: 'mermaid' | 'short' | 'svg'
 }
 

@@ -40,7 +40,7 @@ export async function startBot({ environment, onLog, logFile }: BotProcessOption
         if (last.length > 20) last.shift()
         if (logFile !== undefined) appendFileSync(logFile, `${line}\n`)
         onLog?.(line)
-        const found = /listens at (?<address>http:\/\/\S+)/.exec(line)?.groups?.address
+        const found = /listening on (?<address>http:\/\/\S+)/.exec(line)?.groups?.address
         if (found !== undefined) resolve(found)
       })
   })

@@ -1,6 +1,6 @@
-// What the package for authors goes without: the App's client for GitHub, which brings Probot, a server (`doctor` asks with a
-// token alone there), the client of Kubernetes, which is a seventh of it (`install --kubeconfig` is the App's package's), and zod's
-// words in other languages than English.
+// The parts that the package for authors does not include: the App's GitHub client, which depends on Probot, a server (`doctor`
+// supports only tokens there); the Kubernetes client, which would be a seventh of the package (`install --kubeconfig` is not
+// available there); and zod's messages in languages other than English.
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 

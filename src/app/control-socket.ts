@@ -25,7 +25,7 @@ export async function openControlSocket(
 ): Promise<{ close(): Promise<void> }> {
   const path = controlSocketPath(dataDirectory)
   if (path === undefined) {
-    log.warn({ dataDirectory }, 'the path of the data folder is too long for the socket of the command line')
+    log.warn({ dataDirectory }, 'the data folder path is too long to open the control socket')
     return { close: () => Promise.resolve() }
   }
   const server = createServer((request, response) => {
@@ -34,15 +34,15 @@ export async function openControlSocket(
     readJsonBody(request)
       .then(async (body) => {
         const wanted = freezesRequestSchema.safeParse(body)
-        if (!wanted.success) return respond(400, { error: 'the App does not understand this command line' })
+        if (!wanted.success) return respond(400, { error: 'the running catalog-bot does not recognize this request' })
         const done = await manageFreezes(wanted.data, store)
         if (wanted.data.verb !== 'list')
-          log.info({ ...wanted.data }, 'the command line changed where merging is stopped')
+          log.info({ ...wanted.data }, 'a CLI command changed a merge freeze')
         return respond(200, done)
       })
       .catch((error: unknown) => {
-        log.error({ err: error }, 'a request of the command line failed')
-        respond(500, { error: 'the App failed; its log says why' })
+        log.error({ err: error }, 'a CLI request failed')
+        respond(500, { error: 'the running catalog-bot could not handle the request; see its log' })
       })
   })
   server.requestTimeout = 10_000

@@ -22,13 +22,13 @@ const storeTimeoutMs = 2_000
 
 const workClassLabels: Readonly<Record<WorkClass, string>> = {
   landing: 'merging',
-  look: 'looks at pull requests',
-  sweep: 'the sweep',
-  scan: 'scans of images',
+  look: 'pull request evaluations',
+  sweep: 'sweeps',
+  scan: 'image scans',
 }
 
 const formatHeldInstallation = ({ installation, works, until }: HeldInstallation): string =>
-  `what is left of GitHub's limit for installation ${installation} does not allow everything: until ${new Date(until).toISOString()} there wait ${works.map((work) => workClassLabels[work]).join(', ')}`
+  `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => workClassLabels[work]).join(', ')}`
 
 export function createHealthMonitor(
   store: { ping(): Promise<void> },
@@ -50,14 +50,14 @@ export function createHealthMonitor(
     async report() {
       const isStoreThere = await isDoneWithin(store.ping(), storeTimeoutMs, clock).catch(() => false)
       const problems = [
-        ...(isStoreThere ? [] : ['the database does not answer']),
+        ...(isStoreThere ? [] : ['the database does not respond']),
         ...(areCredentialsRejected
-          ? ["GitHub does not accept the App's credentials: check APP_ID and PRIVATE_KEY"]
+          ? ["GitHub rejects the App's credentials; check APP_ID and PRIVATE_KEY"]
           : []),
         ...(silentSince === undefined
           ? []
           : [
-              `GitHub does not say where the App is installed since ${new Date(silentSince).toISOString()}; this is retried`,
+              `catalog-bot has been unable to list the App's installations since ${new Date(silentSince).toISOString()}; it retries automatically`,
             ]),
         ...held().map(formatHeldInstallation),
       ]

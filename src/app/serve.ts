@@ -117,7 +117,7 @@ export async function startApp(
   const health = createHealthMonitor(store, clock, () => github.held())
   const loader = createCatalogLoader(pool, store)
   const tracing = await openTracing(process.env, (error) =>
-    log.warn({ err: error }, 'traces could not be sent'),
+    log.warn({ err: error }, 'traces could not be exported'),
   )
   const evaluationPool = traceCalls(
     openEvaluationPool(settings.budget, settings.concurrency),
@@ -175,7 +175,7 @@ export async function startApp(
               store,
               open: workplaces.open,
               onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
-                log.info({ repository, branch, kind, login }, 'a maintainer resumed merging on a page'),
+                log.info({ repository, branch, kind, login }, 'a maintainer unfroze merging on a status page'),
             }),
           }),
         ),
@@ -236,7 +236,7 @@ export async function startApp(
       const stopsWithin = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
       const all = settings.stopSeconds * 1000
       const { images, last } = splitShutdownTime(all)
-      if (!(await stopsWithin(images))) log.info('waiting for jobs to end')
+      if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
       // The next process restarts the trial and cleans up after this one.
       await Promise.all([publishing.close(), clusterTests.close()])
       await stopsWithin(all - images - last)
@@ -246,7 +246,7 @@ export async function startApp(
       await workplaces.close()
       closeLauncher()
       if (!(await stopsWithin(last))) {
-        log.warn('jobs did not end in time: the next start takes them up where they are')
+        log.warn('some jobs did not finish in time; catalog-bot continues them after the next start')
         return
       }
       await Promise.all([
@@ -271,9 +271,9 @@ async function verifyCredentials(github: GitHubApp, log: Logger): Promise<void> 
   } catch (error) {
     if (error instanceof ForgeError && (error.code === 'unauthorized' || error.code === 'not-found'))
       throw new SettingsError(
-        "GitHub does not accept the App's credentials: APP_ID and PRIVATE_KEY must be those of one App, and this machine's clock must be right",
+        "GitHub rejects the App's credentials. Check that APP_ID and PRIVATE_KEY belong to the same App and that this machine's clock is correct",
       )
-    log.warn({ err: error }, 'GitHub could not be asked about the App; the bot starts all the same')
+    log.warn({ err: error }, 'the App could not be verified with GitHub; starting anyway')
   }
 }
 
@@ -315,7 +315,7 @@ async function createRequestHandler(
           case '/metrics':
             return respond(await metrics(), 'text/plain; version=0.0.4; charset=utf-8')
           case '/':
-            return respond('catalog-bot is running. Deliveries go to /api/github/webhooks.\n')
+            return respond('catalog-bot is running. Send webhook deliveries to /api/github/webhooks.\n')
           default:
             return false
         }
@@ -325,7 +325,7 @@ async function createRequestHandler(
   )
   return (request: IncomingMessage, response: ServerResponse) => {
     if (parseRequestTarget(request.url) === undefined)
-      return void response.writeHead(400).end('not an address\n')
+      return void response.writeHead(400).end('invalid URL\n')
     Promise.resolve(
       middleware(request, response, () => {
         response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')

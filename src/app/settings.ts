@@ -38,7 +38,7 @@ const environmentSchema = z.object({
     .refine(
       ([evaluation = -1, sweep = -1, scan = -1, ...more]) =>
         evaluation >= 0 && evaluation <= sweep && sweep <= scan && scan <= 90 && more.length === 0,
-      'must be three rising percentages up to 90, for looks, sweeps and scans, such as 10,30,50',
+      'must be three ascending percentages up to 90, for evaluations, sweeps, and scans, such as 10,30,50',
     )
     .default([defaultReserves.look * 100, defaultReserves.sweep * 100, defaultReserves.scan * 100]),
   SWEEP_SECONDS: secondsSchema.default(180),
@@ -207,20 +207,20 @@ function readPagesSettings(
   const { PAGES: pages, PUBLIC_URL: address, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret } = values
   const publicUrl = address?.replace(/\/+$/, '')
   if (publicUrl !== undefined && new URL(publicUrl).origin !== publicUrl)
-    throw new SettingsError('PUBLIC_URL must be an address without a path, such as https://bot.example.com')
+    throw new SettingsError('PUBLIC_URL must be a URL without a path, such as https://bot.example.com')
   if (pages === 'off') return { pages, publicUrl, signIn: undefined }
   if ((clientId === undefined) !== (clientSecret === undefined))
     throw new SettingsError(
-      'CLIENT_ID and CLIENT_SECRET belong together: set both, or neither, as in the App settings',
+      'Set both CLIENT_ID and CLIENT_SECRET to the values in the App settings, or set neither',
     )
   const signIn =
     clientId === undefined || clientSecret === undefined || publicUrl === undefined
       ? undefined
       : { clientId, clientSecret }
   if (pages === 'signed-in' && signIn === undefined)
-    throw new SettingsError('PAGES=signed-in needs PUBLIC_URL, CLIENT_ID and CLIENT_SECRET')
+    throw new SettingsError('PAGES=signed-in requires PUBLIC_URL, CLIENT_ID, and CLIENT_SECRET')
   if (signIn !== undefined && publicUrl !== undefined && !isSafeForCookies(publicUrl))
-    throw new SettingsError('PUBLIC_URL must begin with https:// where people can sign in')
+    throw new SettingsError('PUBLIC_URL must start with https:// when sign-in is enabled')
   return { pages, publicUrl, signIn }
 }
 
@@ -249,17 +249,17 @@ function deriveGitHubUrls(
 function readCredentials(values: z.output<typeof environmentSchema>): AppCredentials | undefined {
   const privateKey = readPrivateKey(values)
   if (privateKey !== undefined && !isPrivateKey(privateKey))
-    throw new SettingsError('PRIVATE_KEY is damaged: it must be the whole private key of the App, in PEM')
+    throw new SettingsError("PRIVATE_KEY is invalid; it must be the App's complete private key in PEM format")
   if (values.APP_ID === undefined && privateKey === undefined) return undefined
-  if (values.APP_ID === undefined) throw new SettingsError('APP_ID is missing: set it to the id of the App')
+  if (values.APP_ID === undefined) throw new SettingsError("APP_ID is missing; set it to the App's ID")
   if (privateKey === undefined)
-    throw new SettingsError('PRIVATE_KEY is missing: set it, or PRIVATE_KEY_PATH, to the key of the App')
+    throw new SettingsError("PRIVATE_KEY is missing; set it to the App's private key, or set PRIVATE_KEY_PATH to the path of the key file")
   const secret = values.WEBHOOK_SECRET
   if (secret === undefined)
-    throw new SettingsError('WEBHOOK_SECRET is missing: without it anybody could send deliveries')
+    throw new SettingsError('WEBHOOK_SECRET is missing; without it, anyone could send deliveries')
   if (secret === 'development' || secret.length < 16)
     throw new SettingsError(
-      'WEBHOOK_SECRET is too easy to guess: use at least 16 random characters, as in the App settings',
+      'WEBHOOK_SECRET is too easy to guess; use at least 16 random characters, and set the same value in the App settings',
     )
   return {
     appId: values.APP_ID,
@@ -286,12 +286,12 @@ function readPrivateKey(values: z.output<typeof environmentSchema>): string | un
       ? values.PRIVATE_KEY.replaceAll('\\n', '\n')
       : Buffer.from(values.PRIVATE_KEY, 'base64').toString('utf8')
     if (!text.includes('-----BEGIN'))
-      throw new SettingsError('PRIVATE_KEY must be PEM text, or PEM text in base64')
+      throw new SettingsError('PRIVATE_KEY must be in PEM format, optionally encoded as base64')
     return text
   }
   if (values.PRIVATE_KEY_PATH === undefined) return undefined
   if (!existsSync(values.PRIVATE_KEY_PATH))
-    throw new SettingsError('PRIVATE_KEY_PATH names a file that does not exist')
+    throw new SettingsError('PRIVATE_KEY_PATH points to a file that does not exist')
   return readFileSync(values.PRIVATE_KEY_PATH, 'utf8')
 }
 

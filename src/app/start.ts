@@ -48,11 +48,11 @@ export async function startFromEnvironment({
   )
   if (settings.pages !== 'off' && settings.publicUrl !== undefined && settings.signIn === undefined)
     log.warn(
-      'nobody can sign in (CLIENT_ID, CLIENT_SECRET): the pages of private repositories are shown to nobody',
+      'CLIENT_ID and CLIENT_SECRET are not set, so no one can sign in or view pages of private repositories',
     )
   const reportServing = (app: RunningApp) =>
     say(
-      `catalog-bot listens at ${app.address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
+      `catalog-bot is listening on ${app.address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
     )
   if (settings.credentials === undefined) return startSetup({ settings, log, say, onServing: reportServing })
   const app = await startApp(settings, settings.credentials, log)

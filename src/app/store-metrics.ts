@@ -30,21 +30,21 @@ export function createStoreMetrics(
   const registers = [registry]
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Gauge<Label>({ name, help, labelNames, registers })
-  const waiting = gauge('catalog_bot_queue_jobs', 'Jobs that could run now', ['kind', 'state'])
+  const waiting = gauge('catalog_bot_queue_jobs', 'Jobs that are running or ready to run', ['kind', 'state'])
   const oldest = gauge(
     'catalog_bot_queue_oldest_seconds',
-    'How long the oldest job has waited for its turn',
+    'How long the oldest job that is ready to run has been waiting',
     ['kind'],
   )
-  const open = gauge('catalog_bot_open_pulls', 'Open pull requests by their last verdict', [
+  const open = gauge('catalog_bot_open_pulls', 'Open pull requests by latest verdict', [
     'repository',
     'verdict',
   ])
-  const stopped = gauge('catalog_bot_stopped_branches', 'Stops of merging that are in force, by kind', [
+  const stopped = gauge('catalog_bot_stopped_branches', 'Active merge freezes by kind', [
     'repository',
     'kind',
   ])
-  const failed = gauge('catalog_bot_store_unread', '1 while the store does not answer, and these are old', [])
+  const failed = gauge('catalog_bot_store_unread', '1 if the store does not respond, in which case the other store metrics are out of date', [])
   failed.set(0)
 
   async function read(): Promise<void> {

@@ -1,4 +1,4 @@
-// The code of every check. A check that is in the list but missing here does not compile.
+// The code of every check. The compiler reports a check that is in the list but missing here.
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import type { Check } from './check.ts'
 import { imagesCheck } from './images/images.ts'

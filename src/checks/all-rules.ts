@@ -1,4 +1,4 @@
-// Every rule, for pages, switches and reports.
+// Every rule, for rule pages, settings, and reports.
 import { bundleRules } from '../bundle/rules.ts'
 import { modelRules } from '../catalog/model/rules/all.ts'
 import { fileRules, loadRules } from '../catalog/load/rules.ts'
@@ -31,7 +31,7 @@ export const allRules: readonly AnyRule[] = [
   ...installRules,
 ]
 
-/** Rules that a maintainer may override for one pull request. Rules that opm enforces are never among them. */
+/** Rules that a maintainer can override for one pull request. Never includes rules that opm enforces. */
 export const overridableRules: ReadonlySet<string> = new Set(
   allRules.filter(({ overridable, fixed }) => overridable && !fixed).map(({ id }) => id),
 )

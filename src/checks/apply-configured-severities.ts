@@ -1,5 +1,5 @@
-// Applies configured severities and switches to rules about images, bundles and installing, and drops findings of
-// disabled optional suites.
+// Applies configured severities to findings about images, bundles, and installation, and drops findings of disabled
+// optional suites.
 import { suiteByRuleId } from '../bundle/content-rules.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -9,7 +9,7 @@ const noFixedRules: ReadonlySet<string> = new Set()
 
 /**
  * The findings that count. An optional rule counts if its suite is enabled or the configuration gives it a severity.
- * `places` name the image; one place that is not ignored is enough.
+ * `locations` reference the image; one location that is not ignored is enough.
  */
 export function applyConfiguredSeverities(
   findings: readonly Finding[],

@@ -29,7 +29,7 @@ export interface CheckInput {
   readonly change: PullRequestChange
   /** All paths of the base tip's tree, sorted. */
   readonly basePaths: readonly string[]
-  /** Texts of owner files at the base tip and in the result, by path. */
+  /** Contents of owner files at the base tip and in the result, by path. */
   readonly ownerFiles: {
     readonly base: ReadonlyMap<string, string>
     readonly result: ReadonlyMap<string, string>
@@ -39,18 +39,18 @@ export interface CheckInput {
   readonly epoch?: number
   /** Digest of the configuration at the base. Absent: no approval carries over from an earlier head. */
   readonly configDigest?: string
-  /** The accounts of listed logins when they were first seen, by lower-case login. Absent: none seen yet. */
+  /** The accounts of listed logins when they were first seen, by lowercase login. Absent: none seen yet. */
   readonly accounts?: ReadonlyMap<string, UserId>
   /** Packages by directory name over all catalogs of the base. Absent: only touched catalogs count. */
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
-  /** Bundles in untouched catalogs of the base that share a name with a new bundle. Absent: unknown. */
+  /** Bundles in untouched catalogs of the base that have the same name as a new bundle. Absent: unknown. */
   readonly published?: readonly PublishedBundle[]
   readonly bundleDirectories?: readonly PackageSources[]
   /** The catalogs after these directories' bundles are added. Absent: not computed. */
   readonly projectedCatalogs?: readonly ProjectedCatalog[]
   /** Touched templates and their catalogs. Absent: none. */
   readonly templates?: readonly LoadedTemplatePair[]
-  /** What the push carries besides the tree. Absent: unknown. */
+  /** What the push includes in addition to the tree. Absent: unknown. */
   readonly incomingCommits?: IncomingCommitsInput
   /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
   readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>
@@ -73,20 +73,20 @@ export interface PublishedBundle {
 
 /** Who can unblock the pull request, and how. */
 export interface PendingAction {
-  /** For people: `an owner of foo approves`. */
+  /** Readable text: `an owner of foo must approve`. */
   readonly what: string
   /** Logins and `organization/team` names. Never empty: maintainers are the fallback. */
   readonly who: readonly string[]
   /** How they unblock it. Absent: by approving. */
   readonly how?: 'merges-by-hand' | 'withdraws' | 'confirms'
   /**
-   * An authorized person agreed to exactly this change, but someone other than the bot has to act. The bot does not
-   * merge. Absent: agreement is missing, too.
+   * An authorized person approved exactly this change, but someone other than catalog-bot has to act. catalog-bot does
+   * not merge. Absent: approval is also missing.
    */
   readonly isAgreed?: true
 }
 
-/** A change that the bot suggests to the author. */
+/** A change that catalog-bot suggests to the author. */
 export interface SuggestedPatch {
   /** Letters, digits and `./_+-` only. */
   readonly path: string
@@ -98,14 +98,14 @@ export interface SuggestedPatch {
 export interface CheckOutcome {
   readonly check: CheckId
   readonly findings: readonly Finding[]
-  /** Questions without an answer. Each blocks the merge until it is answered; none is the author's fault. */
+  /** Unanswered questions. Each blocks the merge until it is answered. None is the author's fault. */
   readonly unanswered: readonly {
     readonly question: string
     readonly reason: string
     readonly retryAfter: number
   }[]
   readonly waiting: readonly PendingAction[]
-  /** Why the bot merges it only on request, for people. */
+  /** Why catalog-bot merges the pull request only on request, as readable text. */
   readonly manualMergeReasons?: readonly string[]
   /** Suggested fixes for the comment. */
   readonly suggestedPatches?: readonly SuggestedPatch[]
@@ -113,9 +113,9 @@ export interface CheckOutcome {
   readonly isOptional?: true
   /** Attempted installations, for the check run. Absent: the summary is enough. */
   readonly installSummaries?: readonly InstallSummary[]
-  /** Trials on a cluster that the configuration asks for. */
+  /** Install tests on a cluster that the configuration requests. */
   readonly clusterTests?: readonly { readonly root: string; readonly trial: PlannedClusterTest }[]
-  /** What the check looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when it passes. */
+  /** What the check covered: `3 packages, 41 bundles, 2 catalogs`. Shown when it passes. */
   readonly summary: string
 }
 

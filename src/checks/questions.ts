@@ -28,23 +28,23 @@ export type CheckQuestion =
   /** Does a branch of exactly this name exist? */
   | { readonly kind: 'branch'; readonly branch: string }
   /**
-   * Was the comment ever edited? Maintainers can edit any comment, and comment times are whole seconds, so they hide an
-   * edit within the second of creation.
+   * Was the comment ever edited? Maintainers can edit any comment, and comment times have a resolution of one second, so
+   * they do not reveal an edit within the second of creation.
    */
   | { readonly kind: 'comment'; readonly comment: number; readonly node?: string }
   /** The result of another App's check on a commit. */
   | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
 
-/** A failure that is never the author's fault; asked again later. */
+/** A failure that is never the author's fault. catalog-bot asks again later. */
 export interface UnknownAnswer {
   readonly kind: 'unknown'
-  /** For people: `quay.io answered 503`. */
+  /** Readable text: `quay.io answered 503`. */
   readonly reason: string
   /** Seconds until asking again. */
   readonly retryAfter: number
 }
 
-/** A registry's answer for one reference. Besides `ok`, only the next four kinds are definite. */
+/** A registry's answer for one reference. Apart from `ok`, only the next four kinds are definite. */
 export type ImageAnswer =
   | {
       readonly kind: 'ok'
@@ -58,10 +58,10 @@ export type ImageAnswer =
   | { readonly kind: 'malformed'; readonly reason: string }
   | { readonly kind: 'unsupported'; readonly reason: string }
   /**
-   * Refused before any request: not https, an internal address, or a registry that the configuration does not allow.
+   * Rejected before any request: not https, an internal address, or a registry that the configuration does not allow.
    */
   | { readonly kind: 'blocked'; readonly reason: string }
-  /** The registry does not say whether it is missing or private. Asked again later. */
+  /** The registry does not reveal whether the image is missing or private. catalog-bot asks again later. */
   | { readonly kind: 'missing-or-private'; readonly reason: string }
   | UnknownAnswer
 
@@ -79,13 +79,13 @@ export type BundleAnswer =
       readonly content?: ComparableBundle
       /** The parts of the ClusterServiceVersion that catalog templates use. Absent if too large. */
       readonly csv?: Json
-      /** Places name files in the bundle. */
+      /** Locations refer to files in the bundle. */
       readonly findings: readonly Finding[]
-      /** Input for a simulated install, if asked for. */
+      /** Input for a simulated install, if requested. */
       readonly install?: InstallFacts
       /**
-       * True if the bot uses credentials that readers of its comments may lack: content of the image must not be
-       * repeated.
+       * True if catalog-bot uses credentials that readers of its comments might lack. Findings must not repeat content of
+       * the image.
        */
       readonly isRestricted?: boolean
     }
@@ -100,7 +100,7 @@ export type RoleAnswer =
 
 export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | UnknownAnswer
 
-/** `red`: ended without success. `missing`: this App has no check of this name on the commit. */
+/** `red`: completed without success. `missing`: this App has no check with this name on the commit. */
 export type CheckRunAnswer =
   | { readonly kind: 'green' }
   | { readonly kind: 'running' }
@@ -157,7 +157,7 @@ export function createAnswers(known: ReadonlyMap<string, AnswerByKind[keyof Answ
     get: (question) =>
       (known.get(questionKey(question)) ?? {
         kind: 'unknown',
-        reason: 'the bot has not asked yet',
+        reason: 'catalog-bot has not looked it up yet',
         retryAfter: 0,
       }) as never,
   }

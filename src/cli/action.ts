@@ -96,9 +96,9 @@ async function evaluatePull(
   const { offline } = options
   const { GITHUB_SERVER_URL: web = 'https://github.com', GITHUB_REPOSITORY: named } = process.env
   const pull = { repo: '.', base, baseName, head, author, offline }
-  return withLocalEvaluation(pull, async (examination, repository) => {
+  return withLocalEvaluation(pull, async (examination, repository, loader) => {
     const { verdict } = examination
-    const reportInputs = await prepareReport(examination, repository)
+    const reportInputs = await prepareReport(examination, repository, loader)
     const page =
       named === undefined
         ? undefined

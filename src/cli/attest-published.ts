@@ -106,7 +106,10 @@ function toBuildRecord(
   }
 }
 
-/** The directory relative to the current one, which can be the root of the repository. Undefined for other paths, so that the provenance does not reveal paths of this machine. */
+/**
+ * The directory relative to the current one, which can be the root of the repository. Undefined for other paths, so that
+ * the provenance does not reveal paths of this machine.
+ */
 export function findPathInRepository(directory: string): string | undefined {
   const path = normalize(directory).split(sep).join('/').replace(/\/$/, '')
   return isAbsolute(directory) || path.startsWith('..') ? undefined : path

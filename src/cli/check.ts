@@ -1,16 +1,18 @@
 // `check`: makes the whole decision for a local Git repository. Exit code 0: catalog-bot would merge; 1: it would not.
 import type { PullRequestChange } from '../change/change.ts'
 import type { Evaluation } from '../evaluate/evaluate.ts'
+import { findBaseBreaks } from '../evaluate/find-base-breaks.ts'
 import { TooLargeError } from '../evaluate/worker/evaluation-budget.ts'
 import { compareFindings } from '../findings/finding.ts'
 import { renderText } from '../findings/render-text.ts'
 import { createTooLargeReason } from '../gate/decide.ts'
 import type { PullVerdict } from '../gate/verdict.ts'
 import { isGitError } from '../git/git-error.ts'
+import { describeBaseBreaksAsText, type BaseBreak } from '../messages/describe-base-breaks.ts'
 import { formatChangeAsText, describeChangeLines } from '../messages/describe-change.ts'
 import { describeProjectedChange } from '../messages/describe-projected-change.ts'
 import { toOneLine } from '../messages/escape.ts'
-import { evaluateLocalPull, type LocalPullOptions } from './local-pull.ts'
+import { withLocalEvaluation, type LocalPullOptions } from './local-pull.ts'
 import { setExitCode, print, printJson } from './output.ts'
 
 export interface CheckOptions extends LocalPullOptions {
@@ -18,7 +20,7 @@ export interface CheckOptions extends LocalPullOptions {
 }
 
 export async function checkPull(options: CheckOptions): Promise<void> {
-  const { verdict, change, becoming = [] } = await evaluateLocalPull(options).catch(toLimitVerdict)
+  const { verdict, change, becoming = [], baseBreaks = [] } = await evaluate(options).catch(toLimitVerdict)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')
     printJson({
@@ -32,6 +34,7 @@ export async function checkPull(options: CheckOptions): Promise<void> {
       formatChangeAsText([...describeChangeLines(change), ...describeProjectedChange(becoming)]).join('\n'),
     )
     if (findings.length > 0) print(`\n${renderText(findings)}`)
+    for (const line of describeBaseBreaksAsText(baseBreaks)) print(`\n${toOneLine(line)}`)
     print(
       `\n${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toOneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
     )
@@ -39,8 +42,22 @@ export async function checkPull(options: CheckOptions): Promise<void> {
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }
 
+type CheckEvaluation = Pick<Evaluation, 'change' | 'becoming' | 'verdict'> & {
+  readonly baseBreaks: readonly BaseBreak[]
+}
+
+function evaluate(options: CheckOptions): Promise<CheckEvaluation> {
+  return withLocalEvaluation(options, async (evaluation, repository, loader) => {
+    const { verdict, config } = evaluation
+    const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
+    const baseBreaks = await findBaseBreaks(findings, verdict.base, { repository, loader, config })
+    return { ...evaluation, baseBreaks }
+  })
+}
+
 /** Turns an exceeded limit into a verdict. Rethrows any other failure. */
 function toLimitVerdict(error: unknown): Pick<Evaluation, 'change' | 'becoming'> & {
+  baseBreaks?: readonly BaseBreak[]
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {
   if (!(error instanceof TooLargeError) && !isGitError(error, 'too-large')) throw error

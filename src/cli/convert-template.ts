@@ -1,5 +1,5 @@
-// `convert-template basic|substitutes [FILE]`: prints a template that renders to the catalog in a file, like opm. Exit code 1: the
-// file is not a catalog (prints opm's message); 2: the command could not run.
+// `convert-template basic|substitutes [FILE]`: prints a template that renders to the catalog in a file, like opm. Exit code
+// 1: the file is not a catalog (prints opm's message); 2: the command could not run.
 import { readFileSync, statSync } from 'node:fs'
 import { convertToTemplate, type TemplateConversionKind } from '../catalog/template/convert-template.ts'
 import { toPrintable } from '../findings/printable.ts'
@@ -23,7 +23,8 @@ export function convertTemplate(
 /** Without a file, a terminal as input would block forever. */
 function readInput(file = '-'): Uint8Array {
   if (file !== '-') {
-    if (statSync(file).isDirectory()) throw new Error(`${file} is a directory: specify one file of the catalog`)
+    if (statSync(file).isDirectory())
+      throw new Error(`${file} is a directory: specify one file of the catalog`)
     return readFileSync(file)
   }
   if (process.stdin.isTTY) throw new Error('specify a file, or provide one on standard input')

@@ -20,7 +20,11 @@ export function diagnosePermissions(
   granted: TokenPermissions | undefined,
 ): DoctorRemark {
   if (granted === undefined)
-    return { about: 'permissions', ok: undefined, text: 'not checked, because only the App can read its permissions' }
+    return {
+      about: 'permissions',
+      ok: undefined,
+      text: 'not checked, because only the App can read its permissions',
+    }
   const missing = Object.entries(wanted).filter(([name, level]) => {
     const has = granted[name]
     return has !== 'write' && has !== 'admin' && has !== level

@@ -34,7 +34,8 @@ export async function printDiff(options: DiffOptions): Promise<void> {
     becoming = [],
     merge,
   } = await evaluateLocalPull({ ...options, author: 'nobody', offline: true })
-  if (merge.kind === 'conflict') throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
+  if (merge.kind === 'conflict')
+    throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
       print(formatChangeAsText(toDiffLines(change, becoming)).join('\n'))

@@ -139,7 +139,8 @@ async function diagnoseWithToken(
       "specify the App's ID with --app, or set APP_ID and the App's credentials in the environment",
     )
   const auth = process.env[tokenVariable]
-  if (auth === undefined || auth === '') throw new Error(`the environment variable ${tokenVariable} does not contain a token`)
+  if (auth === undefined || auth === '')
+    throw new Error(`the environment variable ${tokenVariable} does not contain a token`)
   const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
   const octokit = new (Octokit.plugin(createApiVersionPlugin(printToStderr)))({
     auth,

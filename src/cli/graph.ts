@@ -32,7 +32,11 @@ export async function printGraph(
   if (output === 'svg' || out !== undefined)
     writePictures(
       graphs.map((one) => ({ name: one.name, draw: () => drawGraphs([one], output) })),
-      { extension: output === 'svg' ? 'svg' : 'mmd', out, emptyMessage: `${dir} does not contain any channels.` },
+      {
+        extension: output === 'svg' ? 'svg' : 'mmd',
+        out,
+        emptyMessage: `${dir} does not contain any channels.`,
+      },
     )
   else print(drawGraphs(graphs, output))
   for (const { file, message } of catalog.loadErrors)

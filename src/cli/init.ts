@@ -24,7 +24,9 @@ export async function runInit(name: string | undefined, options: InitOptions): P
   const { defaultChannel, description, icon, output, action, write, app } = options
   if (name !== undefined) {
     if (action !== undefined || write !== undefined || app !== undefined)
-      throw new Error('--action, --write, and --app set up a repository and cannot be used with a package name')
+      throw new Error(
+        '--action, --write, and --app set up a repository and cannot be used with a package name',
+      )
     return initPackage(name, options)
   }
   if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
@@ -79,7 +81,9 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
     },
   )
   const { a, b } = buildRecommendedRulesets(branch, app, toCheckNames(getRequiredOwnChecks(defaultConfig)))
-  print('\nSave each of these rulesets to a file, then import both (Settings > Rules > Rulesets > New ruleset > Import a ruleset):')
+  print(
+    '\nSave each of these rulesets to a file, then import both (Settings > Rules > Rulesets > New ruleset > Import a ruleset):',
+  )
   for (const [file, ruleset] of [
     ['ruleset-a.json', a],
     ['ruleset-b.json', b],

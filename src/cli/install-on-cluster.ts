@@ -1,5 +1,5 @@
-// `install ... --kubeconfig F`: after the simulation, installs on a cluster. Local catalogs are served from this machine during the
-// install tests, so the cluster must be able to reach it.
+// `install ... --kubeconfig F`: after the simulation, installs on a cluster. Local catalogs are served from this machine
+// during the install tests, so the cluster must be able to reach it.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
@@ -65,7 +65,7 @@ export async function installOnCluster(
     tell = printToStderr,
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
 ): Promise<ClusterInstallResult> {
-  // Loaded on demand because loading is slow and most installs don't use a cluster.
+  // Loaded only if needed, because loading is slow and most installs don't use a cluster.
   const { openCluster } = await import('../cluster/open-cluster.ts')
   const { runClusterTests: tryTrials } = await import('../cluster/run-cluster-tests.ts')
   const { sweepCluster } = await import('../cluster/janitor.ts')
@@ -158,7 +158,8 @@ function planClusterTests(
       (target) => present.includes(target) && (target !== 'OLM v1' || main.image !== undefined),
     )
     for (const target of suitable)
-      if (!present.includes(target)) notTried.push({ target, channel, why: 'the cluster does not have its API' })
+      if (!present.includes(target))
+        notTried.push({ target, channel, why: 'the cluster does not have its API' })
       else if (!targets.includes(target))
         notTried.push({
           target,

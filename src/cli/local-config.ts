@@ -23,7 +23,7 @@ export async function loadLocalConfig(directory: string, file: string | undefine
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
   const content = readPlainFile(path, file === undefined)
-  // Loaded on demand because loading the schema and the rules takes longer than validating most catalogs.
+  // Loaded only if needed, because loading the schema and the rules takes longer than validating most catalogs.
   const { parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
   const { allRules } = await import('../checks/all-rules.ts')
   const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))

@@ -7,7 +7,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { createCatalogLoader } from '../evaluate/catalogs/catalog-loader.ts'
+import { createCatalogLoader, type CatalogLoader } from '../evaluate/catalogs/catalog-loader.ts'
 import { evaluateSnapshot, type Evaluation } from '../evaluate/evaluate.ts'
 import type { AnswerQuestion } from '../evaluate/gather-answers.ts'
 import { openRegistries, type AnswerImageQuestion } from '../evaluate/registries.ts'
@@ -48,7 +48,7 @@ export function evaluateLocalPull(options: LocalPullOptions): Promise<Evaluation
 /** Like `evaluateLocalPull`, but with access to the merge result, whose objects exist until `use` has finished. */
 export async function withLocalEvaluation<T>(
   options: LocalPullOptions,
-  use: (examination: Evaluation, repository: GitRepository) => Promise<T>,
+  use: (examination: Evaluation, repository: GitRepository, loader: CatalogLoader) => Promise<T>,
 ): Promise<T> {
   const directory = resolve(options.repo)
   await requireRepository(directory)
@@ -79,22 +79,26 @@ export async function withLocalEvaluation<T>(
   try {
     const { approvedBy } = options
     const { repository } = borrowed
+    const loader = createCatalogLoader(pool, noopCache)
     const examination = await evaluateSnapshot(
       createLocalSnapshot(author, base, head, { base: branch.name, approvedBy }),
       {
         repository,
-        loader: createCatalogLoader(pool, noopCache),
+        loader,
         ask: answerWithoutGitHub(author, parseRole(options.role), registries?.forEvaluation()),
         memory: noopPullMemory,
       },
     )
-    return await use(examination, repository)
+    return await use(examination, repository, loader)
   } finally {
     await Promise.all([borrowed.close(), pool.close(), registries?.close()])
   }
 }
 
-/** A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write there. */
+/**
+ * A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write
+ * there.
+ */
 export async function openScratchRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {

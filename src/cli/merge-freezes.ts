@@ -97,7 +97,9 @@ async function requestFromApp(
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
       else failed(error)
     })
-    clientRequest.on('timeout', () => clientRequest.destroy(new Error('the App did not respond within 30 seconds')))
+    clientRequest.on('timeout', () =>
+      clientRequest.destroy(new Error('the App did not respond within 30 seconds')),
+    )
     clientRequest.end(JSON.stringify(wanted))
   })
 }
@@ -110,7 +112,9 @@ function printFreezes(wanted: FreezesRequest, { changed, stops, events }: Freeze
       ({ kind, branch }) => kind === 'audit' && (wanted.branch === undefined || branch === wanted.branch),
     )
     if (audits.length > 0 && !wanted.audit)
-      printToStderr('A freeze that follows a failed merge verification remains. Fix its cause, then unfreeze with --audit.')
+      printToStderr(
+        'A freeze that follows a failed merge verification remains. Fix its cause, then unfreeze with --audit.',
+      )
   }
   if (stops.length === 0) print('No branch is frozen.')
   for (const stop of stops) print(`${formatBranchName(stop)}: ${toPrintable(formatFreeze(stop))}`)

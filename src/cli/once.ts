@@ -20,7 +20,8 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
   const environment = { ...process.env }
   const settings = readSettings({
     LOG_LEVEL: 'warn',
-    // Workflows on GitHub Enterprise Server get its URL in these variables. GITHUB_API_URL already has the name that settings use.
+    // Workflows on GitHub Enterprise Server get its URL in these variables. GITHUB_API_URL already has the name that
+    // settings use.
     GITHUB_URL: environment['GITHUB_SERVER_URL'],
     ...environment,
     // The command uses only its token, not the App's credentials.
@@ -49,7 +50,8 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
 function takeToken(variable: string): string {
   const token = process.env[variable]
   delete process.env[variable]
-  if (token === undefined || token === '') throw new Error(`the environment variable ${variable} does not contain a token`)
+  if (token === undefined || token === '')
+    throw new Error(`the environment variable ${variable} does not contain a token`)
   return token
 }
 
@@ -81,7 +83,8 @@ function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void
     print(
       `Merging is frozen on ${branch === undefined ? 'every branch' : toPrintable(branch)}: ${toPrintable(reason)}`,
     )
-  for (const { job } of failed) printToStderr(`Failed: ${formatJobName(job)}. For the cause, see the log above.`)
+  for (const { job } of failed)
+    printToStderr(`Failed: ${formatJobName(job)}. For the cause, see the log above.`)
   for (const job of left) printToStderr(`Left for the next run: ${formatJobName(job)}`)
 }
 

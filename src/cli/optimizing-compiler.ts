@@ -1,5 +1,5 @@
-// V8's optimizing compiler takes a sixth of the time of a short run and pays off only in longer runs. bin/catalog-bot.cjs disables
-// it for `validate`, and this file enables it again.
+// V8's optimizing compiler takes a sixth of the time of a short run and pays off only in longer runs. bin/catalog-bot.cjs
+// disables it for `validate`, and this file enables it again.
 import { setFlagsFromString } from 'node:v8'
 
 /** Seconds since the start of the process. */

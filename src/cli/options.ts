@@ -8,7 +8,9 @@ export function repeatableOption(flags: string, description: string): Option {
   )
 }
 
-/** Like `repeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas. */
+/**
+ * Like `repeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
+ */
 export function listOption(flags: string, description: string, choices?: readonly string[]): Option {
   return new Option(flags, `${description}; can be repeated or comma-separated`).argParser(
     (text: string, before: readonly string[] | undefined) => {

@@ -1,6 +1,9 @@
 // Parses `key=value` options.
 
-/** Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a key is missing. */
+/**
+ * Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a
+ * key is missing.
+ */
 export function parseKeyValues(
   pairs: readonly string[],
   optionName: string,

@@ -1,5 +1,6 @@
-// `render DIR|TEMPLATE|LIST|REF...`: renders catalogs, templates, composite files, and bundles to one file-based catalog, byte for
-// byte like opm. Exit code 1: a source cannot be rendered (prints opm's message if it has one); 2: an image cannot be pulled.
+// `render DIR|TEMPLATE|LIST|REF...`: renders catalogs, templates, composite files, and bundles to one file-based catalog,
+// byte for byte like opm. Exit code 1: a source cannot be rendered (prints opm's message if it has one); 2: an image cannot
+// be pulled.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateCatalog, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
@@ -97,7 +98,10 @@ function isDirectory(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory()
 }
 
-/** An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template, because it has no schema. */
+/**
+ * An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template,
+ * because it has no schema.
+ */
 function toTemplateSource(bytes: Uint8Array): RenderSource {
   const listed = parseReferenceList(bytes)
   if (listed && !isTemplate(bytes)) return toListSource(listed)

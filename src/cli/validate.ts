@@ -1,5 +1,5 @@
-// `validate`: validates directories of file-based catalogs. Exit code 0: all pass; 1: some fail; 2: one is not a directory, or the
-// command could not run.
+// `validate`: validates directories of file-based catalogs. Exit code 0: all pass; 1: some fail; 2: one is not a directory,
+// or the command could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { FileFacts } from '../catalog/facts/catalog.ts'
@@ -21,7 +21,7 @@ import { readVersion } from './version.ts'
 /** Per rule in text output. Errors are always shown. */
 const maxFindingsPerRule = 10
 
-/** Per directory. GitHub's code scanning shows as many results of a run. */
+/** Per directory. GitHub code scanning shows this many results per run. */
 const maxFindingsPerDirectory = 5000
 
 export interface ValidateCommandOptions {
@@ -63,7 +63,10 @@ export async function validate(named: readonly string[], options: ValidateComman
   setExitCode(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
-/** Validates directories with all rules. Each finding has a location relative to the current directory, for SARIF and annotations. */
+/**
+ * Validates directories with all rules. Each finding has a location relative to the current directory, for SARIF and
+ * annotations.
+ */
 export async function validateDirectories(
   directories: readonly string[],
 ): Promise<{ readonly passed: boolean; readonly findings: readonly Finding[] }> {

@@ -33,7 +33,10 @@ export async function verify(name: string, options: VerifyCommandOptions): Promi
   setExitCode(isVerified ? 0 : 1)
 }
 
-/** The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone can attach others. */
+/**
+ * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
+ * can attach others.
+ */
 function passesVerification({
   signatures,
   platforms,

@@ -1,18 +1,18 @@
-// Characters that one reader takes for the end of a line, the end of the text, a space or nothing at all, and another
-// for a letter. Lists of people that hold them can be read in two ways, so they are not read. Names what was found.
+// Finds characters that some parsers treat as a line break, the end of the text, a space, or nothing, and others as a letter.
+// Lists of users that contain them are ambiguous, so they are rejected.
 
 /**
- * What some readers end a line or the text at, or drop: control characters, a carriage return alone, Unicode's line
- * ends, a byte order mark, half surrogates, and what stands for bytes that are no UTF-8. Comments end there as well, so
- * such a character has no place in them either.
+ * Characters at which some parsers end a line or the text, or which they drop: control characters, a lone carriage return,
+ * Unicode line separators, a byte order mark, lone surrogates, and the replacement character for invalid UTF-8. They also end
+ * comments, so comments must not contain them either.
  */
 const ambiguousBreakPattern = /(?![\t\n\r])\p{Cc}|\r(?!\n)|[\p{Zl}\p{Zp}\p{Cs}\ufeff\ufffd]/u
 
-/** White space other than the space and the tab, and characters that show nothing. */
+/** Whitespace other than the space and the tab, and invisible characters. */
 const invisiblePattern = /(?![ \t])[\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u
 const invisibleOrSpacePattern = /[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** Where the text holds a character at which readers divide it differently; undefined where it holds none. */
+/** Finds the first character at which parsers split the text differently. */
 export function findAmbiguousBreak(
   text: string,
 ): { readonly offset: number; readonly name: string } | undefined {
@@ -20,13 +20,16 @@ export function findAmbiguousBreak(
   return found ? { offset: found.index, name: describeCharacter(found[0]) } : undefined
 }
 
-/** The name of a character of the text that nobody sees, or that only some take for a space; undefined without one. */
+/** The name of the first character that is invisible, or that only some parsers treat as a space. */
 export function findInvisible(text: string): string | undefined {
   const found = invisiblePattern.exec(text)
   return found ? describeCharacter(found[0]) : undefined
 }
 
-/** Equal for texts that a lenient reader may take for the same key: without regard to case, form, spaces and the unseen. */
+/**
+ * Equal for keys that a lenient parser might treat as the same: ignores case, normalization, whitespace, and invisible
+ * characters.
+ */
 export function foldKey(key: string): string {
   return key.normalize('NFKC').replace(invisibleOrSpacePattern, '').toLowerCase()
 }

@@ -1,9 +1,9 @@
-// Accounts that work without people: what each of them may change alone. A grant, and never more than it says; whatever
-// else such an account does is judged as everybody's.
+// Automation accounts and the changes that each of them can make without approval. All other changes of such an account follow
+// the permission table.
 import { z } from 'zod'
 import { changeKindNames, changeKindDescriptions, type ChangeKind } from './permissions.ts'
 
-/** Who owns something, and which packages and catalogs there are, is for people to decide. */
+/** Only a person can decide about owners, and about which packages and catalogs exist. */
 const peopleOnlyChanges: ReadonlySet<ChangeKind> = new Set([
   'add-package',
   'remove-package',
@@ -20,7 +20,7 @@ const nameSchema = (subject: string) =>
     .string()
     .min(1)
     .max(200)
-    .regex(/^[!-~]+$/, `must be the name of a ${subject}, in which * stands for any characters`)
+    .regex(/^[!-~]+$/, `must be the name of a ${subject}, in which * matches any characters`)
 
 export const automationSchema = z
   .array(
@@ -29,38 +29,38 @@ export const automationSchema = z
         .string()
         .regex(
           /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?(?::[1-9][0-9]{0,15})?$/,
-          'must be a login, login:id, or the account of an App as name[bot] or name[bot]:id',
+          'must be a login, login:id, or the account of an App in the form name[bot] or name[bot]:id',
         )
         .describe(
-          'Login of the account, with its account id as login:id where it shall count under no other; `name[bot]` for an App.',
+          'Login of the account, or `name[bot]` for an App. To match only one account ID, use `login:id`.',
         ),
       packages: z
         .array(nameSchema('package'))
         .min(1)
-        .describe('Packages that it may change, in which `*` stands for any characters.'),
+        .describe('Packages that the account can change. `*` matches any characters.'),
       channels: z
         .array(nameSchema('channel'))
         .default([])
         .describe(
-          'Channels that it may touch, such as `*-nightly`. Without any: none, so that it cannot add versions.',
+          'Channels that the account can change, such as `*-nightly`. If empty, the account can’t change any channel and so can’t add versions.',
         ),
       changes: z
         .array(z.enum(grantableChanges))
         .min(1)
         .describe(
-          `Kinds of change that it may make alone: ${grantableChanges.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
+          `Kinds of change that the account can make without approval: ${grantableChanges.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
         ),
     }),
   )
   .max(100)
   .default([])
   .describe(
-    'Apps and machine accounts, and what each may change without anybody’s approval. It counts for commits that the account pushed itself, and for an App on branches of this repository only.',
+    'Apps and machine accounts, and the changes that each can make without approval. Applies only to commits that the account pushed itself. For an App, applies only to branches in this repository.',
   )
 
 export type Automation = z.output<typeof automationSchema>[number]
 
-/** Whether a name is what a pattern says. In linear time: names are strangers'. */
+/** Whether a name matches a pattern. Runs in linear time, because names are untrusted input. */
 export function matchesNamePattern(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()

@@ -1,5 +1,5 @@
-// What the configuration says of bundle directories on their way into catalogs: where the image of each will be, and whether
-// the bot opens the pull request that adds it.
+// The settings for releasing bundle directories: the image name of each, and whether catalog-bot opens the pull request that
+// adds the bundle to catalogs.
 import { z } from 'zod'
 
 const placeholderPattern = /\{(?:package|version)\}/g
@@ -9,13 +9,13 @@ export const bundleImageSchema = z
   .max(300)
   .regex(
     /^[a-z0-9.-]+(?::[0-9]{1,5})?(?:\/(?:[a-z0-9._-]|\{package\})+)+:(?:[A-Za-z0-9._-]|\{package\}|\{version\})+$/,
-    'must be a registry, a repository and a tag, such as quay.io/org/{package}:{version}',
+    'must consist of a registry, a repository, and a tag, such as quay.io/org/{package}:{version}',
   )
   .refine((pattern) => pattern.includes('{version}'), {
-    message: 'must have {version} in its tag, or every version would be the same image',
+    message: 'must contain {version} in its tag; otherwise, every version would have the same image',
   })
   .describe(
-    'Where the image of a bundle directory will be, once it is built: `quay.io/org/{package}:{version}`. `{package}` is the directory below `operators/`, `{version}` the name of the bundle’s directory. Until it is built, comments show this name; without it one below `not-built.invalid`.',
+    'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without this setting, they show a name in `not-built.invalid`.',
   )
 
 export const releaseSchema = z
@@ -24,22 +24,22 @@ export const releaseSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether the bot opens a pull request that adds a bundle to the templates and catalogs that its `release-config.yaml` names, once the directory is merged and its image is in the registry. It counts for what is merged from then on. Needs `bundles.image`.',
+        'Whether catalog-bot opens a pull request that adds a bundle to the templates and catalogs in its `release-config.yaml`, after the directory is merged and its image is in the registry. Applies to directories that are merged after you enable it. Requires `bundles.image`.',
       ),
     wait: z
       .string()
-      .regex(/^[1-9][0-9]{0,2}[hd]$/, 'must be hours or days such as 12h or 2d')
+      .regex(/^[1-9][0-9]{0,2}[hd]$/, 'must be a number of hours or days, such as 12h or 2d')
       .default('24h')
       .describe(
-        'How long the bot waits for the image before it says so on the pull request that brought the directory. It goes on asking.',
+        'How long catalog-bot waits for the image before it reports the delay on the pull request that added the directory. catalog-bot continues to check for the image afterwards.',
       ),
   })
   .prefault({})
-  .describe('Pull requests of the bot that add merged bundle directories to the catalogs.')
+  .describe('The pull requests in which catalog-bot adds merged bundle directories to catalogs.')
 
 /**
- * The image of a bundle directory. Undefined where its names cannot stand in a reference: they are whatever a pull request
- * called its directories.
+ * The image of a bundle directory. Undefined if the names of its directories, which any pull request can choose, are not valid in
+ * an image reference.
  */
 export function formatBundleImage(pattern: string, directory: string, version: string): string | undefined {
   if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*$/.test(directory) || !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(version))

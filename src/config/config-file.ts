@@ -1,5 +1,5 @@
-// What lies at the configuration's place, before it is YAML: a file of text, or something that holds no configuration.
-// Each says in its own words what it is, and what to do.
+// Reads the entry at the configuration's path before it is parsed as YAML. It can be a text file, or something that cannot
+// contain a configuration, which is reported with a fix.
 import type { Finding, Location } from '../findings/finding.ts'
 import { createFinding } from '../findings/rule.ts'
 import { configPath } from './config-path.ts'
@@ -7,40 +7,43 @@ import { findUnknownRules, parseConfig, type Config } from './config.ts'
 import { configUnreadable } from './config-unreadable.ts'
 
 /**
- * The owners of all packages of the largest public repository are a quarter of this. It is also read where deliveries are
- * answered, so that it must not take long.
+ * Four times the size of the list of all package owners in the largest public repository. Limited because the file is also read
+ * when webhook deliveries are answered, which must not take long.
  */
 export const maxConfigBytes = 128 * 1024
 
-/** What is no file, or none that is read. */
+/** Why the entry is not read. */
 export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const regularFileFix = `A maintainer puts a regular file with the configuration at ${configPath} on the base branch.`
+const regularFileFix = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
 
 const configFileProblemTexts: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
-  link: { problem: 'it is a symbolic link, and the bot follows none', fix: regularFileFix },
-  submodule: { problem: 'it is a submodule, and the bot reads none', fix: regularFileFix },
-  directory: { problem: 'it is a directory, and must be a file', fix: regularFileFix },
+  link: {
+    problem: 'it is a symbolic link, and catalog-bot does not follow symbolic links',
+    fix: regularFileFix,
+  },
+  submodule: { problem: 'it is a submodule, and catalog-bot does not read submodules', fix: regularFileFix },
+  directory: { problem: 'it is a directory, but must be a file', fix: regularFileFix },
   'below-link': {
     problem:
-      'its directory is a link, a submodule or a file: a checkout may have a configuration there, the bot sees none',
-    fix: `A maintainer makes .github a plain directory on the base branch.`,
+      'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
+    fix: `Ask a maintainer to make .github a regular directory on the base branch.`,
   },
   'too-large': {
     problem: `it is larger than ${maxConfigBytes / 1024} KB`,
-    fix: `A maintainer makes ${configPath} on the base branch smaller: lists of owners may stand in files beside the packages.`,
+    fix: `Ask a maintainer to shorten ${configPath} on the base branch, for example by moving lists of owners to files next to the packages.`,
   },
 }
 
 export interface ConfigFileResult {
-  /** Absent where it cannot be read. */
+  /** Absent if the configuration cannot be read. */
   readonly config?: Config
   readonly findings: readonly Finding[]
 }
 
-/** The configuration in a file's bytes, which must be UTF-8 and not too many. `rules`: the ids of all there are. */
+/** Parses the file, which must be UTF-8 and at most `maxConfigBytes` long. `rules`: the IDs of all rules. */
 export function parseConfigFile(
   file: Uint8Array | ConfigFileProblem,
   rules: ReadonlySet<string>,
@@ -53,7 +56,7 @@ export function parseConfigFile(
     const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
     return toUnreadableResult(locationAt(before.length, (before.at(-1)?.length ?? 0) + 1), {
       problem: 'it is not UTF-8 text',
-      fix: `A maintainer saves ${configPath} on the base branch as UTF-8.`,
+      fix: `Ask a maintainer to save ${configPath} on the base branch as UTF-8.`,
     })
   }
   const parsed = parseConfig(text)

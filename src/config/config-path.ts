@@ -1,2 +1,5 @@
-/** Where the configuration lies in a repository. Apart from its schema, for those who only look whether there is one. */
+/**
+ * The path of the configuration in a repository. Separate from the schema, so that checking for the file does not load the
+ * schema.
+ */
 export const configPath = '.github/catalog-bot.yml'

@@ -2,7 +2,7 @@ import { defineRule } from '../findings/rule.ts'
 
 export const configUnreadable = defineRule<{
   readonly problem: string
-  /** What to do, where it is something else than to correct a line. */
+  /** The fix, if it is something other than correcting a line. */
   readonly fix?: string
 }>({
   id: 'config-unreadable',
@@ -10,12 +10,12 @@ export const configUnreadable = defineRule<{
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'The configuration at the base branch can be read, whole and without unknown keys',
+  title: 'The configuration on the base branch is valid and has no unknown keys',
   format: ({ problem, fix }) => ({
-    what: `the configuration of this repository cannot be read: ${problem}`,
-    why: 'Rules that are not understood protect nothing, so nothing is merged until they are.',
+    what: `the configuration of this repository is invalid: ${problem}`,
+    why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
     fix:
       fix ??
-      'A maintainer corrects .github/catalog-bot.yml on the base branch; docs/configuration.md lists every key.',
+      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/configuration.md lists every key.',
   }),
 })

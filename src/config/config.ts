@@ -1,6 +1,6 @@
-// The repository's configuration, `.github/catalog-bot.yml` at the base tip: its schema, its defaults, its parsing.
-// A catalog repository works with none at all. Whatever is unknown or of the wrong type is refused as a whole:
-// a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
+// The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
+// optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
+// (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { automationSchema } from './automation.ts'
 import { bundleImageSchema, releaseSchema } from './bundle-release.ts'
 import { findRepeatedKey } from './repeated-key.ts'
@@ -20,7 +20,7 @@ import { templatesSchema } from './templates.ts'
 
 const severitySchema = z.enum(['off', 'info', 'warning', 'error'])
 
-/** Sources of ownership, each read at the base tip where it exists. */
+/** Sources of ownership. Each is read at the tip of the base branch if it exists. */
 export const ownerSources = [
   'ci.yaml',
   'codeowners',
@@ -41,42 +41,46 @@ export const configSchema = z.strictObject({
         path: z
           .string()
           .min(1)
-          .describe('Directory that holds one catalog, from the root of the repository.'),
-        version: z.string().optional().describe('Platform version that the catalog serves, such as "4.20".'),
+          .describe('Path of a directory that contains one catalog, relative to the root of the repository.'),
+        version: z.string().optional().describe('Platform version that the catalog is for, such as "4.20".'),
       }),
     )
     .default([])
-    .describe('Where the catalogs are. Empty: found by the layout.'),
+    .describe(
+      'Catalogs in the repository. If empty, catalog-bot finds them by the layout of the repository.',
+    ),
   templates: templatesSchema,
   branches: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      'Globs of branches besides the default branch that hold catalogs. Read from the default branch.',
+      'Globs for branches that contain catalogs, in addition to the default branch. Read from the default branch.',
     ),
   owners: z
     .strictObject({
       sources: z
         .array(z.enum(ownerSources))
         .default([...ownerSources])
-        .describe('Which owner files count; a package is owned by the union of what they say.'),
+        .describe('Owner files to read. The owners of a package are the union of the owners in these files.'),
       packages: z
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
         .describe(
-          'Owners by package name: logins, logins with their account id as login:id, or teams as organization/team.',
+          'Owners by package name: logins, logins with an account ID (`login:id`), or teams (`organization/team`).',
         ),
       maintainers: z
         .array(z.string().min(1))
         .default([])
-        .describe('People and teams who maintain the repository, besides those in config.yaml.'),
+        .describe('Users and teams who maintain the repository, in addition to those in `config.yaml`.'),
       maintainerRoles: z
         .array(z.enum(['admin', 'maintain', 'write']))
         .default(['admin', 'maintain'])
-        .describe('Roles on the repository whose holders count as maintainers; empty: only those listed.'),
+        .describe(
+          'Roles on the repository that make a user a maintainer. If empty, only listed users and teams are maintainers.',
+        ),
     })
     .prefault({})
-    .describe('Who owns what.'),
+    .describe('Owners and maintainers.'),
   permissions: permissionsSchema,
   automation: automationSchema,
   approvals: z
@@ -85,17 +89,17 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether an approval survives a push that leaves every file it covered byte for byte the same. Retargets and configuration changes void it all the same.',
+          'Whether an approval remains valid after a push that does not change any of the files that it covers. A change of the base branch or of the configuration still dismisses it.',
         ),
       confirmUnknownPushes: z
         .boolean()
         .default(false)
         .describe(
-          'Whether a commit whose pusher is unknown waits until the author, an owner or a maintainer confirms it. This includes pull requests in which no pusher is known. A commit that somebody else pushed always waits.',
+          'Whether the author, an owner, or a maintainer must confirm a commit if it is unknown who pushed it. This includes pull requests for which no pusher is known. A commit that another user pushed always requires confirmation.',
         ),
     })
     .prefault({})
-    .describe('When an approval counts.'),
+    .describe('Validity of approvals.'),
   rules: z
     .record(
       z.string(),
@@ -106,13 +110,13 @@ export const configSchema = z.strictObject({
           ignore: z
             .array(z.string().min(1))
             .default([])
-            .describe('Packages or path globs for which the rule is ignored.'),
+            .describe('Packages or path globs that the rule ignores.'),
         }),
       ]),
     )
     .default({})
     .describe(
-      'Severity of a rule by its id, or where to ignore it. Rules that opm itself enforces cannot be switched off.',
+      'Severities of rules by ID, or the packages and paths that a rule ignores. Rules that opm enforces cannot be disabled.',
     ),
   bundles: z
     .strictObject({
@@ -120,91 +124,97 @@ export const configSchema = z.strictObject({
         .array(z.enum(suiteNames))
         .default([])
         .describe(
-          'Optional rules for bundles that count besides those that always do, as `bundle validate --suite` selects them.',
+          'Optional suites of bundle rules to apply, in addition to the default rules. Same names as in `bundle validate --suite`.',
         ),
       image: bundleImageSchema.optional(),
       release: releaseSchema,
     })
     .refine(({ image, release }) => !release.enabled || image !== undefined, {
-      message: 'release needs `image`: where the image of a bundle directory will be',
+      message: '`release` requires `image`, the name of the image that is built from a bundle directory',
       path: ['release'],
     })
     .prefault({})
-    .describe('What bundles must be, those in directories of the repository and those in images.'),
+    .describe('Requirements for bundles, in directories of the repository and in images.'),
   images: z
     .strictObject({
       registries: z
         .array(z.string().min(1))
         .default([])
         .describe(
-          'Allowed registries, as host or host/path; empty: any. Compared by exact host and whole path segments.',
+          'Allowed registries, as `host` or `host/path`. If empty, all registries are allowed. Hosts and path segments must match exactly.',
         ),
       platforms: z
         .array(z.string().min(1))
         .default([])
         .describe(
-          'Platforms every related image must offer, such as linux/amd64. Bundle images contain only files and are not checked.',
+          'Platforms that every related image must support, such as `linux/amd64`. Does not apply to bundle images, which contain only files.',
         ),
       scan: z
         .strictObject({
           every: z
             .string()
-            .regex(/^(?:off|[1-9][0-9]{0,3}[hd])$/, 'must be off, or hours or days such as 12h or 7d')
+            .regex(
+              /^(?:off|[1-9][0-9]{0,3}[hd])$/,
+              'must be off, or a number of hours or days, such as 12h or 7d',
+            )
             .default('24h')
             .describe(
-              'How often the bot looks up every image that the catalogs name, in hours or days (`12h`, `7d`); `off`: never.',
+              'How often catalog-bot looks up every image that the catalogs reference, in hours or days (`12h`, `7d`). `off` disables the scan.',
             ),
           issue: z
             .boolean()
             .default(true)
-            .describe('Whether the bot lists missing images in an issue, which it updates.'),
+            .describe('Whether catalog-bot lists missing images in an issue and keeps the issue up to date.'),
           mentionOwners: z
             .boolean()
             .default(false)
             .describe(
-              'Whether the issue mentions the owners of packages, so that GitHub notifies them. Otherwise their names are plain text.',
+              'Whether the issue mentions package owners, so that GitHub notifies them. Otherwise, their names are plain text.',
             ),
         })
         .prefault({})
-        .describe('The regular scan of all images that the catalogs name.'),
+        .describe('Periodic scan of all images that the catalogs reference.'),
     })
     .prefault({})
-    .describe('What referenced images must be.'),
+    .describe('Requirements for referenced images.'),
   install: z
     .strictObject({
       required: z
         .boolean()
         .default(false)
         .describe(
-          'Whether a pull request is merged only when every package that it changes installs. Otherwise the check is shown, and blocks nothing.',
+          'Whether every package that a pull request changes must install before catalog-bot merges it. Otherwise, the check is informational and does not block the merge.',
         ),
       with: z
         .array(z.enum(['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']))
         .default([])
         .describe(
-          'What packages must install with. Empty: OLM v0 for registry+v1 bundles, RukPak for other formats.',
+          'Targets that packages must install with. If empty, registry+v1 bundles must install with OLM v0, and other bundles with RukPak.',
         ),
       cluster: z
         .enum(['off', 'asked', 'automatic'])
         .default('off')
         .describe(
-          'Whether what installs in the simulation is tried on a cluster, too, where the operator of the App gives one: `asked`, when a maintainer comments /test-install; `automatic`, also when every check has passed. An Operator that is tried runs on that cluster.',
+          'Whether packages that install in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: when a maintainer comments `/test-install`. `automatic`: also when all checks have passed. The Operators under test run on that cluster.',
         ),
     })
     .prefault({})
-    .describe('The simulated install of the packages that a pull request changes.'),
+    .describe('Simulated installation of the packages that a pull request changes.'),
   merge: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('Whether the bot merges pull requests that pass.'),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('Whether catalog-bot merges pull requests that pass all checks.'),
       blockingLabels: z
         .array(z.string().min(1))
         .default(['do-not-merge', 'hold'])
-        .describe('Labels that stop the bot from merging. No label allows anything.'),
+        .describe('Labels that prevent catalog-bot from merging a pull request. No label can allow a merge.'),
       method: z
         .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
         .default('auto')
         .describe(
-          'How pull requests are merged. `auto`: what the rules of the branch allow, best first (see landing.md). `push`: the validated merge itself is pushed. `merge`, `squash`, `rebase`: GitHub merges. `queue`: GitHub’s merge queue.',
+          'How pull requests are merged. `auto`: the best method that the branch rules allow (see landing.md). `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue.',
         ),
       message: mergeMessageSchema,
       requires: requiredChecksSchema,
@@ -215,13 +225,13 @@ export const configSchema = z.strictObject({
     .enum(commentPolicies)
     .default('always')
     .describe(
-      'When the bot comments on a pull request. `always`: on each, edited in place. `changes`: once somebody has to act; what passes by itself gets no comment. `never`: check runs say it all, and approvals are given in reviews, for `/approve` means what the comment shows.',
+      'When catalog-bot comments on pull requests. `always`: on every pull request, in one comment that it edits. `changes`: only if a user must act. `never`: results appear only in check runs, and approvals must be reviews, because `/approve` refers to the content of the comment.',
     ),
   suggestions: z
     .boolean()
     .default(false)
     .describe(
-      'Whether the bot also puts fixes on the changed lines, as suggestions that the author can commit on GitHub. The comment shows each fix in any case.',
+      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. The comment always shows the fixes.',
     ),
   rebuild: z
     .strictObject({
@@ -229,29 +239,31 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('Workflow file to dispatch, such as build-catalog.yml.'),
-      event: z.string().min(1).optional().describe('Type of the repository_dispatch event to send.'),
+        .describe('Workflow file to dispatch, such as `build-catalog.yml`.'),
+      event: z.string().min(1).optional().describe('Type of the `repository_dispatch` event to send.'),
       webhook: z
         .url({ protocol: /^https?$/ })
         .max(2000)
         .optional()
         .describe(
-          'Address of another builder that gets a signed request. The operator of the App must allow it, too.',
+          'URL of an external builder that receives a signed request. A bot administrator must allow it as well.',
         ),
     })
     .refine(
       ({ workflow, event, webhook }) =>
         [workflow, event, webhook].filter((one) => one !== undefined).length <= 1,
-      { message: 'give a workflow, an event or a webhook, not several' },
+      { message: 'must contain only one of workflow, event, and webhook' },
     )
     .prefault({})
-    .describe('What a push that changes a catalog triggers at another builder. Without any: nothing.'),
+    .describe(
+      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken.',
+    ),
   publish: publishSchema,
   opm: z
     .string()
-    .regex(/^v1\.\d+$/, 'must look like v1.73')
+    .regex(/^v1\.\d+$/, 'must be a minor release of opm, such as v1.73')
     .default('v1.73')
-    .describe('The opm release whose verdict is authoritative.'),
+    .describe('opm release whose validation rules apply.'),
 })
 
 export type Config = z.output<typeof configSchema>
@@ -263,8 +275,8 @@ export type ParsedConfig =
   | { readonly kind: 'unreadable'; readonly findings: readonly Finding[] }
 
 /**
- * Findings for rule ids under `rules` that no rule has: a misspelt switch must not be believed to be on. Which rules
- * there are is not this floor's to know.
+ * Reports unknown rule IDs in `rules`, so that a misspelled setting is not silently ignored. The caller passes the known IDs,
+ * because this layer must not depend on the rules.
  */
 export function findUnknownRules(text: string, known: ReadonlySet<string>): readonly Finding[] {
   const lines = new LineCounter()
@@ -279,13 +291,13 @@ export function findUnknownRules(text: string, known: ReadonlySet<string>): read
     if (known.has(id)) return []
     const { line, col } = lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0)
     const at = { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
-    return [createFinding(configUnreadable, at, { problem: `rules.${id}: there is no such rule` })]
+    return [createFinding(configUnreadable, at, { problem: `rules.${id}: unknown rule` })]
   })
 }
 
 /**
- * Reads the configuration's text (UTF-8 YAML 1.2, one document). `undefined` or an empty document is the default.
- * Unknown keys, wrong types, duplicate keys, aliases and syntax errors give findings with their place, and no config.
+ * Parses the configuration (one YAML 1.2 document). `undefined` or an empty document results in the default configuration. Unknown
+ * keys, wrong types, duplicate keys, aliases, and syntax errors result in findings with locations, and no configuration.
  */
 export function parseConfig(text: string | undefined): ParsedConfig {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
@@ -295,12 +307,15 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
     return toUnreadableConfig([
-      { at, problem: `it holds ${divided.name}, where readers may end a line or the text` },
+      {
+        at,
+        problem: `it contains the character ${divided.name}, which some parsers treat as the end of a line or of the text`,
+      },
     ])
   }
   const document = parseDocument(text, {
     lineCounter: lines,
-    // In linear time below: repeatedKey says why.
+    // Duplicates are found below in linear time. repeated-key.ts explains why.
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,
@@ -333,7 +348,7 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     return toUnreadableConfig([
       {
         at: locationAt(document.contents?.range?.[0] ?? 0),
-        problem: `it holds ${Array.isArray(value) ? 'a list' : 'one value'}, and must hold keys, such as \`catalogs:\``,
+        problem: `it contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
       },
     ])
   const result = configSchema.safeParse(value)
@@ -354,7 +369,7 @@ export function parseConfig(text: string | undefined): ParsedConfig {
   )
 }
 
-/** Where a value begins; of one that is missing, that which should hold it. */
+/** The offset of a value, or of the closest existing parent if the value is missing. */
 function findOffset(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
   for (let depth = path.length; depth > 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true) as
@@ -364,7 +379,10 @@ function findOffset(document: ReturnType<typeof parseDocument>, path: readonly (
   return 0
 }
 
-/** Packages and people whose names nobody could type: a list under such a name is nobody's, and looks like somebody's. */
+/**
+ * Rejects names with invisible characters, because such a name looks like that of an existing package or user but does not
+ * match it.
+ */
 function findUntypableNames({ owners }: Config): readonly string[] {
   const names = [
     ...Object.keys(owners.packages),
@@ -373,7 +391,7 @@ function findUntypableNames({ owners }: Config): readonly string[] {
   ]
   return names
     .filter((name) => findInvisible(name) !== undefined || /\s/.test(name))
-    .map((name) => `owners: ${JSON.stringify(name)} holds white space or something that nobody sees`)
+    .map((name) => `owners: ${JSON.stringify(name)} contains whitespace or an invisible character`)
 }
 
 function toUnreadableConfig(problems: readonly { at: Location; problem: string }[]): ParsedConfig {

@@ -1,5 +1,5 @@
-// What the configuration says of the message of a merge: a title and a body with placeholders in braces. What stands for
-// a placeholder is filled in, and made harmless, in src/messages/merge-message.ts.
+// The settings for merge commit messages: a title and a body with placeholders in braces. src/messages/merge-message.ts
+// fills in and sanitizes the values of the placeholders.
 import { z } from 'zod'
 
 const messagePlaceholders = ['number', 'title', 'head', 'author'] as const
@@ -20,27 +20,30 @@ const templateSchema = (maxLength: number) =>
         if (!knownPlaceholders.has(name))
           context.addIssue({
             code: 'custom',
-            message: `{${name}} is no placeholder: there are ${messagePlaceholders.map((each) => `{${each}}`).join(', ')}`,
+            message: `unknown placeholder {${name}}; use one of: ${messagePlaceholders.map((each) => `{${each}}`).join(', ')}`,
           })
       if (/[{}]/.test(text.replace(messagePlaceholderPattern, '')))
-        context.addIssue({ code: 'custom', message: 'a brace must belong to a placeholder such as {number}' })
+        context.addIssue({
+          code: 'custom',
+          message: 'braces are allowed only in placeholders such as {number}',
+        })
     })
 
 export const mergeMessageSchema = z
   .strictObject({
     title: templateSchema(200)
-      .refine((text) => !/[\r\n]/.test(text), 'must be one line')
+      .refine((text) => !/[\r\n]/.test(text), 'must be a single line')
       .optional()
       .describe(
-        'First line of the message of a merge, with {number}, {title}, {head} and {author}. Words on which GitHub or a CI system acts (such as `#12`, `@name`, `[skip ci]`) are taken out.',
+        'First line of the merge commit message, with the placeholders {number}, {title}, {head}, and {author}. Text that triggers actions in GitHub or CI systems (such as `#12`, `@name`, and `[skip ci]`) is removed.',
       ),
     body: templateSchema(2000)
       .optional()
       .describe(
-        'The lines below it, with the same placeholders. The line that names the head is always added.',
+        'Body of the merge commit message, with the same placeholders. catalog-bot always adds the line that names the head.',
       ),
   })
   .prefault({})
-  .describe('Message of the merge. Without it: the number and the title of the pull request, and its head.')
+  .describe('Merge commit message. By default, it contains the number, title, and head of the pull request.')
 
 export type MergeMessageTemplate = z.output<typeof mergeMessageSchema>

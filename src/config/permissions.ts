@@ -1,35 +1,37 @@
-// The permission table: who decides on which kind of change. Rows are roles, columns are kinds of change, and a
-// cell says who must agree. It never says less than the floor of its row: a stranger decides nothing alone.
+// The permission table: who decides on which kind of change. Rows are roles, columns are kinds of change, and each cell specifies
+// who must agree. Each row has a minimum, so that, for example, a contributor can never make a change alone.
 import { z } from 'zod'
 
 /**
  * Who must agree before a change is merged:
- * `alone` nobody besides the author; `owner` an owner of the package, or a maintainer, other than the author;
- * `maintainer` a maintainer other than the author; `refused` the bot does not merge it at all.
+ * `alone`: no one but the author; `owner`: an owner of the package or a maintainer, other than the author;
+ * `maintainer`: a maintainer other than the author; `refused`: catalog-bot does not merge the change.
  */
 const consentSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
 const othersConsentSchema = z.enum(['owner', 'maintainer', 'refused'])
 
 export type Consent = z.output<typeof consentSchema>
 
-/** Kinds of change a pull request can make to a package, each explained as the table's reader sees it. */
+/** The kinds of change that a pull request can make to a package, with the descriptions that the documentation shows. */
 export const changeKindDescriptions = {
-  'add-bundle': 'A new bundle in a package that exists.',
-  'edit-bundle': 'A published bundle changes under the same name.',
-  'remove-bundle': 'A bundle is removed from a catalog, although users may have installed it.',
-  'add-edge': 'New channels, new entries in a channel, or changed upgrade edges of an entry.',
-  'remove-entry': 'An entry is removed from a channel: users who installed it get no upgrades there.',
-  'remove-channel': 'A channel is removed: its subscribers get no upgrades.',
-  'edit-default-channel': 'New subscribers of the package get another channel.',
-  'edit-metadata': 'The description, the icon, or blobs of custom schemas.',
-  deprecate: 'Deprecations are added, changed or removed.',
-  'update-reference': 'The image of an existing entry in a list of references.',
-  'edit-sources': 'Templates, release configuration and other files of the package beside its blobs.',
-  'add-to-catalog': 'A package that exists is added to one more catalog.',
-  'add-catalog': 'The first files of a catalog, such as that of a new platform version.',
-  'add-package': 'A package that no catalog has yet, and its first owners.',
-  'remove-package': 'A package is removed from a catalog.',
-  'edit-owners': 'The list of the people who own the package.',
+  'add-bundle': 'Adds a bundle to an existing package.',
+  'edit-bundle': 'Changes a published bundle without changing its name.',
+  'remove-bundle': 'Removes a bundle, which users might have installed, from a catalog.',
+  'add-edge': 'Adds channels, adds entries to a channel, or changes the upgrade edges of an entry.',
+  'remove-entry':
+    'Removes an entry from a channel, so users who installed it no longer get upgrades from that channel.',
+  'remove-channel': 'Removes a channel, so its subscribers no longer get upgrades.',
+  'edit-default-channel': 'Changes the channel that new subscribers of the package get by default.',
+  'edit-metadata': 'Changes the description, the icon, or blobs with custom schemas.',
+  deprecate: 'Adds, changes, or removes deprecations.',
+  'update-reference': 'Changes the image of an existing entry in a composite file.',
+  'edit-sources':
+    'Changes templates, the release configuration, or other files of the package that are not blobs.',
+  'add-to-catalog': 'Adds an existing package to another catalog.',
+  'add-catalog': 'Adds a catalog, for example for a new platform version.',
+  'add-package': 'Adds a package that is not in any catalog yet, with its first owners.',
+  'remove-package': 'Removes a package from a catalog.',
+  'edit-owners': 'Changes the list of package owners.',
 } as const
 
 export type ChangeKind = keyof typeof changeKindDescriptions
@@ -64,7 +66,7 @@ const maintainerPermissions = Object.fromEntries(
 
 const botPermissions: PermissionRow = { ...ownerPermissions, 'edit-owners': 'maintainer' }
 
-/** Strangers need the consent of whoever could have made the change alone. */
+/** A contributor needs the consent of a user who could make the change alone. */
 const contributorPermissions = Object.fromEntries(
   changeKindNames.map((kind) => [
     kind,
@@ -72,7 +74,7 @@ const contributorPermissions = Object.fromEntries(
   ]),
 ) as PermissionRow
 
-/** What the table says where the configuration says nothing. */
+/** The permissions that apply if the configuration does not override them. */
 export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<PermissionRow>>> = {
   owner: ownerPermissions,
   maintainer: maintainerPermissions,
@@ -93,23 +95,23 @@ function permissionRowSchema<Cell extends z.ZodEnum>(role: PermissionRole, cell:
 }
 
 /**
- * An owner never changes the list of owners alone where the change adds people (T05), so that cell cannot say so;
- * a contributor decides nothing alone; a bot never decides who owns something.
+ * The schema does not offer `alone` in three cases: for an owner's changes to the list of owners (docs/threats.md#t05), for any
+ * change of a contributor, and for a bot's changes to the list of owners.
  */
 export const permissionsSchema = z
   .strictObject({
     owner: permissionRowSchema('owner', (kind) =>
       kind === 'edit-owners' ? othersConsentSchema : consentSchema,
-    ).describe('People who own the package.'),
+    ).describe('Owners of the package.'),
     maintainer: permissionRowSchema('maintainer', () => consentSchema).describe(
-      'People who maintain the repository.',
+      'Maintainers of the repository.',
     ),
-    contributor: permissionRowSchema('contributor', () => othersConsentSchema).describe('Everybody else.'),
+    contributor: permissionRowSchema('contributor', () => othersConsentSchema).describe('All other users.'),
     bot: permissionRowSchema('bot', (kind) =>
       kind === 'edit-owners' ? othersConsentSchema : consentSchema,
-    ).describe('Accounts of GitHub Apps that are listed as owners, with a branch in this repository itself.'),
+    ).describe('GitHub Apps that are listed as owners, for pull requests from a branch in this repository.'),
   })
   .prefault({})
-  .describe('Who must agree to a change: rows are the roles of its author, columns the kinds of change.')
+  .describe('Who must agree to a change, by the role of its author and the kind of change.')
 
 export type Permissions = z.output<typeof permissionsSchema>

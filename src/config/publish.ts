@@ -1,8 +1,11 @@
-// What the configuration says of catalog images: which catalog goes where, how it is built, and for how long old images
-// stay. Where our credentials may push at all is not said here but by whoever runs the App (docs/publishing.md).
+// The settings for catalog images: where each catalog is published, how its image is built, and how long old images are
+// kept. A bot administrator limits where catalog-bot's credentials can push to (docs/publishing.md).
 import { z } from 'zod'
 
-/** Tags of previews begin so, and no other tag of ours does: whoever may make previews moves no tag that users follow. */
+/**
+ * All preview tags, and no others, start like this, so that a user who can only create previews can't move a tag of a
+ * catalog.
+ */
 const previewTagPattern = /^pr-(?:\d|\{number\})/
 
 const intervalPattern = /^(?:off|[1-9][0-9]{0,3}[hd])$/
@@ -15,60 +18,71 @@ function templateSchema(placeholders: readonly string[]) {
     .max(128)
     .regex(
       known,
-      `must consist of letters, digits, _ . - and ${placeholders.map((one) => `{${one}}`).join(' ')}`,
+      `must consist of letters, digits, "_", ".", "-", and ${placeholders.map((one) => `{${one}}`).join(' ')}`,
     )
 }
 
 const tagSchema = (placeholders: readonly string[]) =>
   templateSchema(placeholders).refine((text) => !previewTagPattern.test(text), {
-    message: 'must not begin with pr- and a number: such tags are for previews',
+    message: 'must not start with pr- and a number, because such tags are for previews',
   })
 
 const publishEntrySchema = z.strictObject({
   catalog: z
     .string()
     .min(1)
-    .describe('Directory of the catalog from the root of the repository, or a glob of several: catalogs/*.'),
+    .describe(
+      'Path of the catalog directory, relative to the root of the repository, or a glob for several directories, such as `catalogs/*`.',
+    ),
   branch: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Branch that is published: the default branch, or one that `branches` names. Default: the default branch.',
+      'Branch to publish from: the default branch, or a branch that matches `branches`. Default: the default branch.',
     ),
   repository: z
     .string()
     .min(1)
     .describe(
-      'Image repository such as quay.io/my-organization/catalog. The operator of the App must allow it, too.',
+      'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must allow it as well.',
     ),
   tags: z
     .array(tagSchema(['name', 'version']))
     .min(1)
     .max(20)
     .describe(
-      'Tags that follow the catalog, such as latest or v{version}. {version}: the platform version of the catalog; {name}: the last part of its directory.',
+      'Tags that always refer to the latest image of the catalog, such as `latest` or `v{version}`. {version} is the platform version of the catalog, and {name} is the last part of its directory.',
     ),
   base: z
     .string()
     .min(1)
     .default('quay.io/operator-framework/opm:latest')
-    .describe('Image with opm in it that the catalog is put on; `scratch`: none.'),
+    .describe('Base image, which contains opm. `scratch` means no base image.'),
   platforms: z
-    .array(z.string().regex(/^[a-z0-9]+\/[a-z0-9_]+(?:\/[a-z0-9]+)?$/, 'must look like linux/amd64'))
+    .array(
+      z
+        .string()
+        .regex(
+          /^[a-z0-9]+\/[a-z0-9_]+(?:\/[a-z0-9]+)?$/,
+          'must have the form OS/ARCHITECTURE, such as linux/amd64',
+        ),
+    )
     .default([])
-    .describe('Platforms of the image, such as linux/amd64. Empty: all of the base.'),
+    .describe('Platforms of the image, such as `linux/amd64`. If empty, all platforms of the base image.'),
   cache: z
     .boolean()
     .default(true)
-    .describe('Whether the image holds the cache with which `opm serve` starts at once.'),
-  compression: z.enum(['gzip', 'none']).default('gzip').describe('How the layer with the catalog is packed.'),
-  format: z.enum(['oci', 'docker']).default('oci').describe('Format of the manifests.'),
+    .describe('Whether the image contains the cache that lets `opm serve` start immediately.'),
+  compression: z.enum(['gzip', 'none']).default('gzip').describe('Compression of the catalog layer.'),
+  format: z.enum(['oci', 'docker']).default('oci').describe('Format of the image manifests.'),
   rebase: z
     .string()
-    .regex(intervalPattern, 'must be off, or hours or days such as 12h or 7d')
+    .regex(intervalPattern, 'must be off, or a number of hours or days, such as 12h or 7d')
     .default('off')
-    .describe('How often the bot looks for a new digest of the base and puts the same catalog on it.'),
+    .describe(
+      'How often catalog-bot checks the base image for a new digest and rebases the catalog image onto it.',
+    ),
   retention: z
     .strictObject({
       keep: z
@@ -77,51 +91,53 @@ const publishEntrySchema = z.strictObject({
         .min(0)
         .max(1000)
         .default(5)
-        .describe('Former images that stay, for /rollback. 0: they get no tag of their own.'),
+        .describe(
+          'Number of earlier images to keep for `/rollback`. With 0, earlier images get no separate tag.',
+        ),
       tag: tagSchema(['name', 'version', 'commit'])
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
-        .describe('Tag that every published image gets besides, so that registries keep it.'),
+        .describe('Additional tag for every published image, so that registries keep the image.'),
     })
     .prefault({})
-    .describe('What becomes of former images.'),
+    .describe('Retention of earlier images.'),
   preview: z
     .strictObject({
       automatic: z
         .boolean()
         .default(false)
         .describe(
-          'Whether pull requests get a preview as soon as all checks pass; otherwise when an owner or maintainer comments /preview.',
+          'Whether catalog-bot publishes a preview as soon as all checks of a pull request pass. Otherwise, it does so when an owner or a maintainer comments `/preview`.',
         ),
       tag: templateSchema(['number', 'name', 'version'])
-        .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number}, or begin with pr-{number}-')
+        .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number} or start with pr-{number}-')
         .default('pr-{number}-{name}')
-        .describe('Tag of previews.'),
+        .describe('Tag for previews.'),
       expires: z
         .string()
-        .regex(durationPattern, 'must be hours or days such as 12h or 7d')
+        .regex(durationPattern, 'must be a number of hours or days, such as 12h or 7d')
         .default('7d')
-        .describe('How long a preview stays at most. It goes earlier when the pull request is closed.'),
+        .describe('Maximum age of a preview. catalog-bot removes it earlier if the pull request is closed.'),
     })
     .optional()
-    .describe('Preview images for pull requests. Absent: none.'),
+    .describe('Preview images for pull requests. If absent, catalog-bot does not publish previews.'),
   environment: z
     .string()
     .min(1)
     .max(200)
     .default('catalog {name}')
-    .describe('Environment under which GitHub lists the deployment, with {name} and {version}.'),
+    .describe('Environment of the deployment on GitHub, with the placeholders {name} and {version}.'),
 })
 
 export const publishSchema = z
   .array(publishEntrySchema)
   .max(200)
   .default([])
-  .describe('Catalog images that the bot builds and pushes. Read from the default branch only.')
+  .describe('Catalog images that catalog-bot builds and pushes. Read only from the default branch.')
 
 export type PublishEntry = z.output<typeof publishEntrySchema>
 
-/** Milliseconds of `12h` or `7d`; undefined for `off`. */
+/** Converts `12h` or `7d` to milliseconds, and `off` to undefined. */
 export function parseDuration(text: string): number | undefined {
   if (text === 'off') return undefined
   return Number(text.slice(0, -1)) * (text.endsWith('d') ? 24 : 1) * 3600_000

@@ -1,8 +1,8 @@
-// Finds a key that a mapping of a YAML document has twice, in linear time. The library finds it too, but holds each key
-// against all before it: a file of many keys then takes the square of its length.
+// Finds duplicate keys in the mappings of a YAML document in linear time. The library finds them too, but compares each key with
+// all keys before it, so a file with many keys takes quadratic time.
 import { isScalar, visit, type Document } from 'yaml'
 
-/** The first key, anywhere in the document, that its mapping has already. Keys that are no scalars are not looked at. */
+/** The first duplicate key in the document. Ignores keys that are not scalars. */
 export function findRepeatedKey(document: Document.Parsed): unknown {
   let repeated: unknown
   visit(document, {

@@ -1,5 +1,5 @@
-// Checks of other Apps that must be green before a pull request is merged. An App is named by its id: a name alone is
-// anybody's, and so is no proof.
+// Checks of other Apps that must succeed before a pull request is merged. The settings identify an App by ID, because any App can
+// use any check name.
 import { z } from 'zod'
 
 export const requiredChecksSchema = z
@@ -9,14 +9,14 @@ export const requiredChecksSchema = z
         .number()
         .int()
         .positive()
-        .describe('Id of the App that reports the check. GitHub Actions is 15368.'),
-      name: z.string().min(1).describe('Name of the check run, exactly as GitHub shows it.'),
+        .describe('ID of the App that reports the check. The ID of GitHub Actions is 15368.'),
+      name: z.string().min(1).describe('Name of the check run, exactly as shown on GitHub.'),
     }),
   )
   .max(50)
   .default([])
   .describe(
-    'Checks of other Apps that must be green on the head of a pull request before it is merged. A check that is not there is waited for.',
+    'Checks of other Apps that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
   )
 
 export type RequiredOtherCheck = z.output<typeof requiredChecksSchema>[number]

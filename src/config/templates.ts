@@ -1,8 +1,8 @@
-// What the configuration says of templates: which catalog is rendered from which. The same placeholders, in braces, on
-// both sides; the order in which they stand is free.
+// The settings for templates: which catalogs are rendered from which templates. Both paths must contain the same
+// placeholders, in any order.
 import { z } from 'zod'
 
-/** A placeholder stands for any part of one name in a path: `{version}`. */
+/** A placeholder such as `{version}` matches any part of one directory or file name. */
 export const placeholderPattern = /\{([A-Za-z][A-Za-z0-9]*)\}/g
 
 export const templatesSchema = z
@@ -10,16 +10,16 @@ export const templatesSchema = z
     z
       .strictObject({
         template: pathSchema().describe(
-          'Template file, from the root of the repository. A placeholder such as {name} stands for any part of one directory or file name, and is the same wherever it stands.',
+          'Path of the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. It has the same value wherever it occurs.',
         ),
         catalog: pathSchema().describe(
-          'Directory or file that is rendered from it, with the same placeholders: catalogs/{version}/{name}.',
+          'Directory or file that is rendered from the template, with the same placeholders, such as `catalogs/{version}/{name}`.',
         ),
         offer: z
           .enum(['none', 'patch'])
           .default('none')
           .describe(
-            'What the comment offers when a catalog differs from its template. `patch`: a small patch, if the base already has all its bundles.',
+            'Fix that the comment suggests if a catalog differs from its template. `patch`: a small patch, if the base branch already contains all bundles.',
           ),
       })
       .superRefine(({ template, catalog }, context) => {
@@ -28,18 +28,20 @@ export const templatesSchema = z
           if (!ours.includes(name) || !theirs.includes(name))
             context.addIssue({
               code: 'custom',
-              message: `{${name}} must be in both the template and the catalog`,
+              message: `the placeholder {${name}} must occur in both the template and the catalog`,
             })
         for (const text of [template, catalog])
           if (/[{}]/.test(text.replace(placeholderPattern, '')))
             context.addIssue({
               code: 'custom',
-              message: 'a brace must belong to a placeholder such as {name}',
+              message: 'braces are allowed only in placeholders such as {name}',
             })
       }),
   )
   .default([])
-  .describe('Which catalogs are rendered from which templates, besides those that the layout shows.')
+  .describe(
+    'Templates and the catalogs that are rendered from them, in addition to those that catalog-bot finds by the layout.',
+  )
 
 export type TemplateConfig = z.output<typeof templatesSchema>[number]
 
@@ -48,7 +50,7 @@ function pathSchema() {
     .string()
     .regex(
       /^(?!\/|\.\.?\/)[^*?\\]*[^*?\\/]$/,
-      'must be a path from the root of the repository, without * and ?',
+      'must be a path relative to the root of the repository, without * and ?',
     )
 }
 

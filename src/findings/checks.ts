@@ -1,17 +1,17 @@
-// The one list of checks, in the order in which people see them. Everything else maps over it: what the gate requires,
-// the check runs on GitHub, the comment, the index of rules' pages.
+// The list of checks, in display order. The gate, the check runs on GitHub, the comment, and the index of rule pages are all
+// derived from it.
 
-/** `required`: nothing is merged before it has passed. `configured`: the configuration says whether that is so. */
+/** `required`: must pass before a merge. `configured`: the configuration decides whether it must pass. */
 type CheckRequirement = 'required' | 'configured'
 
-/** The gates GitHub shows; a rule belongs to exactly one. */
+/** The checks that GitHub shows. Each rule belongs to exactly one of them. */
 export const checks = [
-  { id: 'ownership', title: 'The people who may agree to this change have agreed', demand: 'required' },
+  { id: 'ownership', title: 'Everyone who must approve this change has approved it', demand: 'required' },
   { id: 'validation', title: 'The catalog is valid', demand: 'required' },
-  { id: 'images', title: 'Every image exists, is allowed and matches the catalog', demand: 'required' },
+  { id: 'images', title: 'Every image exists, is allowed, and matches the catalog', demand: 'required' },
   {
     id: 'install',
-    title: 'Every changed package installs, as far as it shows without a cluster',
+    title: 'Every changed package installs in a simulation without a cluster',
     demand: 'configured',
   },
 ] as const satisfies readonly {

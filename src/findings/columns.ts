@@ -1,6 +1,6 @@
-// Rows as a table of text, as Go's tabwriter makes it for opm: columns as wide as their longest cell, two blanks between.
+// Formats rows as a text table, as Go's tabwriter does for opm: each column is as wide as its longest cell, plus two spaces.
 
-/** Ends in a line break. A cell must not have one. */
+/** The result ends with a line break. Cells must not contain line breaks. */
 export function formatColumns(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows]
   const widths = headings.map((_, at) =>

@@ -1,11 +1,11 @@
-// Findings as they are found. Of each rule the first are kept, in the order of findings, and the rest are counted: a
-// file can break one rule a million times, and nobody reads them all. Never drops one without counting it.
+// Collects findings. Keeps the first findings of each rule, in the order of findings, and counts the rest, because a file
+// can break one rule a million times.
 import type { Finding, Location } from './finding.ts'
 import { compareFindings, compareLocations } from './finding.ts'
 import { createFinding } from './rule.ts'
 import type { AnyRule, FindingRule } from './rule.ts'
 
-/** GitHub's code scanning shows as many results of a run; the largest public catalogs have about a quarter of it. */
+/** GitHub code scanning shows this many results per run. The largest public catalogs have about a quarter of that. */
 const maxFindingsPerRule = 5000
 
 export class FindingList {
@@ -13,14 +13,14 @@ export class FindingList {
   private readonly byRule = new Map<string, FirstFindings>()
 
   /**
-   * Keeps `most` findings of each rule. Of findings with the same words at one place each `identity` is kept once: by
-   * default each subject.
+   * Keeps `most` findings of each rule. If findings have the same text and location, keeps one for each `identity`, which is
+   * the subject by default.
    */
   constructor(most = maxFindingsPerRule, identity: FindingListOptions['identity'] = getSubject) {
     this.options = { maxPerRule: most, identity }
   }
 
-  /** Adds what a rule found. Its words are made only where it is among the first. */
+  /** Adds a finding of a rule. Renders its text only if the finding is kept. */
   add<Data extends object>(
     rule: FindingRule<Data>,
     at: Location | undefined,
@@ -30,21 +30,21 @@ export class FindingList {
     this.addLazily(rule, at, () => createFinding(rule, at, data, related))
   }
 
-  /** Adds the finding of a rule at a place; it is made only where it is among the first. */
+  /** Adds the finding of a rule at a location. Creates it only if it is kept. */
   addLazily(rule: Pick<AnyRule, 'id' | 'severity'>, at: Location | undefined, make: () => Finding): void {
     let its = this.byRule.get(rule.id)
     if (!its) this.byRule.set(rule.id, (its = new FirstFindings(rule, this.options)))
     its.addLazily(at, make)
   }
 
-  /** Adds findings that are made already. */
+  /** Adds existing findings. */
   addAll(found: Iterable<Finding>): void {
     for (const one of found) this.addLazily({ id: one.rule, severity: one.severity }, one.at, () => one)
   }
 
   /**
-   * The findings in their order, each once. Where a rule found more than are kept, one without a place says how many,
-   * also in its data (`leftOut`).
+   * The findings in order, without duplicates. If a rule has more findings than are kept, an additional finding without a
+   * location reports how many are omitted, also in its data (`leftOut`).
    */
   sorted(): Finding[] {
     return [...this.byRule.values()].flatMap((its) => its.all()).sort(compareFindings)
@@ -56,19 +56,19 @@ interface FindingListOptions {
   readonly identity: (found: Finding) => string
 }
 
-/** How many findings of its rule a finding stands for that are not listed: 0 for nearly all. */
+/** The number of omitted findings of its rule that a finding represents. 0 for nearly all findings. */
 export function getOmittedCount({ data }: Finding): number {
   return typeof data?.['leftOut'] === 'number' ? data['leftOut'] : 0
 }
 
-/** The first findings of one rule, in whatever order they come. */
+/** Keeps the first findings of one rule, which can be added in any order. */
 class FirstFindings {
   private readonly rule: Pick<AnyRule, 'id' | 'severity'>
   private readonly maxFindings: number
   private readonly identity: FindingListOptions['identity']
   private findings: Finding[] = []
   private leftOut = 0
-  /** The last that is kept, once there are too many: what is behind it is not even made. */
+  /** The last finding that is kept, once there are too many. Findings after it are not created. */
   private last: Finding | undefined
 
   constructor(rule: Pick<AnyRule, 'id' | 'severity'>, { maxPerRule, identity }: FindingListOptions) {
@@ -83,7 +83,7 @@ class FirstFindings {
       return
     }
     this.findings.push(make())
-    // Sorted when there are twice as many, so that each is sorted a few times only.
+    // Sorts only when there are twice as many as are kept, so that each finding is sorted only a few times.
     if (this.findings.length >= 2 * this.maxFindings) this.dropExcess()
   }
 
@@ -101,7 +101,7 @@ class FirstFindings {
   }
 }
 
-/** What is said twice at one place is one finding: a bundle in two channels is looked at in both. */
+/** Removes duplicates at one location, because a bundle in two channels is checked in both. */
 function removeDuplicateFindings(
   sorted: readonly Finding[],
   identity: FindingListOptions['identity'],
@@ -125,9 +125,9 @@ function toOmittedFinding({ id, severity }: Pick<AnyRule, 'id' | 'severity'>, om
   return {
     rule: id,
     severity,
-    what: `${omitted} more ${omitted === 1 ? 'finding of this rule is' : 'findings of this rule are'} not listed`,
+    what: `${omitted} more ${omitted === 1 ? 'finding of this rule is' : 'findings of this rule are'} not shown`,
     why: '',
-    fix: 'Fix the listed findings first: one cause often has many effects.',
+    fix: 'Start with the findings that are shown. One cause often results in many findings.',
     subject: '…',
     data: { leftOut: omitted },
   }

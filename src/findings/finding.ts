@@ -1,57 +1,59 @@
-// A finding: one complaint about one place, in words an author can act on.
-// Findings are values; nothing here throws, prints or decides.
+// A finding: one problem at one location, in words that an author can act on. Findings are values: this file does not
+// throw, print, or decide anything.
 
 export type Severity = 'error' | 'warning' | 'info'
 
-/** A place in a file. Lines and columns count from 1; columns count UTF-16 code units, as editors and GitHub do. */
+/** A location in a file. Lines and columns start at 1. Columns count UTF-16 code units, as in editors and on GitHub. */
 export interface Location {
-  /** Path from the repository's (or the validated directory's) root, with `/`. */
+  /** Path relative to the root of the repository or the validated directory, with `/` as separator. */
   readonly file: string
   readonly line: number
   readonly column: number
   readonly endLine?: number
   readonly endColumn?: number
-  /** What is meant where a mapping and its first key begin at the same place: the key. Absent where an end is known. */
+  /** If a mapping and its first key start at the same position, this is the key. Absent if an end is known. */
   readonly extent?: 'key'
 }
 
-/** The three answers every finding owes its reader. Plain text: each renderer escapes it for its medium. */
+/** The three sentences of a finding, in plain text. Each renderer escapes them for its format. */
 export interface FindingText {
-  /** What is wrong, naming the object: `channel "stable" has two heads: a, b`. */
+  /** The problem and the affected object, such as `channel "stable" has two heads: a, b`. */
   readonly what: string
-  /** Why it matters to those who install Operators. Empty only where `what` says it all. */
+  /** Why the problem matters to users who install Operators. Empty only if `what` is sufficient. */
   readonly why: string
-  /** What to do about it. */
+  /** How to fix the problem. */
   readonly fix: string
 }
 
 export interface Finding extends FindingText {
-  /** The rule's id, e.g. `two-heads`; its page is `docs/rules/<id>.md`. Ids are never reused. */
+  /** ID of the rule, such as `two-heads`. Its page is `docs/rules/<id>.md`. IDs are never reused. */
   readonly rule: string
   readonly severity: Severity
   /**
-   * What the complaint is about, without lines, counts or wording: `foo/stable/foo.v1`. Two findings of one rule
-   * with the same subject are the same complaint in two states of the catalog.
+   * Identifies the affected object without lines, counts, or wording, for example `foo/stable/foo.v1`. Two findings of one
+   * rule with the same subject are the same problem in two states of the catalog.
    */
   readonly subject?: string
-  /** Absent when the complaint is about the whole (an empty catalog, a missing approval). */
+  /** Absent if the finding is not about one location, such as an empty catalog or a missing approval. */
   readonly at?: Location
   readonly related?: readonly { readonly at: Location; readonly note: string }[]
-  /** A maintainer let it pass: who, and why in their own words, which every renderer escapes. */
+  /** The base branch has the same problem, so the change under test did not cause it. */
+  readonly isOnBase?: true
+  /** The maintainer who overrode the finding, and the reason in the maintainer's words. Renderers escape it. */
   readonly overridden?: { readonly by: string; readonly reason: string }
-  /** Facts behind the words, for machines and tests. */
+  /** The data behind the text, for machines and tests. */
   readonly data?: Readonly<Record<string, unknown>>
 }
 
 /**
- * Orders findings by file, line, column, rule and words, so the same catalog always prints the same page.
- * Findings without a place come first. Text is compared by code unit, never by locale.
+ * Orders findings by file, line, column, rule, and text, so that the same catalog always results in the same output. Findings
+ * without a location come first. Text is compared by code unit, not by locale.
  */
 export function compareFindings(a: Finding, b: Finding): number {
   return compareLocations(a.at, b.at) || compareText(a.rule, b.rule) || compareText(a.what, b.what)
 }
 
-/** The order of findings as far as their places tell it. */
+/** The order of findings by location only. */
 export function compareLocations(a: Location | undefined, b: Location | undefined): number {
   return (
     compareText(a?.file ?? '', b?.file ?? '') ||

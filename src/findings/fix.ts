@@ -1,17 +1,17 @@
-// A fix: lines of one file that would mend what a finding complains of. Made where the file's text is; renderers show it,
-// and nothing applies it but people.
+// A fix: a change to the lines of one file that resolves a finding. It is created where the text of the file is available.
+// Renderers show it, but catalog-bot never applies it.
 
 export interface Fix {
   readonly file: string
-  /** The lines that go, from 1, both ends included; at least one. */
+  /** The lines to remove, starting at 1, both ends included. At least one line. */
   readonly first: number
   readonly last: number
   readonly before: readonly string[]
-  /** The lines that come in their place. */
+  /** The replacement lines. */
   readonly after: readonly string[]
 }
 
-/** As the body of a unified diff: what stays of the lines is shown as context. */
+/** Formats the fix as the body of a unified diff, with unchanged lines as context. */
 export function formatFixAsDiff({ before, after }: Fix): readonly string[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++

@@ -1,13 +1,13 @@
-// What a person reads of many findings: all errors, and the first few of each other rule. Never changes their order.
+// Limits a long list of findings to all errors and the first few findings of each other rule. Keeps their order.
 import type { Finding } from './finding.ts'
 
 export interface LimitedFindings {
   readonly shown: readonly Finding[]
-  /** How many more there are of a rule, by its id, in the order of the rules' first findings. */
+  /** The number of omitted findings by rule ID, in the order of the rules' first findings. */
   readonly more: ReadonlyMap<string, number>
 }
 
-/** At most `most` findings of each rule, and every error. */
+/** Returns every error, and at most `most` findings of each rule. */
 export function limitFindingsPerRule(findings: readonly Finding[], maxPerRule: number): LimitedFindings {
   const seen = new Map<string, number>()
   const more = new Map<string, number>()

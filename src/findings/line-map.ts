@@ -1,14 +1,17 @@
-// Which line of one text is which line of another, when both have a common past: for showing a place of a merge result
-// where people see it. Two lines that belong together say the same, letter by letter.
+// Maps the lines of one text to the lines of a related text, to show a location in a merge result at the corresponding line
+// of the pull request. Corresponding lines are identical.
 import { findShortestEdits } from './shortest-edits.ts'
 
-/** Texts that differ by more lines are matched by lines that stand in each only once. */
+/** Texts that differ in more lines are matched by the lines that occur exactly once in each. */
 const maxEdits = 600
 
-/** Where line `line` (from 1) of `from` stands in `to`; undefined where `to` has no such line. */
+/**
+ * The number of the line in `to` that corresponds to line `line` (starting at 1) of `from`. Undefined if no line
+ * corresponds.
+ */
 export type LineMap = (line: number) => number | undefined
 
-/** Matches lines in their order, or, where too much differs, those that stand once in each text. */
+/** Matches lines in order. If the texts differ too much, matches only lines that occur exactly once in each. */
 export function createLineMap(from: string, to: string): LineMap {
   const [old, now] = [from.split('\n'), to.split('\n')]
   const map = matchLinesInOrder(old, now) ?? matchByUniqueLines(old, now)

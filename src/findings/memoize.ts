@@ -1,12 +1,12 @@
-// What is worked out once. The only memory that pure code has: a value that depends on another one alone.
+// Memoization, the only state that pure code can have: a value that depends only on another value.
 
-/** Works out its value when it is first asked for. */
+/** Computes the value on first use. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
 }
 
-/** Works out its value again only when one of these parts is another than the last time. */
+/** Recomputes the value only if one of the arguments differs from the last call. */
 export function memoizeLast<Given extends object, Value>(
   parts: readonly (keyof Given)[],
   make: (given: Given) => Value,
@@ -19,8 +19,8 @@ export function memoizeLast<Given extends object, Value>(
 }
 
 /**
- * Works out its value once for each object, and keeps it as long as that object. For objects that nobody changes: the same
- * catalog, or the same file of it, stands under many pull requests.
+ * Computes the value once per object and keeps it as long as the object exists. Use it only for immutable objects, such as a catalog
+ * or a file that many pull requests share.
  */
 export function memoizePerObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { readonly value: Value }>()

@@ -1,9 +1,12 @@
-// Which findings are shown where there are too many of them. Never changes their order.
+// Selects the most severe findings if there are too many. Keeps their order.
 import type { Finding, Severity } from './finding.ts'
 
 const severities: readonly Severity[] = ['error', 'warning', 'info']
 
-/** At most `most` findings in the order given: errors before warnings before notes, of one severity the first. */
+/**
+ * Returns at most `most` findings in the given order. Prefers errors to warnings and warnings to notes, and otherwise
+ * earlier findings.
+ */
 export function mostImportant(
   findings: readonly Finding[],
   max: number,

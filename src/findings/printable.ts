@@ -1,8 +1,8 @@
-// Text from a catalog, made safe for a terminal. Never changes text that prints as it reads.
+// Makes text from a catalog safe for a terminal. Does not change text that is printed as is.
 
 /**
- * Control characters (a terminal obeys them), bidirectional overrides (they reorder what is read) and lone
- * surrogates become `\u{...}`; line breaks and tabs too, so that one text stays on one line.
+ * Escapes control characters (which terminals interpret), bidirectional overrides (which reorder text), and lone surrogates as
+ * `\u{...}`. Also escapes line breaks and tabs, so that the text remains on one line.
  */
 export function toPrintable(text: string): string {
   return text.replace(

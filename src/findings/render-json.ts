@@ -1,22 +1,25 @@
-// Findings as JSON, one line for each validated directory: the command line's contract with other tools.
-// Keys are only ever added; never formatted over several lines.
+// Renders findings as JSON, one line per validated directory. This format is a contract with other tools: keys are only
+// ever added, and a document never spans several lines.
 import type { Finding } from './finding.ts'
 
 export interface DirectoryReport {
-  /** The directory as it was given. */
+  /** The directory as specified on the command line. */
   readonly dir: string
   readonly passed: boolean
-  /** opm's own text, when the directory fails under opm's rules. */
+  /** The error message of opm, if the directory fails opm's rules. */
   readonly message?: string
   readonly findings: readonly Finding[]
-  /** How many more there are, where not all of them are listed. */
+  /** The number of omitted findings, if any. */
   readonly leftOut?: number
 }
 
-/** Line ends of Unicode that JSON leaves as they are; many readers of lines (Python's splitlines) end a line there. */
+/**
+ * Unicode line separators that JSON does not escape, but at which many line readers (such as Python's splitlines) end a
+ * line.
+ */
 const lineEndPattern = /[\u0085\u2028\u2029]/g
 
-/** One line of JSON without a line break at its end. A finding without a place has null for file, line and column. */
+/** One line of JSON without a trailing line break. If a finding has no location, its file, line, and column are null. */
 export function renderJson(report: DirectoryReport): string {
   const json = JSON.stringify({
     dir: report.dir,
@@ -28,7 +31,7 @@ export function renderJson(report: DirectoryReport): string {
   return json.replace(lineEndPattern, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A finding as a plain JSON object; `message` is its first sentence, `why` and `fix` the others. */
+/** A finding as a plain JSON object. `message` is the problem, followed by `why` and `fix`. */
 function findingToJson(finding: Finding) {
   return {
     rule: finding.rule,

@@ -1,25 +1,25 @@
-// Findings as SARIF 2.1.0 (OASIS), which GitHub code scanning and most editors read. One run, one tool.
-// Never reads a file; paths are written relative to the root that the reader knows.
+// Renders findings as SARIF 2.1.0 (OASIS), which GitHub code scanning and most editors support, with one run and one tool.
+// Does not read files. Paths are relative to a root that the consumer knows.
 import type { Finding, Location, Severity } from './finding.ts'
 import type { AnyRule } from './rule.ts'
 
 export interface SarifOptions {
-  /** Version of the tool, as its package says. */
+  /** Version of the tool, from its package. */
   readonly version: string
-  /** The rules that may be named; those that found nothing are listed too, so that a reader sees what was looked for. */
+  /** All rules, including those without findings, so that the output shows what was checked. */
   readonly rules: readonly AnyRule[]
-  /** Where a rule's page lies: its address is this text followed by `<id>.md`. */
+  /** URL prefix of rule pages, which is followed by `<id>.md`. */
   readonly pages?: string
 }
 
-/** Our severities in SARIF's words. */
+/** SARIF levels by severity. */
 const sarifLevelBySeverity: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
   error: 'error',
   warning: 'warning',
   info: 'note',
 }
 
-/** A SARIF log as JSON text, two spaces deep, ending in a line break. Rules that only a finding names are added. */
+/** A SARIF log as JSON with two-space indentation and a trailing line break. Adds rules that occur only in findings. */
 export function renderSarif(findings: readonly Finding[], options: SarifOptions): string {
   const ids = new Map<string, number>()
   const rules: object[] = []
@@ -69,7 +69,7 @@ function toSarifResult(finding: Finding, ruleIndex: number): object {
         message: { text: note },
       })),
     }),
-    // Pairs a finding with itself when lines move.
+    // Identifies a finding across runs in which its line changes.
     ...(finding.subject !== undefined && { partialFingerprints: { 'subject/v1': finding.subject } }),
   }
 }
@@ -86,7 +86,10 @@ function toPhysicalLocation(at: Location): object {
   }
 }
 
-/** A path as a relative URI reference: each segment percent-encoded, a first segment with a colon kept from being a scheme. */
+/**
+ * A path as a relative URI reference. Percent-encodes each segment, and prevents a colon in the first one from denoting a
+ * scheme.
+ */
 function toRelativeUri(path: string): string {
   return path
     .split('/')

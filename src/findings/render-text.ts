@@ -1,23 +1,26 @@
-// Findings for a terminal: place, severity, words and, where the file's text is at hand, the line itself.
-// Never sorts or drops findings, never adds a sentence; whatever a catalog could hide in its text is made visible.
+// Renders findings for a terminal: location, severity, text, and the source line if it is available. Does not sort, drop, or add
+// anything. Escapes characters with which a catalog could hide text.
 import type { Finding, Location, Severity } from './finding.ts'
 import { toPrintable } from './printable.ts'
 
 export interface TextReportOptions {
-  /** The text of a file that a finding names; undefined where there is none: then no line is shown. */
+  /** Returns the text of a file. If undefined, no source line is shown. */
   readonly textOf?: (file: string) => string | undefined
-  /** What the last line counts, where not all findings are shown. */
+  /** The findings to count in the last line, if not all of them are shown. */
   readonly counted?: readonly Finding[]
-  /** ANSI colours. Off unless asked for. */
+  /** Whether to use ANSI colors. Default: false. */
   readonly color?: boolean
 }
 
-/** Characters of a source line that are shown around the offending column: what fits a narrow terminal. */
+/** Number of characters of a source line to show around the column. Fits a narrow terminal. */
 const maxFrameWidth = 100
 
 const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
-/** All findings in the order given, then one line that counts them. Ends in a line break; '' for no findings. */
+/**
+ * Renders all findings in the given order, then one line with their number. Ends with a line break. Empty if there are no
+ * findings.
+ */
 export function renderText(findings: readonly Finding[], options: TextReportOptions = {}): string {
   if (findings.length === 0) return ''
   const lines = new SourceLines(options.textOf ?? (() => undefined))
@@ -25,7 +28,7 @@ export function renderText(findings: readonly Finding[], options: TextReportOpti
   return `${blocks.join('\n')}\n${countFindings(options.counted ?? findings)}\n`
 }
 
-/** `2 errors, 1 warning`; severities that do not occur are left out. */
+/** For example `2 errors, 1 warning`. Omits severities that do not occur. */
 export function countFindings(findings: readonly Finding[]): string {
   const words: Readonly<Record<Severity, readonly [string, string]>> = {
     error: ['error', 'errors'],
@@ -59,7 +62,7 @@ function formatLocation(at: Location): string {
   return `${toPrintable(at.file)}:${at.line}:${at.column}`
 }
 
-/** The source line with a marker under the place: a window of it, where the line is long. */
+/** The source line with a marker below the location. Long lines are shortened. */
 function renderSourceFrame(at: Location, line: string | undefined): string[] {
   if (line === undefined) return []
   const column = Math.min(Math.max(at.column, 1), line.length + 1)
@@ -79,7 +82,7 @@ function renderSourceFrame(at: Location, line: string | undefined): string[] {
   ]
 }
 
-/** Splits each file once, however many findings it has. */
+/** Splits each file only once, regardless of its number of findings. */
 class SourceLines {
   readonly #textOf: (file: string) => string | undefined
   #file: string | undefined

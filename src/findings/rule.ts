@@ -1,64 +1,64 @@
-// A rule: one sentence inside a check. It owns its id, its default severity, what it judges and its words; its page and
-// its examples are found by its id. A finding is made from it, so no renderer ever invents a sentence.
+// A rule is part of a check. It defines an ID, a default severity, what it applies to, and the text of its findings, so that
+// renderers never write text. Its page and its examples are found by its ID.
 import type { CheckId } from './checks.ts'
 import type { Finding, Location, Severity, FindingText } from './finding.ts'
 import type { RuleSuite } from './suites.ts'
 
 /**
- * What a rule judges, and so what its examples in `fixtures/rules/<id>/` are: the directory of a catalog, the files of
+ * What a rule applies to. Determines the form of its examples in `fixtures/rules/<id>/`: the directory of a catalog, the files of
  * a bundle, or a pull request as the trees of its base and its result.
  */
 export type RuleSubject = 'catalog' | 'bundle' | 'pull request'
 
 export interface FindingRule<Data = never> {
-  /** Named by the bad pattern, in kebab-case, so that "allow two-heads" reads well. Never reused. */
+  /** Names the bad pattern in kebab-case, so that "override two-heads" reads well. Never reused. */
   readonly id: string
   readonly check: CheckId
   readonly judges: RuleSubject
   readonly severity: Severity
-  /** The release of catalog-bot that brought it. */
+  /** The release of catalog-bot that introduced the rule. */
   readonly since: string
-  /** One sentence, without a full stop: what the rule demands. */
+  /** The requirement, as one sentence without a period. */
   readonly title: string
-  /** The configuration has no switch for it: opm refuses a catalog that breaks it. */
+  /** True if the configuration cannot disable the rule, because opm rejects catalogs that break it. */
   readonly fixed?: true
   /**
-   * A maintainer may let one pull request pass in spite of it, with /override and a reason. Absent: nobody may. That is so
-   * for what opm refuses, for who may change what, and for what the world says of an image: none of it is ours to waive.
+   * True if a maintainer can override the rule for one pull request, with /override and a reason. Absent for opm's rules, for
+   * ownership, and for facts about images, which a maintainer cannot waive.
    */
   readonly overridable?: true
-  /** It needs an answer of a registry or of GitHub. */
+  /** True if the rule needs a response from a registry or GitHub. */
   readonly network?: true
   /**
-   * Told of bundles that a pull request adds. Of those that are published already, only where the configuration gives the
-   * rule a severity: what they require was decided on long ago, and mostly another catalog has it.
+   * Applies only to bundles that a pull request adds, unless the configuration sets a severity for the rule. The requirements
+   * of published bundles were decided long ago, and usually another catalog provides them.
    */
   readonly ofNewBundles?: true
-  /** Silent unless this suite, or a severity in the configuration, asks for it. */
+  /** The rule applies only if this suite is enabled, or if the configuration sets a severity for it. */
   readonly suite?: RuleSuite
-  /** Names a severity where this hit does less harm than the rule's others. */
+  /** Overrides the severity for a hit that does less harm than others of the rule. */
   format(data: Data): FindingText & { readonly severity?: Severity }
 }
 
-/** What rules of one kind are given to search, and what a hit says beside its data: where and about what. */
+/** The input of rules of one kind, and the location and subject that a hit contains in addition to its data. */
 export interface RuleSearch {
   readonly judges: RuleSubject
   readonly given: readonly unknown[]
   readonly hit: object
 }
 
-/** A rule that searches by itself. One without `find` is words for code that decides elsewhere. */
+/** A rule that finds its own hits. A rule without `find` only provides the text for code elsewhere. */
 export interface SearchingRule<Data extends object, Kind extends RuleSearch> extends FindingRule<Data> {
   readonly judges: Kind['judges']
   find(...given: Kind['given']): Iterable<Kind['hit'] & { readonly data: Data }>
 }
 
-/** A rule whose `data` type is not looked at: for lists of all rules (pages, switches, tests). */
+/** A rule without its `data` type, for lists of all rules (pages, settings, tests). */
 export type AnyRule = Omit<FindingRule, 'format'>
 
 /**
- * Defines a rule, whatever it judges. The rule is the object that is given: nothing is registered, and nothing runs.
- * With a second type, one of the kinds of `Search`, the rule has a `find`.
+ * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of
+ * the kinds of `Search`, the rule has a `find`.
  */
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data>
 export function defineRule<Data extends object, Kind extends RuleSearch>(
@@ -68,7 +68,7 @@ export function defineRule<Data extends object>(rule: FindingRule<Data>): Findin
   return rule
 }
 
-/** Makes a finding of `rule` at a place (or of the whole, where `at` is undefined). */
+/** Creates a finding of `rule` at a location, or without one if `at` is undefined. */
 export function createFinding<Data extends object>(
   rule: FindingRule<Data>,
   at: Location | undefined,
@@ -89,14 +89,14 @@ export function createFinding<Data extends object>(
 }
 
 /**
- * What a finding is about, for comparing findings of two states of a catalog: names from the outermost on, of any
- * characters. No lines and no counts belong here, which change without the complaint.
+ * Builds the subject of a finding, which identifies it in two states of a catalog: names from the outermost to the innermost, with
+ * any characters. Must not contain lines or counts, which can change while the problem stays the same.
  */
 export function formatSubject(names: readonly string[]): string {
   return names.map((name) => encodeURIComponent(name.toWellFormed())).join('/')
 }
 
-/** A name can be as long as a file; nobody reads more of it than this, and every page would carry it all. */
+/** Names can be as long as a file. Longer ones are truncated, because every page would contain them. */
 const maxTextLength = 5000
 
 function truncateText(text: string): string {

@@ -1,13 +1,13 @@
-// The fewest lines that must go and come so that one text becomes another. Knows lines, and nothing of what they say.
+// Computes the fewest lines to remove and add to turn one text into another. Treats lines as opaque.
 
 export interface LineEdit {
-  /** Line in the old text (for a line that comes: before which) and in the new one, from 0. */
+  /** Line in the old text (for an added line, the line before which it is added) and in the new text, starting at 0. */
   readonly old: number
   readonly new: number
   readonly kind: '-' | '+'
 }
 
-/** Myers' greedy algorithm: the fewest lines that go and come, in order. Undefined where it takes more than `most`. */
+/** Myers' greedy algorithm: the fewest removed and added lines, in order. Undefined if there are more than `most`. */
 export function findShortestEdits(
   old: readonly string[],
   now: readonly string[],

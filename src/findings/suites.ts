@@ -1,4 +1,4 @@
-// Sets of rules that are asked for by name, after the optional validators of `operator-sdk bundle validate`.
+// Named sets of rules that are enabled on request, modeled on the optional validators of `operator-sdk bundle validate`.
 
 export const suiteNames = [
   'operatorhub',

@@ -50,7 +50,7 @@ function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements)
       return requirements.noPush.length === 0
         ? choosePush(input, requirements)
         : createNoStrategyChoice(
-            ...requirements.noPush.map((why) => `merge.method is push, but GitHub would reject the push: ${why}`),
+            ...requirements.noPush.map((why) => `merge.method is push, but GitHub would reject the push because ${why}`),
           )
     case 'queue':
       return createNoStrategyChoice(
@@ -130,7 +130,7 @@ function chooseGitHubMerge(
     )
   return {
     method: { kind: 'github-merge', method },
-    because: `GitHub merges with the method ${method}: ${why}`,
+    because: `GitHub merges with the method ${method} because ${why}`,
     missing: [],
   }
 }

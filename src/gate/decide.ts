@@ -4,6 +4,7 @@ import type { CheckOutcome, PendingAction } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
+import type { Finding } from '../findings/finding.ts'
 import { getOmittedCount } from '../findings/finding-list.ts'
 import { getRequiredOwnChecks } from './required-own-checks.ts'
 import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
@@ -156,14 +157,14 @@ function* findStateReasons({
     const { login, isBack } = heldBy
     const text = isBack
       ? `the hold by ${login} is active again because this pull request has changed since the hold was removed`
-      : `${login} put this pull request on hold with /hold`
+      : `this pull request was put on hold by ${login} with /hold`
     yield createReason('wait', 'held', text, [login])
   }
   if (removedBy !== undefined)
     yield createReason(
       'wait',
       'removed-from-queue',
-      `${removedBy} removed this pull request from the merge queue`,
+      `this pull request was removed from the merge queue by ${removedBy}`,
       [removedBy],
     )
   for (const stop of stopped) yield createReason('wait', 'stopped', formatFreeze(stop))
@@ -213,7 +214,7 @@ function* findCheckReasons({ outcomes, config, requestedBy, merge }: GateInput):
       yield createReason(
         'blocked',
         'findings',
-        `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}`,
+        `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}${isBaseBroken(outcome.findings) ? ', already on the base branch' : ''}`,
       )
     for (const { question, reason: why } of outcome.unanswered)
       yield createReason('unknown', 'unanswered', `${outcome.check}: could not determine ${question}: ${why}`)
@@ -221,6 +222,11 @@ function* findCheckReasons({ outcomes, config, requestedBy, merge }: GateInput):
     if (requestedBy === undefined)
       for (const why of outcome.manualMergeReasons ?? []) yield createReason('wait', 'merge-disabled', why)
   }
+}
+
+/** Whether the base branch has every error, so that the pull request caused none. */
+function isBaseBroken(findings: readonly Finding[]): boolean {
+  return findings.every(({ severity, isOnBase }) => severity !== 'error' || isOnBase === true)
 }
 
 function createReason(

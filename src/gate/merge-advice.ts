@@ -4,7 +4,7 @@ import type { BranchRules } from './branch-rules.ts'
 import {
   hasPermission,
   comparesMergeTrees,
-  formatList,
+  formatRuleNames,
   requiresUpToDateHead,
   formatCheckNames,
 } from './merge-requirements.ts'
@@ -30,7 +30,7 @@ export function describeMergeConditions(
       ? ['the head must be up to date with the branch']
       : []),
     ...(rules.workflows ? ['the workflows that the branch requires must pass'] : []),
-    ...rules.others.map((name) => `the rule ${name} must be satisfied`),
+    ...rules.others.map((name) => `${formatRuleNames([name])} must be satisfied`),
     ...(pull === undefined && !hasPermission(permissions, 'workflows')
       ? [
           'the pull request must not change .github/workflows/, because the App lacks the permission workflows: write; a person must merge such changes',
@@ -77,7 +77,7 @@ export function suggestFasterSettings(
       : []),
     ...(rules.temporaryBranch.length > 0
       ? [
-          `exclude ${temporaryBranchPattern} from the ruleset that contains ${formatList(rules.temporaryBranch)}, because catalog-bot adds checks to merges on these branches`,
+          `exclude ${temporaryBranchPattern} from the ruleset with ${formatRuleNames(rules.temporaryBranch)}, because catalog-bot adds checks to merges on these branches`,
         ]
       : []),
   ]
@@ -151,7 +151,7 @@ export function describeUncertainties(
   method: MergeStrategy | undefined,
 ): string[] {
   return [
-    ...rules.unread.map((what) => `${what}: these settings may cause GitHub to reject the merge`),
+    ...rules.unread.map((what) => `${what}; GitHub may reject the merge because of these settings`),
     ...(permissions === undefined ? ["catalog-bot could not read the App's permissions"] : []),
     ...(method?.kind === 'push' ? doubtful.map((why) => `${why}: GitHub may reject the push`) : []),
   ]

@@ -59,12 +59,12 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
           ]
         : []),
       ...(needsTemporaryBranch && rules.temporaryBranch.length > 0
-        ? [`the ${rules.temporaryBranch.length === 1 ? 'rule' : 'rules'} ${formatList(rules.temporaryBranch)} ${rules.temporaryBranch.length === 1 ? 'does' : 'do'} not allow a temporary branch for the merge`]
+        ? [`a temporary branch for the merge is blocked by ${formatRuleNames(rules.temporaryBranch)}`]
         : []),
     ],
     doubtful: [
       ...(rules.mergeMethods.includes('merge') ? [] : ['merge commits are disabled']),
-      ...rules.others.map((name) => `catalog-bot does not recognize the rule ${name} and cannot predict whether it allows pushes`),
+      ...rules.others.map((name) => `catalog-bot does not recognize ${formatRuleNames([name])} and cannot predict whether it allows pushes`),
     ],
     methods: rules.mergeMethods.filter(
       (method) =>
@@ -99,6 +99,9 @@ export const formatCheckNames = (checks: readonly RequiredCheck[]): string =>
   `the ${checks.length === 1 ? 'check' : 'checks'} ${formatList(
     checks.map(({ name, app }) => `"${name}"${app === undefined ? '' : ` from App ${app}`}`),
   )}`
+
+export const formatRuleNames = (names: readonly string[]): string =>
+  `the ${names.length === 1 ? 'rule' : 'rules'} ${formatList(names.map((name) => `"${name}"`))}`
 
 export const formatList = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`

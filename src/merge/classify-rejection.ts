@@ -1,10 +1,10 @@
-// Decides from GitHub's words whether a refusal concerns a race, one pull request or the branch. Sources:
-// docs.github.com and the texts that prow, bors-ng and others met. Pure.
+// Classifies GitHub's message for a rejected merge: a race, a problem of one pull request, or a problem of the branch.
+// Sources: docs.github.com and messages that Prow, bors-ng, and other bots received. Pure.
 import { toOneLine } from '../messages/escape.ts'
 
-/** GitHub's answer when it refused. After a lost answer, the branch is read instead. */
+/** GitHub's response when it rejected a merge. If the response was lost, the branch is read instead. */
 export type RejectionText =
-  /** Of a push: git's summary and each `remote: ` line. */
+  /** For a push: Git's summary and each `remote: ` line. */
   | { readonly by: 'push'; readonly text: string }
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
   | {
@@ -13,34 +13,34 @@ export type RejectionText =
     }
 
 export interface RejectionContext {
-  /** Our commit. A rule that only this commit breaks isn't the pull request's fault. */
+  /** catalog-bot's commit. If only this commit breaks a rule, the pull request is not at fault. */
   readonly commit?: string | undefined
-  /** GitHub signed our commit, so a missing signature is another commit's. */
+  /** GitHub signed catalog-bot's commit, so the missing signature belongs to another commit. */
   readonly isSigned?: boolean | undefined
 }
 
 /**
- * `race`: something moved, look again. `pull`: this pull request can't be merged as it is. `branch`: no pull request
- * can, until a setting changes.
+ * `race`: something changed, so check again. `pull`: this pull request cannot be merged in its current state. `branch`:
+ * no pull request can be merged until a setting changes.
  */
 export type RejectionScope = 'race' | 'pull' | 'branch'
 
 export interface MergeRejection {
   readonly scope: RejectionScope
-  /** All of GitHub's reasons as one line. Escape it for display. */
+  /** All of GitHub's reasons in one line. Escape it for display. */
   readonly reason: string
-  /** A retry within seconds can succeed, because GitHub hasn't seen a requirement yet. */
+  /** A retry within seconds can succeed, because GitHub has not recognized a fulfilled requirement yet. */
   readonly retrySoon: boolean
-  /** False: unknown text. The scope is a guess, for a limited time. */
+  /** False if the message is not recognized. The scope is then a guess and applies for a limited time. */
   readonly isKnown: boolean
 }
 
 interface RejectionMeaning {
   readonly scope: RejectionScope
   readonly soon?: boolean
-  /** The rule is about commits, and GitHub lists the offending ones. */
+  /** The rule applies to commits, and GitHub lists the commits that violate it. */
   readonly commits?: 'signature' | 'shape'
-  /** Names files, whose names can hold any words, so the rest of the text isn't interpreted. */
+  /** The message contains file names, which can contain any text, so the rest is not interpreted. */
   readonly whole?: boolean
 }
 
@@ -50,7 +50,7 @@ const retrySoonMeaning: RejectionMeaning = { scope: 'pull', soon: true }
 const branchMeaning: RejectionMeaning = { scope: 'branch' }
 const fileMeaning: RejectionMeaning = { scope: 'pull', whole: true }
 
-/** Anchored, because a file's or a person's name in a sentence must not choose its meaning. The first match counts. */
+/** Anchored, because the name of a file or user in a sentence must not determine its meaning. The first match counts. */
 const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
   [/^(?:Base|Head) branch was modified\b/, raceMeaning],
   [/^Update is not a fast[- ]forward\b/, raceMeaning],
@@ -60,13 +60,13 @@ const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
   [/^Expected branch to point to\b/, raceMeaning],
   [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, raceMeaning],
 
-  // Checks: those that are not there yet may be on their way.
+  // Checks: a missing check may still arrive.
   [/^Required status check ".*" was not set by the expected GitHub app\b/, branchMeaning],
   [/^Required status check ".*" is expected\b/, retrySoonMeaning],
   [/^Required status check ".*" (?:is|has|was)\b/, pullMeaning],
   [/^\d+ of \d+ required status checks are expected\b/, retrySoonMeaning],
   [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pullMeaning],
-  // The queue's door: devantler-tech/platform#3136.
+  // Adding to the queue: devantler-tech/platform#3136.
   [
     /^Required workflow .*\b(?:expected|pending|in progress|fail\w*|not successful|(?:not|un)\s?satisfied)\b/,
     pullMeaning,
@@ -84,9 +84,9 @@ const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
   ],
   [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pullMeaning],
 
-  // A 405 while GitHub is still at an earlier request: googleapis/google-cloud-ruby#29162.
+  // A 405 while GitHub still processes an earlier request: googleapis/google-cloud-ruby#29162.
   [/^Merge already in progress\b/i, retrySoonMeaning],
-  // `update-branch`: nevermined-io/payments#449, and the same sentences in what other bots match.
+  // `update-branch`: nevermined-io/payments#449. Other bots match the same sentences.
   [/^(?:expected head sha didn|There are no new commits on the base branch)/i, raceMeaning],
   [/^merge conflict between base and head\b/i, pullMeaning],
   [/^Pull request is not mergeable\b/i, retrySoonMeaning],
@@ -101,12 +101,12 @@ const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
   [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pullMeaning],
   [/^File (?:path|name|extension|size)\b/i, fileMeaning],
 
-  // The branch: how it may be changed, and by whom.
+  // The branch: how it can be changed, and by whom.
   // `enablePullRequestAutoMerge`: cli/cli#13398, peter-evans/enable-pull-request-automerge; enqueuing: github/gh-stack#497.
   [/^Auto[- ]merge is not allowed for this repository\b/i, branchMeaning],
   [/^Protected branch rules not configured\b/, branchMeaning],
   [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branchMeaning],
-  // GitHub signs merges and squashes, and no rebase: cli/cli and others quote both sentences.
+  // GitHub signs merges and squashes, but not rebases: cli/cli and others quote both sentences.
   [/^Rebase merges cannot be automatically signed\b/, branchMeaning],
   [/^(?:The )?base branch requires signed commits\b/i, pullMeaning],
   [/^Changes must be made through (?:a|the) /, branchMeaning],
@@ -152,8 +152,8 @@ export function classifyRejection(rejection: RejectionText, context: RejectionCo
 }
 
 /**
- * Unknown text concerns the pull request that met it. If a second one meets it, it concerns the branch:
- * app/jobs/rejected-pulls.ts counts them.
+ * An unrecognized message applies to the pull request that received it. If a second one receives it, it applies to the
+ * branch: app/jobs/rejected-pulls.ts counts them.
  */
 function getWidestScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
   if (known.includes('branch')) return 'branch'
@@ -167,7 +167,7 @@ function findScope(
   if (meaning?.commits === undefined) return meaning?.scope
   const isOurs = (commit: string) => context.commit?.startsWith(commit) === true
   if (meaning.commits === 'signature') {
-    // Our own commit can't fix an unsigned one among the others.
+    // catalog-bot's commit cannot fix an unsigned commit of the pull request.
     const isOthers = commits.length > 0 ? !commits.every(isOurs) : context.isSigned === true
     return isOthers ? 'pull' : 'branch'
   }
@@ -189,15 +189,15 @@ function parseRejectionReasons(rejection: RejectionText): readonly RejectionReas
   }
 }
 
-/** Lines that only introduce a list or say that something was refused. */
+/** Lines that only introduce a list or report that a push was rejected. */
 const headingPattern =
   /^(?:GH0(?:06|13): (?:Protected branch update failed|Repository rule violations found)\b.*|Repository rule violations? found.*|Review all repository rules at \S*|(?:push declined due to repository rule violations|protected branch hook declined|pre-receive hook declined)|Found \d+ violations?:|To \S+|Resolving deltas\b.*|the server answered 403|fatal: .*)$/
 
 const commitIdPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /**
- * In a push's lines, `- ` or `error: ` starts a complaint and indented lines continue it. Without such a list (an
- * enterprise's hook), the text is quoted as it is.
+ * In the output of a push, `- ` or `error: ` starts a complaint, and indented lines continue it. Without such a list, as
+ * from an enterprise hook, the text is quoted unchanged.
  */
 function parsePushOutput(text: string): readonly RejectionReason[] {
   const complaints: (RejectionReason & { commits: string[] })[] = []
@@ -221,7 +221,7 @@ function parsePushOutput(text: string): readonly RejectionReason[] {
   return others.length > 0 ? [{ text: others.join(' '), meaning: undefined, commits: [] }] : []
 }
 
-/** One complaint per line, or per known sentence where GitHub joins several. */
+/** Returns one complaint per line, or per known sentence if GitHub joins several. */
 function parseRejectionMessage(message: string): readonly RejectionReason[] {
   const whole = findMeaning(message.trim())
   if (whole?.whole === true) return [{ text: message.trim(), meaning: whole, commits: [] }]
@@ -247,7 +247,7 @@ function parseSentences(sentences: readonly string[]): readonly RejectionReason[
 function findMeaning(sentence: string): RejectionMeaning | undefined {
   const found = rejectionPatterns.find(([pattern]) => pattern.test(sentence))
   if (found !== undefined) return found[1]
-  // The queue says "Pull request" before the rule's own sentence.
+  // The queue adds "Pull request" before the sentence of the rule.
   const inner = /^Pull request (?=[A-Z0-9])(.*)$/.exec(sentence)?.[1]
   return inner === undefined ? undefined : findMeaning(inner)
 }
@@ -258,7 +258,7 @@ function splitSentences(line: string): readonly string[] {
   let from = 0
   let isQuoted = false
   for (let at = 0; at < line.length; at++) {
-    // An apostrophe within a word isn't a quotation mark.
+    // An apostrophe within a word is not a quotation mark.
     const isMark = line[at] === "'" && !/^\w'\w/.test(line.slice(Math.max(0, at - 1), at + 2))
     if (line[at] === '"' || isMark) isQuoted = !isQuoted
     if (isQuoted || line[at] !== '.' || !/^ +[A-Z0-9]/.test(line.slice(at + 1, at + 4))) continue
@@ -270,6 +270,6 @@ function splitSentences(line: string): readonly string[] {
 
 function formatMissingReason(rejection: RejectionText): string {
   return rejection.by === 'rest'
-    ? `GitHub answered ${rejection.status} and gave no reason`
-    : 'GitHub gave no reason'
+    ? `GitHub returned HTTP ${rejection.status} without a reason`
+    : 'GitHub did not give a reason'
 }

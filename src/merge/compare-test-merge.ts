@@ -1,9 +1,9 @@
-// Detects a merge that differs from GitHub's, where GitHub would drop approvals for it.
+// Detects a merge that differs from GitHub's test merge, because GitHub would then dismiss approvals.
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { RejectedMerge } from './merge-options.ts'
 
-/** Refuses if GitHub's merge of the same commits has another tree. Without one, GitHub decides. */
+/** Rejects if GitHub's merge of the same commits has another tree. Without a test merge, GitHub decides. */
 export async function compareTestMerge(
   { pull, base, head, tree }: ValidatedMerge,
   repository: GitRepository,
@@ -11,13 +11,13 @@ export async function compareTestMerge(
   const test = await repository.fetchTestMerge(pull)
   if (test === undefined) return undefined
   const [first, second] = await repository.parentsOf(test)
-  // It was made for an older base or head.
+  // The test merge is for an older base or head.
   if (first !== base || second !== head) return undefined
   if ((await repository.treeOf(test)) === tree) return undefined
   return {
     kind: 'refused',
     scope: 'pull',
     reason:
-      "GitHub would merge this pull request into other files than those that were checked, for example because it follows renamed files, and this branch takes only GitHub's own merge: rebase the pull request onto its base branch",
+      "GitHub's merge of this pull request has different content from the merge that was checked, for example because GitHub follows renamed files, and this branch accepts only GitHub's merge; rebase the pull request onto its base branch",
   }
 }

@@ -1,6 +1,6 @@
-// Named places at which a test can end the process as a power cut would. Does nothing outside such a test.
+// Named points at which a test can kill the process like a power failure. Does nothing outside such a test.
 
-/** In the order a plain push passes them. */
+/** In the order in which a plain push reaches them. */
 export const crashPoints = [
   'job-taken',
   'snapshot-read',
@@ -44,7 +44,7 @@ export type CrashPoint =
   | ReleaseCrashPoint
   | 'rolled-back'
 
-/** Ends this process by SIGKILL if the test asked for it here. */
+/** Kills this process with SIGKILL if the test selected this point. */
 export function triggerCrashPoint(name: CrashPoint): void {
   if (process.env.CATALOG_BOT_CRASH_AT === name) process.kill(process.pid, 'SIGKILL')
 }

@@ -1,5 +1,5 @@
-// Lands through GitHub's merge queue with the validated head. The intent stays open until the pull request leaves the
-// queue; app/jobs/judge-group.ts judges the queue's groups.
+// Merges through GitHub's merge queue with the validated head. The intent remains open until the pull request leaves the
+// queue. app/jobs/judge-group.ts judges the queue's groups.
 import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import { triggerCrashPoint } from './crash-point.ts'
 import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'

@@ -1,4 +1,4 @@
-// Lands by GitHub's own merge where a push can't work. GitHub pins only the head, so read-merge-result.ts compares the
+// Merges with GitHub's API where a push cannot work. GitHub pins only the head, so read-merge-result.ts compares the
 // result.
 import { requiresUpToDateHead } from '../gate/merge-requirements.ts'
 import type { MergeStrategy } from '../gate/merge-strategy.ts'
@@ -17,7 +17,8 @@ export async function prepareGitHubMerge(
   if (rules !== undefined && requiresUpToDateHead(rules) && !(await options.repository.contains(head, base)))
     return {
       kind: 'refused',
-      reason: 'the branch takes only pull requests that contain its newest commit: update this one',
+      reason:
+        'the branch accepts only pull requests that contain its latest commit; update this pull request',
       scope: 'pull',
     }
   const text = splitCommitMessage(await options.repository.messageOf(commit))
@@ -33,7 +34,7 @@ async function requestGitHubMerge(
   // As late as possible, because GitHub merges into the current base.
   await options.repository.fetch(landing.baseRef)
   if ((await options.repository.tip(landing.baseRef)) !== landing.base)
-    return { kind: 'race', why: 'the base branch has changed' }
+    return { kind: 'race', why: 'the base branch changed' }
   const answer = await options.merging.merge(permit, method, text)
   triggerCrashPoint('merge-asked')
   if (answer.kind !== 'refused') return answer

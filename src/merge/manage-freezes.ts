@@ -1,4 +1,4 @@
-// The command line's verbs for stops, run directly on the store or by the App.
+// Handles freeze requests from the command line, directly on the store or in the server.
 import { z } from 'zod'
 import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../gate/merge-freeze.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
@@ -10,7 +10,7 @@ const textSchema = z
   .regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const repositorySchema = z.object({ owner: textSchema.max(100), name: textSchema.max(100) }).strict()
 
-/** May arrive through a socket, so it is validated on arrival. */
+/** Requests can arrive through a socket, so they are validated. */
 export const freezesRequestSchema = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('list'), repository: repositorySchema.optional() }).strict(),
   z
@@ -29,7 +29,7 @@ export const freezesRequestSchema = z.discriminatedUnion('verb', [
       branch: textSchema.optional(),
       reason: z.string().max(1000),
       user: textSchema.max(100),
-      /** Include stops ordered by an audit. */
+      /** Whether to include freezes requested by an audit. */
       audit: z.boolean(),
     })
     .strict(),

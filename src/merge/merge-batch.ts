@@ -1,6 +1,6 @@
-// Lands several pull requests of a branch by one push. Each is validated on top of the one before, with its own permit,
-// fresh look and intent. A member that can't land ends the train before it. A crash is settled for each as if it had
-// come alone.
+// Merges several pull requests of a branch with one push. Each is validated on top of the previous one, with a separate
+// permit, final check, and intent. The batch ends before the first member that cannot be merged. After a crash, each
+// member is recovered as if it had been merged alone.
 import type { PullNumber } from '../change/ids.ts'
 import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
@@ -19,22 +19,22 @@ import { recoverMerge } from './recover-merges.ts'
 export interface BatchMember {
   readonly examined: EvaluatedPull
   readonly permit: MergePermit
-  /** Its plan as a single landing. A train uses its last member's plan. */
+  /** The plan for merging this member alone. A batch uses the plan of its last member. */
   readonly planned: PlannedMerge
-  /** Our check runs. GitHub looks for them on the new tip, so only the last member's are put there. */
+  /** catalog-bot's check runs. GitHub requires them only on the new tip, so only those of the last member are added. */
   readonly checks: readonly CheckRunContent[]
 }
 
 type BatchMergeOptions = Omit<MergeOptions, 'plan' | 'checks'>
 
 export interface BatchMergeResult {
-  /** A missing member waits and is judged again on the new base. */
+  /** A member without an outcome waits and is evaluated again on the new base. */
   readonly outcomes: ReadonlyMap<PullNumber, MergeOutcome>
-  /** GitHub's words for refusing the whole train. They blame no single member. */
+  /** GitHub's message if it rejected the whole batch. It does not blame a single member. */
   readonly refused?: string
 }
 
-/** Call with the branch's lease. Rejects as landPull() does, leaving intents open. */
+/** Call this under the branch's lease. Rejects like mergePull(), and leaves intents open. */
 export async function mergePullBatch(
   members: readonly BatchMember[],
   lease: Lease,
@@ -47,7 +47,7 @@ export async function mergePullBatch(
   const batch = able.map(({ permit }) => permit)
   const { checks, planned, permit } = last
   const { method } = planned.plan
-  if (method?.kind !== 'push' || method.signed) throw new Error('a train takes nothing but plain pushes')
+  if (method?.kind !== 'push' || method.signed) throw new Error('a batch supports only plain pushes')
   const plan = () => Promise.resolve(planned)
   const step: MergeAttempt = { ...planned, permit, batch, options: { ...options, plan, checks } }
   try {
@@ -73,7 +73,7 @@ export async function mergePullBatch(
   }
 }
 
-/** The members before the first one that can't land. The reasons are in `outcomes`. */
+/** The members before the first one that cannot be merged. The reasons are in `outcomes`. */
 async function selectMergeableMembers(
   members: readonly BatchMember[],
   options: BatchMergeOptions,
@@ -97,7 +97,7 @@ async function selectMergeableMembers(
   return end < 0 ? members : members.slice(0, end)
 }
 
-/** Records an intent for each before the branch can move. Returns fewer if the lease was lost. */
+/** Records an intent for each member before the branch can change. Returns fewer if the lease was lost. */
 async function recordIntents(
   permits: readonly MergePermit[],
   method: MergeStrategy,
@@ -114,7 +114,7 @@ async function recordIntents(
   return intents
 }
 
-/** Reads the branch regardless of GitHub's answer, once for all where possible. */
+/** Reads the branch regardless of GitHub's response, once for all members if possible. */
 async function recoverMerges(
   intents: readonly MergeIntent[],
   acted: MergeActionResult,
@@ -130,7 +130,7 @@ async function recoverMerges(
   }
 }
 
-/** Whether the branch holds the last pushed commit, and so all of them. */
+/** Whether the branch contains the last pushed commit, and therefore all of them. */
 async function isLastMergeOnBranch(
   intents: readonly MergeIntent[],
   repository: GitRepository,

@@ -14,23 +14,23 @@ import type { Store } from '../ports/store.ts'
 export type MergeOutcome =
   | { readonly kind: 'landed'; readonly commit: CommitSha }
   | { readonly kind: 'again'; readonly why: string }
-  /** Another landing on this branch runs, or its outcome is unknown. */
+  /** Another merge into this branch is running, or its outcome is unknown. */
   | { readonly kind: 'busy' }
-  /** In GitHub's merge queue. A webhook or the sweep looks again. */
+  /** In GitHub's merge queue. A webhook or the sweep triggers another evaluation. */
   | { readonly kind: 'queued' }
-  /** GitHub refuses it because of this pull request or its branch. */
+  /** GitHub rejects the merge because of this pull request or its branch. */
   | { readonly kind: 'refused'; readonly refusal: MergeRejection }
-  /** The branch holds something other than what was validated. Landings must stop. */
+  /** The branch does not match what was validated. Merging must be frozen. */
   | { readonly kind: 'mismatch'; readonly mismatch: TreeMismatch }
 
-/** A refusal before its words are classified. */
+/** A rejection before its message is classified. */
 export interface RejectedMerge {
   readonly kind: 'refused'
   /** One line, for people. */
   readonly reason: string
-  /** GitHub's words. Absent: GitHub wasn't asked. */
+  /** GitHub's message. Absent if no request was sent to GitHub. */
   readonly words?: GitHubRejection
-  /** Set where the words don't tell. */
+  /** Set if the message does not show the scope. */
   readonly scope?: 'pull' | 'branch'
   /** The commit to be merged, and whether GitHub signed it. Rules about commits list the offending ones. */
   readonly commit?: CommitSha
@@ -41,7 +41,7 @@ export type RecordedMergeOutcome = Parameters<Store['finishMerge']>[1]
 
 export type GitHubRejection = RejectionMessage | { readonly by: 'push'; readonly text: string }
 
-/** The landing, what the branch holds instead, and the difference in words. */
+/** The intended merge, the commit found on the branch, and a description of the difference. */
 export interface TreeMismatch {
   readonly intent: MergeIntent
   readonly found?: CommitSha
@@ -52,7 +52,7 @@ export interface TreeMismatch {
 export interface PlannedMerge {
   readonly plan: Pick<MergePlan, 'method'> & Partial<MergePlan>
   readonly rules?: BranchRules
-  /** Set if the plan has no method: whether another pull request could land. */
+  /** Set if the plan has no method: whether only this pull request or the whole branch is affected. */
   readonly shutFor?: 'pull' | 'branch'
 }
 
@@ -62,17 +62,17 @@ export interface RecoverOptions {
   readonly store: Store
   readonly clock: Clock
   /**
-   * Judges a merge by GitHub on a base other than the validated one: `commit` merges the intent's head onto `base`.
-   * Absent: can't be judged.
+   * Evaluates a merge by GitHub on a base other than the validated one: `commit` merges the intent's head into `base`.
+   * Absent if such a merge cannot be evaluated.
    */
   readonly judgeMerged?: (
     intent: MergeIntent,
     base: CommitSha,
     commit: CommitSha,
   ) => Promise<MergedCommitVerdict>
-  /** Stops the branch and reports it. Runs before the intent closes, so a failure is retried by the next process. */
+  /** Freezes the branch and reports the mismatch. Runs before the intent closes, so a failure is retried. */
   readonly onMismatch: (mismatch: TreeMismatch) => Promise<void>
-  /** Called once the outcome is recorded. */
+  /** Called after the outcome is recorded. */
   readonly onEnded?: (outcome: RecordedMergeOutcome) => void
 }
 
@@ -80,12 +80,12 @@ export interface MergeOptions extends RecoverOptions {
   readonly forge: Forge
   readonly leaseSeconds: number
   readonly plan: () => Promise<PlannedMerge>
-  /** Our check runs on the head. They are copied to the merge if rules require that. */
+  /** catalog-bot's check runs on the head. They are copied to the merge if rules require them there. */
   readonly checks: readonly CheckRunContent[]
 }
 
 export interface EvaluatedPull extends Pick<Evaluation, 'snapshot'> {
   readonly carried?: Evaluation['carried'] | undefined
-  /** The epoch of the judgment. Absent: epochs aren't counted. */
+  /** The epoch of the evaluation. Absent if epochs are not counted. */
   readonly epoch?: number
 }

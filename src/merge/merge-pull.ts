@@ -1,5 +1,5 @@
-// Lands one pull request. Each step survives a crash: the next process finds the intent and reads what happened,
-// instead of retrying blindly (T38 to T44).
+// Merges one pull request. Each step survives a crash: the next process finds the intent and reads the result instead of
+// retrying blindly (docs/threats.md#t38 to T44).
 import { formatFreeze, findActiveFreezes } from '../gate/merge-freeze.ts'
 import { formatQueueRemoval } from '../gate/queue-removal.ts'
 import type { ValidatedMerge, MergePermit } from '../gate/merge-permit.ts'
@@ -16,7 +16,7 @@ import type { PreparationResult, PreparedMerge, MergeAttempt } from './prepared-
 import { toMergeOutcome } from './to-merge-outcome.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 
-/** Rejects with a GitError or ForgeError when the outcome is unknown: the intent stays open for a later process. */
+/** Rejects with a GitError or ForgeError if the outcome is unknown. The intent then remains open for a later process. */
 export async function mergePull(
   examined: EvaluatedPull,
   permit: MergePermit,
@@ -33,7 +33,7 @@ export async function mergePull(
   }
 }
 
-/** landPull() for a caller that holds the branch's lease. */
+/** mergePull() for a caller that holds the branch's lease. */
 export async function mergePullUnderLease(
   examined: EvaluatedPull,
   permit: MergePermit,
@@ -56,7 +56,7 @@ async function mergeWithStrategy(
 ): Promise<MergeOutcome> {
   const { permit, options } = step
   try {
-    // Also for removals while it waited, or during an earlier process.
+    // Also finds removals while the pull request waited, or during an earlier process.
     if (step.plan.method?.kind === 'queue') {
       const { removal, isNew } = await recordQueueRemoval(permit.landing, options)
       if (isNew) return { kind: 'again', why: formatQueueRemoval(removal) }
@@ -67,7 +67,7 @@ async function mergeWithStrategy(
     if (changed !== undefined) return { kind: 'again', why: changed }
     if (!(await isInSameEpoch(examined, permit.landing, options.store)))
       return { kind: 'again', why: epochChangedMessage }
-    // Preparation takes minutes if checks must be on the merge.
+    // Preparation can take minutes if checks must be on the merge.
     const stop = await readActiveFreeze(permit.landing, options)
     if (stop !== undefined) return { kind: 'again', why: stop }
     return await performMerge(prepared, permit, lease, options)
@@ -76,7 +76,7 @@ async function mergeWithStrategy(
   }
 }
 
-/** A push checks its base itself. GitHub's merge pins none, so everything is read again. */
+/** A push verifies its base. GitHub's merge does not pin the base, so everything is read again. */
 async function recheckBeforeMerge(
   { method }: PreparedMerge,
   examined: EvaluatedPull,
@@ -87,14 +87,14 @@ async function recheckBeforeMerge(
 }
 
 /**
- * GitHub documents that checks of a head that contains its base count for their merge. If a server requires them on the
- * merge anyway, they are put there.
+ * GitHub documents that the checks of a head that contains its base count for the merge. If a server requires checks on
+ * the merge anyway, they are added there.
  */
 function toChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
-  // An unknown refusal can mean the same.
+  // An unrecognized rejection can mean the same.
   if (!outcome.refusal.retrySoon && outcome.refusal.isKnown) return undefined
   if (method?.kind !== 'push' || method.checksFirst) return undefined
   const own = new Set(options.checks.map(({ name }) => name))
@@ -103,7 +103,7 @@ function toChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): MergeA
   return { ...step, plan: { ...plan, method: { ...method, checksFirst: true } } }
 }
 
-/** Why all landings of the branch are stopped, in words. */
+/** Describes why merging into the branch is frozen. */
 export async function readActiveFreeze(
   { repository, baseRef }: ValidatedMerge,
   { store, clock }: Pick<RecoverOptions, 'store' | 'clock'>,
@@ -112,7 +112,7 @@ export async function readActiveFreeze(
   return stop && formatFreeze(stop)
 }
 
-/** An earlier landing that is unfinished, or whose outcome must be reported first. */
+/** An earlier merge that is unfinished, or whose outcome must be reported first. */
 export async function recoverPendingMerges(
   { landing }: MergePermit,
   options: RecoverOptions,
@@ -124,15 +124,15 @@ export async function recoverPendingMerges(
   if (stop !== undefined) return { kind: 'again', why: stop }
   const merged = await store.findMerge(landing.repository, landing.pull)
   if (merged?.head === landing.head) return { kind: 'landed', commit: merged.commit }
-  // A push at the moment of the merge leaves the pull request open on GitHub, but it lands only once.
+  // A push at the moment of the merge leaves the pull request open on GitHub, but it is merged only once.
   if (merged !== undefined)
     return toMergeOutcome({
       kind: 'refused',
-      reason: `what it was before is merged as ${merged.commit.slice(0, 12)}: open another pull request for what came after`,
+      reason: `an earlier state of this pull request was merged as ${merged.commit.slice(0, 12)}; open another pull request for the later commits`,
       scope: 'pull',
     })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
-  // Another pull request on its way into the queue doesn't block.
+  // Another pull request that is being added to the queue does not block.
   const isBlocking = ({ intent, settled }: (typeof all)[number]) =>
     settled.kind === 'unclear' && (settled.isMerged === true || intent.method?.kind !== 'queue')
   if (own?.settled.kind === 'unclear' || all.some(isBlocking)) return { kind: 'busy' }
@@ -151,7 +151,7 @@ async function prepareMerge(step: MergeAttempt): Promise<PreparationResult> {
     case undefined:
       return {
         kind: 'refused',
-        reason: step.plan.missing?.join('; ') ?? 'GitHub would not take it by any method',
+        reason: step.plan.missing?.join('; ') ?? 'GitHub would not accept the merge by any method',
         scope: step.shutFor ?? 'branch',
       }
     case 'push':
@@ -163,7 +163,7 @@ async function prepareMerge(step: MergeAttempt): Promise<PreparationResult> {
   }
 }
 
-/** Records the intent, acts, and reads the outcome. */
+/** Records the intent, performs the merge, and reads the outcome. */
 async function performMerge(
   { method, commit, act }: PreparedMerge,
   { landing }: MergePermit,
@@ -174,11 +174,11 @@ async function performMerge(
   triggerCrashPoint('before-intent')
   const pendingMerge = { ...landing, commit, method, begunAt: clock.now() }
   const intent = await store.startMerge(lease, pendingMerge)
-  if (intent === undefined) return { kind: 'again', why: 'the lease was lost' }
+  if (intent === undefined) return { kind: 'again', why: 'catalog-bot lost the lease on the branch' }
   triggerCrashPoint('intent-written')
   const acted = await act()
   triggerCrashPoint('pushed')
-  // GitHub has reported failure and still moved a branch, so the branch is always read.
+  // GitHub has reported failure after updating a branch, so the branch is always read.
   const settled = await recoverMerge(intent, options, { heard: acted.kind === 'done' ? 'done' : 'refused' })
   triggerCrashPoint('audited')
   switch (settled.kind) {
@@ -190,6 +190,9 @@ async function performMerge(
       return { kind: 'busy' }
     case 'abandoned':
       if (acted.kind === 'refused') return toMergeOutcome(acted)
-      return { kind: 'again', why: acted.kind === 'race' ? acted.why : 'the merge queue let it go' }
+      return {
+        kind: 'again',
+        why: acted.kind === 'race' ? acted.why : 'the merge queue removed the pull request',
+      }
   }
 }

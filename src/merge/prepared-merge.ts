@@ -1,4 +1,4 @@
-// What every landing method offers: preparation, then one act that moves the branch.
+// The interface of every merge method: preparation, then one action that updates the branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { MergeStrategy } from '../gate/merge-strategy.ts'
@@ -7,7 +7,7 @@ import type { MergeOptions, PlannedMerge, RejectedMerge } from './merge-options.
 export interface MergeAttempt extends PlannedMerge {
   readonly permit: MergePermit
   readonly options: MergeOptions
-  /** The permits of a train that ends in this one. The push includes all of them. */
+  /** The permits of a batch that ends with this one. The push includes all of them. */
   readonly batch?: readonly MergePermit[]
 }
 
@@ -16,9 +16,9 @@ export type PreparationResult = PreparedMerge | RejectedMerge
 export interface PreparedMerge {
   readonly kind: 'ready'
   readonly method: MergeStrategy
-  /** The commit to push, or the validated merge if GitHub makes its own. */
+  /** The commit to push, or the validated merge if GitHub creates the merge. */
   readonly commit: CommitSha
-  /** Moves the branch or asks GitHub to. Repeat only after a clear refusal. Rejects when the outcome is unknown. */
+  /** Updates the branch, directly or through GitHub. Repeat only after a clear rejection. Rejects if the outcome is unknown. */
   readonly act: () => Promise<MergeActionResult>
 }
 

@@ -1,8 +1,8 @@
-// Puts the missing check runs on a commit. Repeating it changes nothing (I18).
+// Adds the missing check runs to a commit. Idempotent (I18).
 import type { CommitSha } from '../change/ids.ts'
 import type { CheckRunContent, Forge } from '../ports/forge.ts'
 
-/** Those of `runs` that aren't in `present` with the same content. */
+/** The check runs in `runs` that are not in `present` with the same content. */
 export function findMissingChecks(
   runs: readonly CheckRunContent[],
   present: readonly Pick<CheckRunContent, 'name' | 'digest'>[],

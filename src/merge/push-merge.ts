@@ -1,5 +1,5 @@
-// Lands by compare-and-swap push of the validated merge or GitHub's signed twin. Required checks are put on that commit
-// first, on a temporary branch.
+// Merges with a compare-and-swap push of the validated merge or of GitHub's signed copy. Required checks are first added
+// to that commit on a temporary branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { SignedCommit } from '../ports/merge-api.ts'
 import { comparesMergeTrees } from '../gate/merge-requirements.ts'
@@ -18,7 +18,7 @@ import type { RejectedMerge } from './merge-options.ts'
 
 type PushStrategy = Extract<MergeStrategy, { kind: 'push' }>
 
-/** GitHub can take a second to see new checks. bors-ng and others wait, too. */
+/** GitHub can take a second to recognize new checks. bors-ng and other bots also wait. */
 const checkVisibilityTimeoutMs = 10_000
 const initialPauseMs = 250
 
@@ -41,13 +41,13 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
     if (staged.kind === 'taken')
       return {
         kind: 'refused',
-        reason: `catalog-bot did not create the branch ${formatTemporaryBranch(landing)}; delete or rename it`,
+        reason: `the branch ${formatTemporaryBranch(landing)} exists but was not created by catalog-bot; delete or rename it`,
         scope: 'pull',
       }
     if (staged.kind === 'refused')
       return {
         ...toRejectedMerge(staged, commit, false),
-        reason: `a temporary branch was refused: ${staged.reason}`,
+        reason: `GitHub rejected a temporary branch: ${staged.reason}`,
         scope: contentRejectionPattern.test(staged.text) ? 'pull' : 'branch',
       }
     triggerCrashPoint('staged')
@@ -56,7 +56,7 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
       if (signedCopy.unverified !== undefined)
         return {
           kind: 'refused',
-          reason: `GitHub does not verify the commit that it made: ${signedCopy.unverified}`,
+          reason: `GitHub did not verify the signature of the commit that it created: ${signedCopy.unverified}`,
           scope: 'branch',
         }
       commit = signedCopy.commit
@@ -69,12 +69,12 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
   return { kind: 'ready', method, commit, act: () => pushMerge(step, method, commit) }
 }
 
-/** Refusals of the pull request's content, which hold for any branch. */
+/** Rejections of the pull request's content, which apply to any branch. */
 const contentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
 
 const needsStaging = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
-/** GitHub's signed commit with the same parents and tree. git/push-merge.ts verifies those. */
+/** GitHub's signed commit with the same parents and tree. src/git/push-merge.ts verifies them. */
 async function createSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
   const { repository, merging } = options
   const { landing } = permit
@@ -87,14 +87,14 @@ async function createSignedCopy({ permit, options }: MergeAttempt): Promise<Sign
   return signedCopy
 }
 
-/** Checks that the gate doesn't require by default. */
+/** Checks that the gate does not require by default. */
 const optionalCheckNames = new Set(
   toCheckNames(allChecks.filter(({ demand }) => demand !== 'required').map(({ id }) => id)),
 )
 
 /**
- * Puts our passed check runs on the commit to be pushed. An optional failed one is left out, and nothing is pushed if
- * the branch requires it.
+ * Adds catalog-bot's passed check runs to the commit to be pushed. Omits a failed optional check. If the branch requires
+ * that check, nothing is pushed.
  */
 async function publishOwnChecks(
   { options, rules }: MergeAttempt,
@@ -104,13 +104,13 @@ async function publishOwnChecks(
   const passed = checks.filter(({ conclusion }) => conclusion === 'success')
   const others = checks.filter((check) => !passed.includes(check))
   if (passed.length === 0 || others.some(({ name }) => !optionalCheckNames.has(name)))
-    throw new Error('a permit was given though not all of our checks have passed')
+    throw new Error('a permit was issued although not all required checks passed')
   const wanted = new Set(rules?.checks.required.map(({ name }) => name))
   const [lacking] = others.filter(({ name }) => wanted.has(name))
   if (lacking !== undefined)
     return {
       kind: 'refused',
-      reason: `the branch requires the check "${lacking.name}", which has not passed`,
+      reason: `the branch requires the check "${lacking.name}", which did not pass`,
       scope: 'pull',
     }
   await publishMissingChecks(forge, commit, passed)
@@ -129,7 +129,7 @@ async function pushMerge(
     const result =
       batch === undefined ? await repository.pushMerge(permit, commit) : await pushBatch(batch, repository)
     if (result.kind === 'landed') return { kind: 'done' }
-    if (result.kind === 'base-moved') return { kind: 'race', why: 'the base branch has changed' }
+    if (result.kind === 'base-moved') return { kind: 'race', why: 'the base branch changed' }
     const isLate = checksFirst && isAwaitingChecks(result.text)
     if (!isLate || clock.now() + pause > until) return toRejectedMerge(result, commit, signed)
     await clock.sleep(pause)
@@ -137,11 +137,11 @@ async function pushMerge(
 }
 
 function pushBatch(batch: readonly MergePermit[], repository: GitRepository): Promise<MergePushResult> {
-  if (repository.pushMergeBatch === undefined) throw new TypeError('this repository lands one by one')
+  if (repository.pushMergeBatch === undefined) throw new TypeError('this repository does not support batches')
   return repository.pushMergeBatch(batch)
 }
 
-/** Whether every complaint is about a check that GitHub hasn't seen yet. */
+/** Whether every complaint is about a check that GitHub has not recognized yet. */
 function isAwaitingChecks(text: string): boolean {
   const complaints = text
     .split('\n')
@@ -160,7 +160,7 @@ function toRejectedMerge(
   return { kind: 'refused', reason, words: { by: 'push', text }, commit, isSigned }
 }
 
-/** Removes the temporary branch after any outcome. If that fails, the sweep does it. */
+/** Removes the temporary branch after any outcome. If that fails, the sweep removes it. */
 export async function removeTemporaryBranch({
   plan: { method },
   permit,

@@ -1,5 +1,5 @@
-// Which pull requests a person removed from the merge queue, read from the timeline in case a webhook is lost. A
-// removal blocks that head until an authorized person asks for the merge again.
+// Finds pull requests that a person removed from the merge queue. Reads the timeline, because a webhook can be lost. A
+// removal blocks that head until an authorized person requests the merge again.
 import { z } from 'zod'
 import type { PullComment } from '../change/snapshot.ts'
 import type { CommandRecord } from '../gate/commands.ts'
@@ -9,7 +9,7 @@ import { defineState, type StateStore } from '../ports/state.ts'
 import type { RecoverOptions } from './merge-options.ts'
 
 const removalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
-/** By pull request. store/prune.ts removes those of merged ones. */
+/** Keyed by pull request. src/store/prune.ts removes the records of merged pull requests. */
 const queueRemovalState = defineState<z.infer<typeof removalSchema>>('merge queue removal', {
   version: 1,
   read: (stored) => removalSchema.safeParse(stored).data,
@@ -17,7 +17,7 @@ const queueRemovalState = defineState<z.infer<typeof removalSchema>>('merge queu
 
 type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
 
-/** Records a person's new removal for this head and returns it. */
+/** Records and returns a person's new removal of this head. */
 export async function recordQueueRemoval(
   { repository, pull, head }: PullHead,
   { merging, store }: Pick<RecoverOptions, 'merging' | 'store'>,
@@ -31,7 +31,7 @@ export async function recordQueueRemoval(
   return { removal, isNew }
 }
 
-/** Who removed this head from the queue, unless a later /merge asks for it again. */
+/** Who removed this head from the queue, unless a later /merge requests it again. */
 export async function readQueueRemover(
   { repository, pull, head, comments }: PullHead & { readonly comments: readonly PullComment[] },
   commands: readonly CommandRecord[],

@@ -1,5 +1,5 @@
-// Learns a landing's result by reading alone: whether the pull request is on the branch, and whether that was validated
-// (T38, T39).
+// Reads the result of a merge: whether the pull request is on the branch, and whether that commit was validated
+// (docs/threats.md#t38 and T39).
 import type { CommitSha } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { GitRepository } from '../ports/repository.ts'
@@ -11,7 +11,7 @@ import type { RecoverOptions } from './merge-options.ts'
 export type ObservedMerge =
   /** On the branch, as validated. */
   | { readonly kind: 'landed'; readonly commit: CommitSha }
-  /** The branch holds something that wasn't validated. `onto`: the base of a real merge of the validated head. */
+  /** The commit on the branch was not validated. `onto`: the base of a real merge of the validated head. */
   | {
       readonly kind: 'mismatch'
       readonly commit: CommitSha
@@ -29,7 +29,7 @@ export async function readMergeResult(
 ): Promise<ObservedMerge> {
   const { repository } = options
   const method = intent.method ?? { kind: 'push', checksFirst: false, signed: false }
-  // Ask GitHub first, so that the commit it names can be fetched.
+  // Queries GitHub first, so that the commit it names can be fetched.
   const outcome = method.kind === 'push' ? undefined : await options.merging.readMergeState(intent.pull)
   if (!isFetched) await repository.fetch(intent.baseRef)
   triggerCrashPoint('fetched-for-audit')
@@ -43,12 +43,12 @@ export async function readMergeResult(
   return { kind: 'mismatch', commit, differs, onto }
 }
 
-/** A commit that isn't here can't be on a branch that was just fetched. */
+/** A commit that is missing locally cannot be on a branch that was just fetched. */
 async function isOnBranch(repository: GitRepository, tip: CommitSha, commit: CommitSha): Promise<boolean> {
   return repository.contains(tip, commit).catch(() => false)
 }
 
-/** How a landed commit differs from the validated one, in words. Undefined: it doesn't. */
+/** Describes how a merged commit differs from the validated one. Undefined if it does not differ. */
 async function describeDifference(
   intent: MergeIntent,
   commit: CommitSha,
@@ -58,20 +58,20 @@ async function describeDifference(
   const { method } = intent
   if (method?.kind === 'queue') {
     const group = await readGroupOfCommit(intent.repository, commit, options)
-    return group === undefined ? `no group of the merge queue with ${commit} was validated` : undefined
+    return group === undefined ? `no merge queue group that contains ${commit} was validated` : undefined
   }
   const tree = await repository.treeOf(commit)
-  if (tree !== intent.tree) return `${commit} has the tree ${tree}, and ${intent.tree} was validated`
+  if (tree !== intent.tree) return `${commit} has the tree ${tree}, but the validated tree is ${intent.tree}`
   const isExpected = await hasExpectedParents(
     repository,
     intent,
     commit,
     method?.kind === 'github-merge' ? method.method : 'merge',
   )
-  return isExpected ? undefined : `${commit} was not made on ${intent.base}, on which it was validated`
+  return isExpected ? undefined : `${commit} is not based on ${intent.base}, on which it was validated`
 }
 
-/** The base onto which GitHub merged the validated head just as we would. Undefined: it differs. */
+/** The base into which GitHub merged the validated head exactly as catalog-bot would. Undefined if the merge differs. */
 export async function findGitHubMergeBase(
   intent: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
@@ -88,8 +88,8 @@ export async function findGitHubMergeBase(
 }
 
 /**
- * The base of a rebase, or of a queue's squash. A rebase keeps messages, so a parent with one of the head's messages
- * belongs to it and must be judged, too.
+ * The base of a rebase, or of a squash by the queue. A rebase preserves messages, so a parent with one of the head's
+ * messages belongs to the rebase and must also be evaluated.
  */
 async function findRebaseBase(
   { base, head, method }: Pick<MergeIntent, 'base' | 'head' | 'method'>,

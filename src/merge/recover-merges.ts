@@ -1,13 +1,13 @@
-// Settles landings that were begun: reads what happened and records it. Unclear ones stay open.
+// Recovers merges that were started: reads and records their results. Merges with an unclear result remain open.
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { RecordedMergeOutcome, TreeMismatch, RecoverOptions } from './merge-options.ts'
 import { readMergeResult, type ObservedMerge } from './read-merge-result.ts'
 
-/** GitHub abandons an API request after ten seconds, so it won't merge later than this. */
+/** GitHub abandons an API request after ten seconds, so it does not merge later than this. */
 const lateMergeTimeoutMs = 30_000
-/** A merged commit that can't be judged for this long counts as wrong. */
+/** A merged commit that cannot be evaluated for this long counts as invalid. */
 const validationTimeoutMs = 600_000
 
 export type RecoveryResult =
@@ -15,20 +15,20 @@ export type RecoveryResult =
   | { readonly kind: 'mismatch'; readonly mismatch: TreeMismatch }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'queued' }
-  /** GitHub may still be at it. `isMerged`: it is on the branch but can't be judged yet. */
+  /** GitHub may still be processing the merge. `isMerged`: it is on the branch but cannot be evaluated yet. */
   | { readonly kind: 'unclear'; readonly isMerged?: boolean }
 
 export interface RecoveryHints {
-  /** The act's known result. Absent: no answer arrived. */
+  /** The known result of the action. Absent if no response arrived. */
   readonly heard?: 'refused' | 'done'
-  /** The branch was fetched after the act and contains it. */
+  /** The branch was fetched after the action and contains the commit. */
   readonly isFetched?: boolean
 }
 
 /**
- * Settles one intent. Under the branch's lease only we push, so a pushed commit missing from the branch won't arrive
- * through us, except a push under way, which lands exactly what was validated on its base. The branch is read again
- * before the next landing.
+ * Recovers one intent. Under the branch's lease, only this process pushes. A pushed commit that is missing from the
+ * branch can therefore arrive only through a push in progress, which merges exactly what was validated on its base. The
+ * branch is read again before the next merge.
  */
 export async function recoverMerge(
   intent: MergeIntent,
@@ -37,7 +37,7 @@ export async function recoverMerge(
 ): Promise<RecoveryResult> {
   const { heard } = how
   const isQueue = intent.method?.kind === 'queue'
-  // Ask the queue first: a merge in between is then found below, not taken for a removal.
+  // Reads the queue first, so that a merge in between is found below and not mistaken for a removal.
   if (isQueue && heard !== 'refused' && (await isQueued(intent, options))) return { kind: 'queued' }
   const observed = how.isFetched
     ? await readMergeResult(intent, options, true)
@@ -47,7 +47,7 @@ export async function recoverMerge(
       await recordMergeEnd(intent, options, 'landed', observed.commit)
       return observed
     case 'mismatch': {
-      // GitHub refused us, so another party merged it. That is judged as a push.
+      // GitHub rejected catalog-bot's merge, so someone else merged it. That merge is evaluated as a push.
       if (heard === 'refused') return recordAbandoned(intent, options)
       return recoverForeignMerge(intent, observed, options)
     }
@@ -57,7 +57,7 @@ export async function recoverMerge(
   if (isQueue && heard === 'done') return { kind: 'queued' }
   if (heard === 'done')
     return recordMismatch(
-      { intent, differs: `GitHub said that it was merged, and ${intent.baseRef} does not hold it` },
+      { intent, differs: `GitHub reported the merge, but ${intent.baseRef} does not contain it` },
       options,
     )
   const isFresh = options.clock.now() - (intent.begunAt ?? 0) < lateMergeTimeoutMs
@@ -65,7 +65,7 @@ export async function recoverMerge(
   return recordAbandoned(intent, options)
 }
 
-/** Judges a merge by GitHub on another base. It is wrong unless found right. */
+/** Evaluates a merge by GitHub on another base. It is invalid unless the evaluation passes. */
 async function recoverForeignMerge(
   intent: MergeIntent,
   { commit, onto, differs }: Extract<ObservedMerge, { kind: 'mismatch' }>,
@@ -88,7 +88,7 @@ async function isQueued({ baseRef, pull, head }: MergeIntent, { merging }: Recov
   return (await merging.readMergeQueue(baseRef)).some((entry) => entry.pull === pull && entry.head === head)
 }
 
-/** Waits until GitHub's servers, which learn one after the other, show what it did. */
+/** Retries until the merge is visible on GitHub's servers, which are eventually consistent. */
 async function readWithRetries(
   intent: MergeIntent,
   options: RecoverOptions,
@@ -109,8 +109,8 @@ async function recordMismatch(mismatch: TreeMismatch, options: RecoverOptions): 
 }
 
 /**
- * Settles all landings begun on a branch and answers with their results. Call it with the branch's lease, because
- * another holder's push may be under way.
+ * Recovers all merges that were started on a branch, and returns their results. Call it under the branch's lease, because
+ * another holder's push may be in progress.
  */
 export async function recoverBranchMerges(
   name: RepositoryName,
@@ -118,7 +118,7 @@ export async function recoverBranchMerges(
   options: RecoverOptions,
 ): Promise<readonly { readonly intent: MergeIntent; readonly settled: RecoveryResult }[]> {
   const intents = (await options.store.listPendingMerges(name)).filter(({ baseRef }) => baseRef === branch)
-  // They share one reading of the queue.
+  // All share one request for the queue.
   let queue: ReturnType<MergeApi['readMergeQueue']> | undefined
   const merging: MergeApi = {
     ...options.merging,
@@ -141,6 +141,6 @@ async function recordMergeEnd(
   outcome: RecordedMergeOutcome,
   commit?: MergeIntent['commit'],
 ): Promise<void> {
-  // A concurrent reader may have recorded the same outcome. Count it once.
+  // A concurrent reader may have recorded the same outcome. Counts it only once.
   if (await store.finishMerge(intent, outcome, commit)) onEnded?.(outcome)
 }

@@ -1,5 +1,5 @@
-// Settles what an earlier process began for a pull request that is not to land now: nobody else would come and read what
-// became of it, for landings on its branch may be none for days.
+// Recovers a merge that a crashed process left unfinished, for a pull request that is not being merged now. Otherwise,
+// its result could remain unread for days, until the next merge into its branch.
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { toLeaseName } from './lease-name.ts'
@@ -7,8 +7,8 @@ import type { RecoverOptions } from './merge-options.ts'
 import { recoverMerge } from './recover-merges.ts'
 
 /**
- * False when something is still open: another holds the lease of the branch, or GitHub may still be at it. What waits in a
- * merge queue is the queue's. Rejects with a GitError, ForgeError or StoreError.
+ * False if a merge is still open: another process holds the lease on the branch, or GitHub may still be processing the
+ * merge. Ignores pull requests in a merge queue. Rejects with a GitError, ForgeError, or StoreError.
  */
 export async function recoverPullMerges(
   name: RepositoryName,
@@ -27,7 +27,7 @@ export async function recoverPullMerges(
       continue
     }
     try {
-      // Under the lease: whoever had it may have settled some, or begun another.
+      // Reads again under the lease, because its previous holder may have recovered some merges or started another.
       for (const intent of await store.listPendingMerges(name))
         if (intent.pull === pull && intent.baseRef === branch && intent.method?.kind !== 'queue')
           if ((await recoverMerge(intent, options)).kind === 'unclear') isAll = false

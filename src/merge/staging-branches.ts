@@ -1,4 +1,4 @@
-// Removes temporary branches that a dead process left. Checks soon after a landing made one, and rarely otherwise.
+// Removes temporary branches that a crashed process left. Checks soon after a merge creates one, and rarely otherwise.
 import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -23,18 +23,18 @@ const stagingUseCache = defineCache<'used' | 'clean'>('temporary branches', {
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
 })
 
-/** Commits put on temporary branches, newest first, by base branch, whose lease guards them. */
+/** Commits on temporary branches, newest first, keyed by base branch. The lease on the base branch guards them. */
 const stagedCommitsState = defineState<readonly StagedCommit[]>('staged commits', {
   version: 1,
   read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
 })
-/** A branch that catalog-bot made, with a commit it put there. */
+/** A branch that catalog-bot created, with a commit that it added. */
 type StagedCommit = { readonly branch: string; readonly commit: string }
 const maxStagedCommits = 50
 
 type StagedMerge = Pick<ValidatedMerge, 'repository' | 'pull' | 'baseRef' | 'commit'>
 
-/** Call this before putting a commit on a temporary branch. Only recorded branches are ever removed. */
+/** Call this before adding a commit to a temporary branch. Only recorded branches are removed. */
 export async function recordStagedCommit(
   merge: StagedMerge,
   commit: CommitSha,
@@ -44,10 +44,14 @@ export async function recordStagedCommit(
   const known = (await store.readState(stagedCommitsState, repository, baseRef)) ?? []
   const staged = [{ branch: formatTemporaryBranch(merge), commit }, ...known].slice(0, maxStagedCommits)
   await store.writeState(stagedCommitsState, repository, new Map([[baseRef, staged]]))
-  await store.putCached(stagingUseCache, new Map([[repositoryKey(repository), 'used']]), stagingUseCacheSeconds)
+  await store.putCached(
+    stagingUseCache,
+    new Map([[repositoryKey(repository), 'used']]),
+    stagingUseCacheSeconds,
+  )
 }
 
-/** Removes a branch while its tip is a recorded commit. With another tip it is no longer ours. */
+/** Removes a branch only if its tip is a recorded commit. With another tip, the branch belongs to someone else. */
 export async function removeStagingBranch(
   { repository: name, baseRef }: Pick<ValidatedMerge, 'repository' | 'baseRef'>,
   branch: string,
@@ -72,7 +76,7 @@ export interface StagingSweepContext {
   readonly leaseSeconds: number
 }
 
-/** Removes our leftovers. Branches in use are under their base branch's lease and stay. */
+/** Removes leftover branches. Branches in use remain, because the lease on their base branch is taken. */
 export async function removeLeftoverStagingBranches(
   name: RepositoryName,
   ctx: StagingSweepContext,

@@ -1,4 +1,4 @@
-// The last check before a landing that GitHub still shows what the permit was made for.
+// Checks immediately before a merge that GitHub's state still matches the permit.
 import type { PullNumber } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import { canAffectPulls, findAffectedPulls } from '../evaluate/closed-pulls.ts'
@@ -9,29 +9,29 @@ import type { EvaluatedPull } from './merge-options.ts'
 
 type SnapshotSource = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
-/** Why the permit no longer holds. Undefined: it holds. */
+/** Why the permit is no longer valid. Undefined if it is valid. */
 export async function findSnapshotChange(
   examined: EvaluatedPull,
   forge: SnapshotSource,
-  /** A train member's base isn't on the branch yet, so its base isn't compared. */
+  /** The base of a batch member is not on the branch yet, so it is not compared. */
   instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
 ): Promise<string | undefined> {
   const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
   if (fresh === null || !isSameSnapshot({ ...fresh, ...instead }, examined.snapshot))
-    return 'the pull request has changed'
+    return 'the pull request changed'
   return findAffectedPullsChange(examined, forge)
 }
 
 /**
- * findSnapshotChange() for the pull requests of a train. One joint request confirms the unchanged ones; the others are read
- * one by one. The push itself checks the base.
+ * findSnapshotChange() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
+ * by one. The push itself verifies the base.
  */
 export async function findChangedPulls(
   members: readonly EvaluatedPull[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const same = await (forge.findUnchanged?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
-  // They share one reading of the open pull requests.
+  // All share one request for the open pull requests.
   let open: ReturnType<Forge['openPulls']> | undefined
   const source: SnapshotSource = {
     readSnapshot: (pull, how) => forge.readSnapshot(pull, how),
@@ -54,12 +54,12 @@ async function findAffectedPullsChange(
 ): Promise<string | undefined> {
   return (await hasSameAffectedPulls(examined, forge))
     ? undefined
-    : 'it would close other pull requests than those that were judged'
+    : 'the merge would close other pull requests than those that were checked'
 }
 
 /**
- * Whether it is still in the epoch in which it was judged. Comments on an earlier state don't count if it changed and
- * changed back (T21). Only changes that this bot saw are known.
+ * Whether the pull request is still in the epoch in which it was evaluated. Comments on an earlier state do not count if
+ * the pull request changed and changed back (docs/threats.md#t21). Only changes that catalog-bot observed are known.
  */
 export async function isInSameEpoch(
   { epoch, snapshot }: EvaluatedPull,
@@ -70,7 +70,7 @@ export async function isInSameEpoch(
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
 }
 
-export const epochChangedMessage = 'the pull request was something else in between'
+export const epochChangedMessage = 'the pull request changed and changed back'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
@@ -79,8 +79,8 @@ function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
 }
 
 /**
- * Whether the pull requests that the landing would close are unchanged since they were judged. Later changes go unseen,
- * because GitHub offers no such condition for a push.
+ * Whether the pull requests that the merge would close are unchanged since the evaluation. Later changes go undetected,
+ * because GitHub does not support such a condition for a push.
  */
 async function hasSameAffectedPulls(
   { snapshot, carried }: EvaluatedPull,
@@ -105,10 +105,10 @@ function toComparableSnapshot(snapshot: PullSnapshot) {
     ...snapshot,
     labels: snapshot.labels.toSorted(),
     reviews: snapshot.reviews.toSorted(byId),
-    // The bot edits its own comment while it works. People's comments are commands and must be unchanged.
+    // catalog-bot edits its comment while it works. Comments by people can be commands, so they must be unchanged.
     comments: snapshot.comments
       .filter(({ author }) => author?.kind === 'user')
-      // GitHub's interfaces can show two forms of a comment's global id.
+      // GitHub's APIs can return two forms of a comment's global id.
       .map(({ node: _, ...comment }) => comment)
       .toSorted(byId),
   }

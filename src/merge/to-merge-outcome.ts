@@ -1,4 +1,4 @@
-// What a refusal comes to: its words sorted by whom they concern, or what we know better than its words.
+// Converts a rejection to an outcome. Classifies GitHub's message by scope, unless the caller already knows the scope.
 import { classifyRejection } from './classify-rejection.ts'
 import type { MergeOutcome, RejectedMerge } from './merge-options.ts'
 
@@ -9,7 +9,7 @@ export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
     return { kind: 'refused', refusal: rejection }
   }
   const rejection = classifyRejection(words, { commit, isSigned })
-  // Wherever it was met, an unknown text is not the branch's yet.
+  // An unrecognized message does not affect the branch yet, regardless of its context.
   if (scope !== undefined && (scope === 'pull' || rejection.isKnown))
     return { kind: 'refused', refusal: { ...rejection, scope, reason, retrySoon: false } }
   return rejection.scope === 'race'

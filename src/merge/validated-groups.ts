@@ -1,10 +1,10 @@
-// Records the merge queue groups judged good, to check what the queue lands.
+// Records the merge queue groups that passed, to verify what the queue merges.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { defineState } from '../ports/state.ts'
 import type { RecoverOptions } from './merge-options.ts'
 
-/** A good group: its commit's tree was validated on this base, with these pull requests' heads. */
+/** A group that passed: the tree of its commit was validated on this base, with these heads of pull requests. */
 export interface ValidatedQueueGroup {
   readonly head: CommitSha
   readonly tree: TreeSha
@@ -14,7 +14,7 @@ export interface ValidatedQueueGroup {
 }
 
 const latestKey = 'latest'
-/** The queue builds no more groups on top of one another. */
+/** The queue does not build more groups on top of one another. */
 const maxRecordedGroups = 100
 
 const validatedGroupsState = defineState<readonly ValidatedQueueGroup[]>('good group', {
@@ -24,7 +24,7 @@ const validatedGroupsState = defineState<readonly ValidatedQueueGroup[]>('good g
 
 type QueueGroupContext = Pick<RecoverOptions, 'repository' | 'store'>
 
-/** Call this before GitHub learns that the group is good, so nothing lands without a record. */
+/** Call this before GitHub learns that the group passed, so that nothing is merged without a record. */
 export async function recordValidatedGroup(
   name: RepositoryName,
   group: ValidatedQueueGroup,
@@ -47,8 +47,8 @@ export async function readValidatedGroup(
 }
 
 /**
- * The good group that put a commit on its branch: the commit's own, or a landed one above it, whose whole tree was
- * validated.
+ * The validated group that brought a commit to its branch: the commit's group, or a later merged group whose whole tree
+ * was validated.
  */
 export async function readGroupOfCommit(
   name: RepositoryName,

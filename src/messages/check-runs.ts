@@ -9,6 +9,7 @@ import { describeSimulatedInstalls } from './describe-simulated-installs.ts'
 import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
 import { truncateText } from './truncate-text.ts'
 import type { ReportOptions } from './report-options.ts'
+import { capitalize } from './sentence.ts'
 import { checkNamePrefix, type ReportedAnnotation, type ReportedCheck } from './reported-check.ts'
 import { createTracedLineLookup } from './traced-line.ts'
 
@@ -35,9 +36,12 @@ export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOp
   const { errors, warnings } = countFindings(outcome.findings)
   const mergeBlockers = id === 'ownership' ? formatMergeBlockers(verdict) : []
   const summary = truncateText([...mergeBlockers, renderCheckSummary(outcome, verdict, options)].join('\n\n'))
-  const base = { name, annotations: renderAnnotations(outcome.findings, options), summary }
+  // An annotation would show an author an error in a file that their change doesn't touch.
+  const annotated = outcome.findings.filter(({ isOnBase }) => isOnBase !== true)
+  const base = { name, annotations: renderAnnotations(annotated, options), summary }
   if (errors > 0) {
-    const title = `${formatFindingCounts(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
+    const isBaseBroken = annotated.every(({ severity }) => severity !== 'error')
+    const title = `${formatFindingCounts(errors, warnings)}${isBaseBroken ? `; already on ${verdict.baseRef}` : ''}${outcome.isOptional ? '; not required to merge' : ''}`
     return { ...base, status: 'completed', conclusion: 'failure', title }
   }
   // An optional check without a response has not passed, but does not block the merge.
@@ -68,7 +72,7 @@ export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOp
 function formatMergeBlockers({ reasons }: PullVerdict): readonly string[] {
   return reasons
     .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
-    .map(({ text }) => `${escapeMarkdown(text.charAt(0).toUpperCase() + text.slice(1))}.`)
+    .map(({ text }) => `${escapeMarkdown(capitalize(text))}.`)
 }
 
 function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options: ReportOptions): string {

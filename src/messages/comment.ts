@@ -8,6 +8,7 @@ import {
   compareBySeverity,
   renderErrorBoxes,
   formatOverrideHelp,
+  renderBaseErrorsTable,
   renderWarningsTable,
 } from './describe-findings.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -52,14 +53,16 @@ function renderSections(
   const change = renderChanges(options)
   const errors = landed === undefined ? collectErrors(verdict) : []
   const others = collectOtherFindings(verdict, errors)
+  const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
+  const baseErrors = errors.filter(({ isOnBase }) => isOnBase === true)
   return [
     commentMarker,
     `### ${renderHeadline(steps, options)}`,
     ...change.open,
     ...(landed === undefined ? [] : renderMergeResult(landed, options)),
     ...(options.meanwhile ?? []).map((line) => `> ${line}`),
-    ...renderErrorBoxes(errors, verdict, options, (options.meanwhile ?? []).length > 0),
-    ...(errors.length > 0 ? formatOverrideHelp(errors) : []),
+    ...renderErrorBoxes(ownErrors, verdict, options, (options.meanwhile ?? []).length > 0),
+    ...(ownErrors.length > 0 ? formatOverrideHelp(ownErrors) : []),
     ...renderGraph(options.graph, landed !== undefined),
     // After a merge, the check results no longer matter.
     ...(verdict.outcomes.length > 0 && landed === undefined
@@ -67,6 +70,7 @@ function renderSections(
       : []),
     ...(traceId === undefined ? formatNextSteps(steps) : [formatInternalError(traceId)]),
     ...change.folded,
+    ...(baseErrors.length > 0 ? [renderBaseErrorsTable(baseErrors, verdict, options)] : []),
     ...(others.length > 0 ? [renderWarningsTable(others, verdict, options)] : []),
     ...(options.withoutOffers === true ? [] : renderOffers(verdict)),
     ...renderCommands(options),

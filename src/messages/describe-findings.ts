@@ -102,10 +102,39 @@ function describeSimilarFindings(
   })
   const uniqueLines = [...new Set(lines)].filter((line) => line !== '- ')
   const left = others.length - Math.min(others.length, maxSimilarFindings)
-  return left > 0 ? [...uniqueLines, `- … and ${left} more for this rule. The check runs list them.`] : uniqueLines
+  return left > 0
+    ? [...uniqueLines, `- … and ${left} more for this rule. The check runs list them.`]
+    : uniqueLines
 }
 
 export function renderWarningsTable(
+  findings: readonly Finding[],
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
+): string {
+  const title = findings.every(({ severity }) => severity === 'warning')
+    ? `${findings.length} ${findings.length === 1 ? 'warning' : 'warnings'}`
+    : `Warnings and notes (${findings.length})`
+  return renderFindingsTable(title, findings, commits, options)
+}
+
+/** Errors that the pull request did not cause. */
+export function renderBaseErrorsTable(
+  findings: readonly Finding[],
+  commits: VerdictCommits & Pick<PullVerdict, 'baseRef'>,
+  options: FindingLinkOptions,
+): string {
+  const count = findings.length === 1 ? '1 error' : `${findings.length} errors`
+  return renderFindingsTable(
+    `${count} already on ${escapeMarkdown(commits.baseRef)}`,
+    findings,
+    commits,
+    options,
+  )
+}
+
+function renderFindingsTable(
+  title: string,
   findings: readonly Finding[],
   commits: VerdictCommits,
   options: FindingLinkOptions,
@@ -117,9 +146,6 @@ export function renderWarningsTable(
     return `| ${location} | ${escapeMarkdown(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
   })
   const left = findings.length - rows.length
-  const title = findings.every(({ severity }) => severity === 'warning')
-    ? `${findings.length} ${findings.length === 1 ? 'warning' : 'warnings'}`
-    : `Warnings and notes (${findings.length})`
   return [
     `<details><summary>${title}</summary>`,
     ['| Location | Problem | Fix |', '|---|---|---|', ...rows].join('\n'),

@@ -30,7 +30,7 @@ export function formatMergeMethod(method: MergeStrategy | undefined): string {
     case 'queue':
       return "through GitHub's merge queue"
     case 'github-merge':
-      return `by GitHub (${method.method})`
+      return `GitHub merges the pull request (${method.method})`
     case 'push': {
       const how = [...(method.checksFirst ? ['checks first'] : []), ...(method.signed ? ['signed'] : [])]
       return `catalog-bot pushes the validated merge${how.length > 0 ? ` (${how.join(', ')})` : ''}`

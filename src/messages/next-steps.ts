@@ -121,9 +121,16 @@ function getErrorSteps({ outcomes, reasons, waiting, baseRef }: PullVerdict): re
         what: `Fix ${toCodeSpan(configPath)} on ${toCodeSpan(baseRef)}. No action is needed from the author.`,
       },
     ]
-  const groups = groupSimilarFindings(errors).length
-  const isAll = reasons.every((reason) => reason.code === 'findings')
-  const noun = groups === errors.length ? 'error' : 'problem'
+  const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
+  const baseStep = {
+    headline: `❌ Blocked: ${toCodeSpan(baseRef)} is already broken`,
+    who: 'a maintainer',
+    what: `Fix the errors on ${toCodeSpan(baseRef)}, or revert the commit that introduced them. catalog-bot then checks this pull request again. No action is needed from the author.`,
+  }
+  if (errors.length > 0 && ownErrors.length === 0) return [baseStep]
+  const groups = groupSimilarFindings(ownErrors).length
+  const isAll = ownErrors.length === errors.length && reasons.every((reason) => reason.code === 'findings')
+  const noun = groups === ownErrors.length ? 'error' : 'problem'
   const headline = `❌ ${groups === 1 ? `One ${noun}` : `${spellOutCount(groups)} ${noun}s`} to fix`
   // A pushed image is no new commit, so only a command starts the checks again.
   const retry = errors.some(({ rule }) => rule === imageMissing.id)
@@ -135,6 +142,7 @@ function getErrorSteps({ outcomes, reasons, waiting, baseRef }: PullVerdict): re
       who: 'you',
       what: ['Push a fix.', retry, ...describeApprovalAfterFix(reasons, waiting)].join(' '),
     },
+    ...(ownErrors.length < errors.length ? [baseStep] : []),
   ]
 }
 

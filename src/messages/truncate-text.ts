@@ -4,5 +4,5 @@ export const maxTextLength = 60_000
 export function truncateText(text: string): string {
   if (text.length <= maxTextLength) return text
   const end = text.lastIndexOf('\n', maxTextLength)
-  return `${text.slice(0, end > 0 ? end : maxTextLength)}\n\n… This text is too long for GitHub. To see all of it, run `catalog-bot check`.`
+  return `${text.slice(0, end > 0 ? end : maxTextLength)}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
 }

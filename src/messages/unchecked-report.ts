@@ -1,4 +1,4 @@
-// Reports for pull requests that catalog-bot no longer evaluates: those for unserved branches, and those merged by others.
+// Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by others.
 import type { MergedCommitVerdict } from '../gate/verdict.ts'
 import { commentMarker } from './comment.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -32,7 +32,7 @@ export interface ExternalMergeView {
 }
 
 const verdictMessages = {
-  valid: '✅ catalog-bot checked the merged commit, and all checks pass.',
+  valid: '✅ catalog-bot checked the merged commit against its parent, and all checks passed.',
   invalid: '❌ catalog-bot would not have merged this commit:',
   unknown: '⚠️ catalog-bot could not determine whether this commit is valid:',
 } as const

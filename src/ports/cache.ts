@@ -1,6 +1,6 @@
-// The cache: values that may be lost at any time at the cost of asking again. Lasting records belong in State.
+// A cache whose values can be lost at any time, at the cost of another request. Durable records belong in State.
 
-/** A kind of cached value, declared once for all that use it, by `defineCache`. Values are JSON. */
+/** A kind of cached value, declared once with `defineCache`. Values are JSON. */
 export interface CacheNamespace<Value> {
   readonly kind: 'cache'
   /** Name and version. Values of other versions are never read. */
@@ -9,8 +9,8 @@ export interface CacheNamespace<Value> {
 }
 
 /**
- * Declares a kind of cached value. Raise `version` when the shape or the meaning changes. A value that `read` answers
- * with undefined counts as lost.
+ * Declares a kind of cached value. Increment `version` when the shape or the meaning changes. A value for which `read` returns
+ * undefined counts as lost.
  */
 export function defineCache<Value>(
   name: string,

@@ -1,9 +1,9 @@
-// The only source of time: real below the line, set by hand in tests.
+// The only source of time. It is the system clock in production and controlled by hand in tests.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds on a clock that is never set back: for spans, not for dates. Absent: use `now()`. */
+  /** Milliseconds on a monotonic clock, for durations and not for dates. If absent, use `now()`. */
   elapsed?(): number
   sleep(
     milliseconds: number,

@@ -1,4 +1,4 @@
-// Records each webhook delivery together with the jobs it asks for, or neither.
+// Records each webhook delivery together with the jobs that it triggers, atomically.
 import type { Job } from './jobs.ts'
 import type { RecordedPush } from './pull-memory.ts'
 
@@ -12,8 +12,8 @@ export interface WebhookDelivery {
 
 export interface WebhookDeliveries {
   /**
-   * In one transaction: records the delivery and enqueues its jobs. A known GUID changes nothing and answers
-   * 'duplicate'. A job equal to a waiting one is coalesced into it. `push` is recorded for `listPushers`.
+   * Records the delivery and enqueues its jobs, in one transaction. A known GUID changes nothing and results in 'duplicate'.
+   * A job that equals a waiting one is coalesced into it. `push` is recorded for `listPushers`.
    */
   accept(delivery: WebhookDelivery, jobs: readonly Job[], push?: RecordedPush): Promise<'new' | 'duplicate'>
 }

@@ -1,5 +1,4 @@
-// GitHub in our own words. Octokit's types never pass this port. Merging isn't here: see merge-api.ts and
-// Repository.land().
+// GitHub in catalog-bot's own types. Octokit's types never cross this port. For merging, see merge-api.ts and repository.ts.
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
 import type { AnswerByKind, CheckQuestion } from '../checks/questions.ts'
@@ -10,7 +9,7 @@ import type { Suggestion } from '../messages/suggestions.ts'
 
 export type ForgeQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
-/** `name` is unique per head among ours. `digest` identifies the content. */
+/** `name` is unique per head among catalog-bot's check runs. `digest` identifies the content. */
 export interface CheckRunContent extends ReportedCheck {
   readonly digest: string
 }
@@ -20,14 +19,14 @@ export type ForgeAction =
       readonly kind: 'put-check'
       readonly head: CommitSha
       readonly run: CheckRunContent
-      /** Our check runs as just read. Absent: they are read. */
+      /** catalog-bot's check runs, if they were just read. If absent, they are read. */
       readonly present?: OwnReports['checks']
     }
   | {
       readonly kind: 'put-checks'
       readonly head: CommitSha
       readonly runs: readonly CheckRunContent[]
-      /** Our check runs as just read. Absent: they are read. */
+      /** catalog-bot's check runs, if they were just read. If absent, they are read. */
       readonly present?: OwnReports['checks']
     }
   /** Makes our suggestions on a pull request exactly these: one review for new ones, without outdated ones. */
@@ -42,7 +41,7 @@ export type ForgeAction =
       readonly kind: 'put-comment'
       readonly pull: PullNumber
       readonly body: string
-      /** Our comments as read, and when. Absent: they are read. */
+      /** catalog-bot's comments, and when they were read. If absent, they are read. */
       readonly present?: ObservedComment
     }
   | {
@@ -72,7 +71,7 @@ export type ForgeAction =
       readonly state: 'success' | 'failure'
       /** At most 140 characters. */
       readonly description: string
-      /** Comes and goes, as previews do. */
+      /** True for temporary deployments, such as previews. */
       readonly isTransient: boolean
     }
   /** Our pull request with exactly this tree on top of `parent`. An existing one is answered. */
@@ -103,7 +102,7 @@ export type ForgeAction =
       readonly kind: 'move-own-branch'
       /** Starts with `ownBranchPrefix`. */
       readonly branch: string
-      /** Absent: the branch doesn't exist yet. */
+      /** Absent if the branch doesn't exist yet. */
       readonly from?: CommitSha | undefined
       readonly to: CommitSha
     }
@@ -141,7 +140,9 @@ export interface CommitFile {
   readonly isExecutable: boolean
 }
 
-/** The prefix of the branches our App makes for its own pull requests. It moves no others for them. */
+/**
+ * The prefix of the branches that catalog-bot creates for its own pull requests. It does not move other branches for them.
+ */
 export const ownBranchPrefix = 'catalog-bot/add/'
 
 export interface OwnPull {
@@ -160,30 +161,30 @@ export interface OwnIssue {
 export interface OwnCheck {
   readonly name: string
   readonly digest: string
-  /** A completed run isn't reused. Absent: unknown. */
+  /** A completed run isn't reused. Absent if unknown. */
   readonly isOver?: boolean
-  /** GitHub's conclusion, such as `success`. Absent: none yet, or unknown. */
+  /** GitHub's conclusion, such as `success`. Absent if the check has not finished or if the conclusion is unknown. */
   readonly conclusion?: string
   readonly url?: string
 }
 
-/** Our report on a pull request. */
+/** catalog-bot's report on a pull request. */
 export interface OwnComment {
   readonly id: number
   readonly body: string
   readonly updatedAt: string
 }
 
-/** Our one comment as read at `readAt`. */
+/** catalog-bot's comment, as read at `readAt`. */
 export interface ObservedComment {
   readonly comment?: OwnComment
-  /** Later comments of ours with the same report, to be removed. Absent: none were seen. */
+  /** Later comments of catalog-bot with the same report, which must be removed. Absent if there are none. */
   readonly duplicates?: readonly number[]
   /** Milliseconds on this process's monotonic clock. */
   readonly readAt: number
 }
 
-/** What GitHub shows of ours now. Jobs write only what differs, so repeating one changes nothing. */
+/** catalog-bot's content on GitHub. Jobs write only what differs, so repeating a job changes nothing. */
 export interface OwnReports extends ObservedComment {
   /** The commit of these check runs. */
   readonly head: CommitSha
@@ -201,30 +202,30 @@ export interface WorkflowRun {
   readonly createdAt: string
 }
 
-/** What one list call says about a pull request: enough to see whether it changed. */
+/** The data of a pull request in a list response, which is enough to detect changes. */
 export interface OpenPullSummary {
   readonly pull: PullNumber
   readonly head: CommitSha
   readonly baseRef: string
-  /** Null: the account was deleted. */
+  /** Null if the account was deleted. */
   readonly author: UserId | null
   readonly draft: boolean
   readonly labels: readonly string[]
-  /** Changes with pushes, reviews, comments, labels and edits. */
+  /** Changes with pushes, reviews, comments, labels, and edits. */
   readonly updatedAt: string
 }
 
-/** GitHub's counts for a pull request. A hint of what a look costs, so it isn't part of the snapshot. */
+/** GitHub's counts for a pull request. Estimates the cost of an evaluation, so it isn't part of the snapshot. */
 export interface PullSize {
   readonly files: number
   readonly lines: number
   readonly comments: number
 }
 
-/** What the first request tells of a pull request. */
+/** The data of a pull request in the response to the first request. */
 export interface PullCounts {
   readonly author: GitHubAccount | null
-  /** Undefined: GitHub gives no numbers. */
+  /** Undefined if GitHub doesn't return the numbers. */
   readonly size: PullSize | undefined
 }
 
@@ -234,17 +235,17 @@ export interface ForgeActionResult {
   readonly pull?: PullNumber
   readonly commit?: CommitSha
   readonly url?: string
-  /** The address of each check run by name. */
+  /** The URL of each check run, by name. */
   readonly urls?: ReadonlyMap<string, string>
 }
 
-/** One repository with one installation's token. Methods reject with a ForgeError when GitHub can't be asked. */
+/** One repository with one installation's token. Methods reject with a ForgeError if a request to GitHub fails. */
 export interface Forge {
   readonly repository: RepositoryName
   /**
-   * Reads all that a decision on a pull request needs, so that its parts agree (T45). Null when it doesn't exist.
-   * `anew`: ignores remembered comments, as a landing must. `onCounts` hears the size once and is awaited before the
-   * rest is read. `onOwnReports` hears what of ours is on it, if the same requests told that.
+   * Reads everything that a decision on a pull request needs, consistently (docs/threats.md#t45). Null if it doesn't exist.
+   * `anew`: ignores cached comments, as a merge must. `onCounts` receives the size once and is awaited before the rest is
+   * read. `onOwnReports` receives catalog-bot's content on the pull request, if the same requests returned it.
    */
   readSnapshot(
     pull: PullNumber,
@@ -255,42 +256,44 @@ export interface Forge {
     },
   ): Promise<PullSnapshot | null>
   /**
-   * Those pull requests that one request shows unchanged since their snapshots, apart from the tip of their base. Says
-   * nothing about the others. Absent: not supported.
+   * The pull requests that one request shows to be unchanged since their snapshots, except for the tip of the base branch.
+   * The others can be changed or unchanged. Absent if not supported.
    */
   findUnchanged?(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPullSummary[]>
-  /** `kept`: allows an answer up to a minute old. Landing, publishing and signing must not use it. */
+  /** `kept`: allows a response that is up to one minute old. Merging, publishing, and signing must not use it. */
   defaultBranch(options?: { readonly allowCached?: boolean }): Promise<string>
   branches(): Promise<readonly string[]>
-  /** What a branch requires of a push, read fresh. The answer lists what can't be read. */
+  /** The requirements of a branch for a push, without caching. The result lists what can't be read. */
   branchRules(branch: string): Promise<BranchRules>
-  /** What our App may do here. Undefined: unknown. */
+  /** The permissions of the App in this repository. Undefined if unknown. */
   permissions(): Promise<TokenPermissions | undefined>
-  /** Never rejects: unclear answers are `unknown`. */
+  /** Never rejects. Unclear answers are `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerByKind[Q['kind']]>
   readOwnReports(pull: PullNumber, head: CommitSha): Promise<OwnReports>
-  /** Our check runs on a commit, including commits without a pull request. */
+  /** catalog-bot's check runs on a commit, including commits without a pull request. */
   readOwnChecks(commit: CommitSha): Promise<OwnReports['checks']>
   /**
-   * The states of other Apps' check runs and statuses on a commit, in a fixed order, at most a thousand of each. Leaves
-   * out statuses if the installation hasn't accepted `statuses: read`.
+   * The states of other Apps' check runs and statuses on a commit, in a fixed order, at most a thousand of each. Omits
+   * statuses if the installation hasn't accepted `statuses: read`.
    */
   readOtherChecks(commit: CommitSha): Promise<readonly string[]>
-  /** Unresolved conversations among the first and the last hundred. Undefined: GitHub doesn't say. */
+  /** Unresolved conversations among the first and the last hundred. Undefined if GitHub doesn't return them. */
   countOpenThreads(pull: PullNumber): Promise<number | undefined>
   /**
-   * Our App's issue that starts with `marker`: preferably this number, else an open one, else the newest. Anyone can
-   * write our marker, so only the App's own issues count (T56).
+   * The App's issue that starts with `marker`: preferably this number, otherwise an open one, otherwise the newest. Anyone can
+   * write the marker, so only the App's own issues count (docs/threats.md#t56).
    */
   findOwnIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
-  /** The pull request whose merge brought this commit to a branch. Undefined: none or several. */
+  /** The pull request whose merge added this commit to a branch. Undefined if there are none or several. */
   findMergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
-  /** Our App's pull request for a branch: the open one, else the newest. */
+  /** The App's pull request for a branch: the open one, otherwise the newest. */
   findOwnPull(branch: string, base: string): Promise<OwnPull | undefined>
-  /** Answers with the comment's time, the number of what was opened, the commit made, or the check runs' addresses. */
+  /**
+   * Resolves to the time of the comment, the number of what was opened, the created commit, or the URLs of the check runs.
+   */
   perform(action: ForgeAction): Promise<ForgeActionResult>
-  /** The newest runs that a dispatch of this kind started on a branch, newest first. */
+  /** The most recent runs that a dispatch of this kind started on a branch, newest first. */
   listDispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',
     branch: string,

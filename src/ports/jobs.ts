@@ -1,4 +1,4 @@
-// Jobs that wait, and the worker that runs them.
+// The job queue, and the worker that runs the jobs.
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -13,7 +13,7 @@ interface BranchJob extends RepositoryJob {
   readonly branch: string
 }
 
-/** A look at a pull request, or at what a push to a branch means for its catalogs. */
+/** Evaluates a pull request, or the effect of a push on the catalogs of a branch. */
 export type Job =
   | ({ readonly kind: 'pull' } & PullJob)
   | ({ readonly kind: 'branch' } & BranchJob)
@@ -34,16 +34,16 @@ export type Job =
   | ({ readonly kind: 'scan' } & RepositoryJob)
 
 export interface JobQueue {
-  /** Enqueues a job. It is coalesced with an equal waiting one, and the earlier time counts. */
+  /** Enqueues a job. An equal waiting job is coalesced with it, and the earlier time applies. */
   enqueue(job: Job, afterSeconds?: number): Promise<void>
 }
 
-/** Jobs of one kind that run or could run now. */
+/** Jobs of one kind that are running or ready to run. */
 export interface WaitingJobs {
   readonly kind: Job['kind']
   readonly waiting: number
   readonly running: number
-  /** How long the oldest has been ready to run. */
+  /** How long the oldest job has been ready to run. */
   readonly oldestSeconds: number
 }
 
@@ -54,9 +54,9 @@ export interface QueueLength {
 export interface JobRunner {
   /**
    * Runs jobs until `stop()`: one at a time per key (repository and pull, or repository and branch), at most
-   * `concurrency` in total. A rejected job is retried with back-off; a dead process's jobs are taken over. An equal job
-   * that arrives while one runs runs once more afterwards. `waiting`: running jobs that only wait for others and so
-   * take no place.
+   * `concurrency` in total. Retries a rejected job with back-off, and takes over the jobs of a dead process. If an equal job
+   * arrives while one is running, it runs once more afterwards. `waiting`: running jobs that only wait for other jobs and
+   * therefore don't count.
    */
   work(
     handler: (job: Job) => Promise<void>,

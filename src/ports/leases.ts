@@ -2,14 +2,14 @@
 
 export interface Lease {
   readonly name: string
-  /** Increases with every holder, so an old holder's token is refused (T44). */
+  /** Increases with every holder, so that the token of an earlier holder is rejected (docs/threats.md#t44). */
   readonly fence: number
 }
 
 export interface Leases {
-  /** Survives the process. Undefined while another holder's lease is valid. */
+  /** The lease outlives the process. Undefined while another holder's lease is valid. */
   acquireLease(name: string, seconds: number): Promise<Lease | undefined>
-  /** False when the lease is lost. */
+  /** False if the lease is lost. */
   renewLease(lease: Lease, seconds: number): Promise<boolean>
   releaseLease(lease: Lease): Promise<void>
 }

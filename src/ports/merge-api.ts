@@ -1,5 +1,5 @@
-// GitHub's own ways to merge a pull request and to read the result. Calls that can move a base branch take a merge
-// permit; none is repeated automatically (T39).
+// GitHub's API for merging a pull request and reading the result. Calls that can move a base branch require a merge permit,
+// and are never retried automatically (docs/threats.md#t39).
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
@@ -12,7 +12,7 @@ export type MergeResponse =
   | { readonly kind: 'race'; readonly why: string }
   | { readonly kind: 'refused'; readonly rejection: RejectionMessage }
 
-/** GitHub's words as REST or GraphQL gave them. */
+/** GitHub's message from REST or GraphQL. */
 export type RejectionMessage =
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
   | {
@@ -25,51 +25,51 @@ export interface MergeCommitMessage {
   readonly body: string
 }
 
-/** What a pull request shows of a landing's result. */
+/** The result of a merge as the pull request shows it. */
 export interface PullMergeState {
   readonly head: CommitSha
   readonly isOpen: boolean
-  /** The merge commit that GitHub names. */
+  /** The merge commit according to GitHub. */
   readonly merged?: CommitSha
   readonly mergedBy?: string
-  /** Who enabled auto-merge, if it is on. */
+  /** The user who enabled auto-merge, if it is enabled. */
   readonly autoMergeBy?: string
 }
 
 export interface MergeQueueEntry {
   readonly pull: PullNumber
   readonly head: CommitSha
-  /** GitHub's merge of this entry and those before it, once made. */
+  /** GitHub's merge of this entry and those before it, once it exists. */
   readonly group?: { readonly head: CommitSha; readonly base: CommitSha }
 }
 
 /** GitHub's signed commit with the permit's parents and tree. */
 export interface SignedCommit {
   readonly commit: CommitSha
-  /** Why GitHub doesn't verify it. Absent: it does. */
+  /** Why GitHub doesn't verify the signature. Absent if it does. */
   readonly unverified?: string
 }
 
-/** Methods reject with a ForgeError when the outcome is unknown. */
+/** Methods reject with a ForgeError if the outcome is unknown. */
 export interface MergeApi {
-  /** `PUT merge`, pinned to the permit's head. GitHub pins no base, so compare the result afterwards. */
+  /** `PUT merge`, pinned to the permit's head. GitHub doesn't pin the base, so compare the result afterwards. */
   merge(permit: MergePermit, method: MergeMethod, text: MergeCommitMessage): Promise<MergeResponse>
-  /** Enqueues the permit's head. Being in the queue already counts as done. */
+  /** Enqueues the permit's head. Succeeds if it is already in the queue. */
   enqueue(permit: MergePermit): Promise<MergeResponse>
-  /** Removes a pull request from the queue, if it is there. */
+  /** Removes a pull request from the queue, if it is in it. */
   dequeue(pull: PullNumber): Promise<void>
-  /** Makes a commit with the permit's parents and tree, which must be on GitHub. Moves nothing. */
+  /** Creates a commit with the permit's parents and tree, which must exist on GitHub. Does not move a branch. */
   createSignedCommit(permit: MergePermit, message: string): Promise<SignedCommit>
-  /** Moves the landing's existing temporary branch to a commit that GitHub made. */
+  /** Moves the existing temporary branch of a merge to a commit that GitHub created. */
   moveStagingBranch(permit: MergePermit, commit: CommitSha): Promise<void>
-  /** Branches with this prefix and their tips. */
+  /** The branches with this prefix, and their tips. */
   listBranchesWithPrefix(
     prefix: string,
   ): Promise<readonly { readonly name: string; readonly tip: CommitSha }[]>
-  /** Read fresh. Undefined: the pull request doesn't exist. */
+  /** Not cached. Undefined if the pull request doesn't exist. */
   readMergeState(pull: PullNumber): Promise<PullMergeState | undefined>
-  /** When a pull request last left its merge queue. Undefined: never. */
+  /** When a pull request last left its merge queue. Undefined if it never did. */
   readQueueRemoval(pull: PullNumber): Promise<QueueRemoval | undefined>
-  /** A branch's merge queue in order. */
+  /** The merge queue of a branch, in order. */
   readMergeQueue(branch: string): Promise<readonly MergeQueueEntry[]>
 }

@@ -1,4 +1,5 @@
-// Who stopped merging where and why, and which pull requests wait for another try. Rows never need deleting by hand.
+// Freezes with their authors and reasons, and pull requests that wait for another merge attempt. Rows never require manual
+// cleanup.
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type {
@@ -15,18 +16,18 @@ export interface UnfreezeRequest extends FreezeScope {
   readonly by: FreezeAuthor
   readonly reason: string
   /**
-   * When the order was given, in milliseconds since the epoch. Later stops stay, whichever comment is read first.
-   * Absent: now.
+   * When the request was made, in milliseconds since the epoch. Later freezes remain, regardless of the order in which
+   * comments are read. Default: now.
    */
   readonly requestedAt?: number | undefined
 }
 
-/** A pull request that GitHub refused to merge for a reason that concerns only it. */
+/** A pull request that GitHub rejected for a reason that concerns only this pull request. */
 export interface ParkedPull {
   readonly pull: PullNumber
-  /** GitHub's words. Escape them for display. */
+  /** GitHub's message. Escape it for display. */
   readonly reason: string
-  /** The state at the refusal. A different state is a reason to retry. */
+  /** The state at the time of the rejection. A different state is a reason to retry. */
   readonly state: string
   readonly times: number
   /** Milliseconds since the epoch. */
@@ -35,19 +36,19 @@ export interface ParkedPull {
 
 export interface MergeFreezes {
   /**
-   * Starts a stop and answers with the stop in force. One per repository, branch and kind: `frozen` and `audit` keep
-   * the first reason, `refused` takes the newest and counts. A comment that already stopped or resumed does nothing.
+   * Freezes merging and resolves to the active freeze. There is one per repository, branch, and kind: `frozen` and `audit`
+   * keep the first reason, `refused` keeps the newest and counts. A comment that already froze or unfroze has no effect.
    */
   freezeMerges(order: FreezeRequest): Promise<MergeFreeze | undefined>
   /**
-   * Ends stops and answers with those that ended. Without a branch, ends those of the repository and all its branches.
+   * Ends freezes and resolves to those that ended. Without a branch, ends those of the repository and all its branches.
    */
   unfreezeMerges(order: UnfreezeRequest): Promise<readonly MergeFreeze[]>
-  /** Allows one merge attempt at once, because GitHub's settings changed. */
+  /** Allows one merge attempt immediately, because GitHub's settings changed. */
   allowMergeAttempt(place: FreezeScope & { readonly branch: string }): Promise<void>
-  /** Stops, including expired refusals, oldest first. Without a repository: of all. */
+  /** Freezes, including expired rejections, oldest first. Without a repository, those of all repositories. */
   listFreezes(repository?: RepositoryName): Promise<readonly MergeFreeze[]>
-  /** Past starts and ends, newest first. */
+  /** Earlier freezes and unfreezes, newest first. */
   listFreezeEvents(repository: RepositoryName, most: number): Promise<readonly FreezeEvent[]>
 
   parkPull(repository: RepositoryName, parked: ParkedPull): Promise<void>

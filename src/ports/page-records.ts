@@ -1,4 +1,4 @@
-// Records for the web pages: installations, pull requests, catalogs and image checks. No decision depends on them.
+// Records for the web pages: installations, pull requests, catalogs, and image checks. No decision depends on them.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { VerdictRecord } from './verdicts.ts'
@@ -9,7 +9,7 @@ import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../change
 export interface ListedRepository {
   readonly repository: RepositoryName
   readonly installation: number
-  /** GitHub said that anyone may read it. False in doubt. */
+  /** True only if GitHub confirmed that anyone can read the repository. */
   readonly isPublic: boolean
   /** Milliseconds since the epoch. */
   readonly listedAt: number
@@ -21,12 +21,12 @@ export interface ReasonView {
   readonly who?: readonly string[]
 }
 
-/** The result of a look at a pull request. Escape its text for display. */
+/** The result of an evaluation of a pull request. Escape its text for display. */
 export interface EvaluationRecord {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly title: string
-  /** Absent: the account was deleted. */
+  /** Absent if the account was deleted. */
   readonly author?: string
   readonly draft: boolean
   readonly head: CommitSha
@@ -36,10 +36,10 @@ export interface EvaluationRecord {
   readonly openedAt?: number
   readonly verdict: VerdictKind
   readonly reasons: readonly ReasonView[]
-  /** One line per check: `validation: 1 error`. */
+  /** One line per check, such as `validation: 1 error`. */
   readonly checks: readonly string[]
   readonly approvals: readonly ApprovalView[]
-  /** Each rule with findings, once. */
+  /** The rules with findings, without duplicates. */
   readonly findings: readonly { readonly rule: string; readonly severity: Severity }[]
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -48,7 +48,7 @@ export interface EvaluationRecord {
 export interface ApprovalView {
   readonly login: string
   readonly state: 'approved' | 'changes-requested'
-  /** Null: not known. */
+  /** Null if unknown. */
   readonly commit: string | null
   /** ISO 8601. */
   readonly at: string
@@ -62,7 +62,7 @@ export interface PullRecord extends Pick<
   readonly state: 'open' | 'closed' | 'merged'
   readonly verdict: VerdictKind
   readonly openedAt: number
-  /** Since when it has this verdict. */
+  /** The time since when the pull request has had this verdict. */
   readonly since: number
   readonly lookedAt: number
   readonly endedAt?: number
@@ -89,13 +89,13 @@ export interface MergedPullRecord {
   readonly id: number
 }
 
-/** How many pull requests a rule affected on a day. */
+/** The number of pull requests that a rule affected on a day. */
 export interface RuleDayCount {
   /** Days since the epoch, UTC. */
   readonly day: number
   readonly rule: string
   readonly severity: Severity
-  /** Who made the change. */
+  /** The user who made the change. */
   readonly owner: string
   readonly pulls: number
 }
@@ -118,7 +118,7 @@ export interface PageRecords {
   listedRepositories(): Promise<readonly ListedRepository[]>
 
   recordEvaluation(look: EvaluationRecord): Promise<void>
-  /** Records that the pull request is closed. Answers with its opening time if it was recorded as open. */
+  /** Records that the pull request is closed. Resolves to its opening time if it was recorded as open. */
   recordPullEnd(
     repository: RepositoryName,
     pull: PullNumber,
@@ -140,9 +140,9 @@ export interface PageRecords {
     pull: PullNumber,
     of?: Pick<VerdictRecord, 'head' | 'base' | 'config'>,
   ): Promise<Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined>
-  /** Open pull requests in each repository by verdict. Keys are lower-case `owner/name`. */
+  /** Open pull requests in each repository by verdict. Keys are lowercase `owner/name`. */
   countOpenPulls(): Promise<readonly { repository: string; verdict: VerdictKind; pulls: number }[]>
-  /** Newest first, for these repositories. `before`: ids below this one. */
+  /** Newest first, for these repositories. `before`: only IDs below this one. */
   mergedPulls(
     repositories: readonly RepositoryName[],
     most: number,
@@ -162,7 +162,7 @@ export interface PageRecords {
   ): Promise<void>
   listCatalogTotals(repository: RepositoryName): Promise<readonly CatalogTotals[]>
   packageSummaries(repository: RepositoryName, catalog: string): Promise<readonly PackageSummary[]>
-  /** Packages with stranded versions over all catalogs, at most some hundreds. */
+  /** Packages with stranded versions in all catalogs, at most a few hundred. */
   strandedPackages(
     repository: RepositoryName,
   ): Promise<readonly { readonly catalog: string; readonly package: PackageSummary }[]>

@@ -1,5 +1,5 @@
-// Selects the operator's proxy for an address, the same for GitHub, git and registries, which read NO_PROXY
-// differently. Pure. Only https uses a proxy: plain http stays on this machine or the operator's network.
+// Selects the proxy for a URL, in the same way for GitHub, Git, and registries, whose clients interpret NO_PROXY
+// differently. Only HTTPS uses a proxy. Unencrypted HTTP stays on this machine or in the administrator's network.
 
 export interface ProxyServer {
   /** `http://proxy.example:3128`, without user or password. */
@@ -12,11 +12,17 @@ export interface ProxyServer {
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** The first one set counts. Programs disagree on the order of upper and lower case; this is curl's. */
+/**
+ * The first variable that is set applies. Programs disagree on the order of uppercase and lowercase names. This is curl's
+ * order.
+ */
 export const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
 const noProxyVariables = ['no_proxy', 'NO_PROXY'] as const
 
-/** Undefined: connect directly. Throws an Error that names the variable, but not its value, if it isn't a proxy. */
+/**
+ * Returns undefined for a direct connection. If the value isn't a proxy URL, throws an Error with the name of the variable,
+ * but not its value.
+ */
 export function selectProxy(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
   if (target.protocol !== 'https:') return undefined
   const variable = proxyVariables.find((name) => (environment[name] ?? '') !== '')
@@ -27,9 +33,9 @@ export function selectProxy(target: URL, environment: EnvironmentVariables): Pro
 }
 
 function parseProxy(text: string, variable: string): ProxyServer {
-  // Quoting the value would put a password into the log.
+  // The value might contain a password, which must not get into the log.
   const wrong = () =>
-    new Error(`${variable} is not the address of a proxy: it must be http://HOST:PORT or https://HOST:PORT`)
+    new Error(`${variable} is not a proxy URL: it must have the form http://HOST:PORT or https://HOST:PORT`)
   let url: URL
   try {
     url = new URL(text.includes('://') ? text : `http://${text}`)
@@ -57,7 +63,10 @@ function parseProxy(text: string, variable: string): ProxyServer {
   }
 }
 
-/** `NO_PROXY`: `*`, names with their subdomains, addresses, each with an optional port. Loopback never uses a proxy. */
+/**
+ * `NO_PROXY` contains `*`, names (which include their subdomains), and addresses, each with an optional port. Loopback
+ * never uses a proxy.
+ */
 function isProxyExempt(target: URL, exceptions: string): boolean {
   const hostname = target.hostname
     .toLowerCase()

@@ -1,17 +1,17 @@
-// What must be remembered about pull requests beyond what GitHub and git say. A recorded command never changes.
+// Records about pull requests that GitHub and Git don't provide. A recorded command never changes.
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { GitHubAccount, RepositoryName } from '../change/snapshot.ts'
 import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
 import type { CommandRecord, ShownHead } from '../gate/commands.ts'
 
-/** A change in any of these starts a new epoch (T21). */
+/** A change in any of these starts a new epoch (docs/threats.md#t21). */
 export interface PullState {
   readonly head: CommitSha
   readonly baseRef: string
   readonly config: string
 }
 
-/** A head from a delivery, and the account the delivery is about. */
+/** A head from a delivery, and the account that caused the delivery. */
 export interface RecordedPush {
   readonly repository: RepositoryName
   readonly pull: PullNumber
@@ -19,7 +19,7 @@ export interface RecordedPush {
   readonly pusher: GitHubAccount
 }
 
-/** What a pull request does, as coverage() says it. Equal changes have equal ids. */
+/** The effect of a pull request, as computed by coverage(). Equal changes have equal IDs. */
 export interface DescribedChange {
   readonly id: string
   readonly covers: ApprovalCoverage
@@ -27,18 +27,18 @@ export interface DescribedChange {
 
 export interface PullMemory {
   /**
-   * Records the current state and answers with the epoch, from 0. It increases whenever the state differs from the last
-   * one, even if it returns to an older one.
+   * Records the current state and resolves to the epoch, which starts at 0. It increases whenever the state differs from the
+   * previous one, even if it returns to an earlier one.
    */
   observe(repository: RepositoryName, pull: PullNumber, state: PullState): Promise<number>
   /**
-   * Records that our comment named this head and change. `at`: GitHub's update time, ISO 8601. Repeating the last one
-   * changes nothing; going back to an earlier one does.
+   * Records that catalog-bot's comment showed this head and change. `at`: GitHub's update time in ISO 8601 format. Repeating
+   * the latest record has no effect, but going back to an earlier one does.
    */
   recordShown(repository: RepositoryName, pull: PullNumber, shown: ShownHead): Promise<void>
-  /** In the order they were shown. */
+  /** In the order in which they were shown. */
   shownHeads(repository: RepositoryName, pull: PullNumber): Promise<readonly ShownHead[]>
-  /** Records a command's result once per comment. A second record answers 'duplicate'. */
+  /** Records the result of a command, once per comment. A second record results in 'duplicate'. */
   recordCommand(
     repository: RepositoryName,
     pull: PullNumber,
@@ -52,42 +52,45 @@ export interface PullMemory {
     epoch: number,
     reviews: readonly number[],
   ): Promise<ReadonlyMap<number, number>>
-  /** Keeps what a change does, for the people who agree to it. Idempotent. */
+  /** Stores the effect of a change, for comparison with later approvals. Idempotent. */
   recordChange?(repository: RepositoryName, pull: PullNumber, change: DescribedChange): Promise<void>
-  /** The changes kept under these ids; unknown ids are left out. */
+  /** The changes with these IDs. Omits unknown IDs. */
   readChanges?(
     repository: RepositoryName,
     pull: PullNumber,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, ApprovalCoverage>>
   /**
-   * The change that each approving review was for, by review id, as first remembered. Absent: reviews apply to the
-   * present state.
+   * The change that each approving review was for, by review ID, as first recorded. If absent, reviews apply to the current
+   * state.
    */
   firstSeenApprovals?(
     repository: RepositoryName,
     pull: PullNumber,
     approvals: ReadonlyMap<number, string>,
   ): Promise<ReadonlyMap<number, string>>
-  /** The account of each lower-case login, as first remembered (T25). */
+  /** The account of each lowercase login, as first recorded (docs/threats.md#t25). */
   firstSeenAccounts(
     repository: RepositoryName,
     accounts: ReadonlyMap<string, UserId>,
   ): Promise<ReadonlyMap<string, UserId>>
   /**
-   * Accounts whose deliveries brought this head, in order; none if the deliveries were lost or are older than our
-   * records (T24). Absent: this memory sees no deliveries.
+   * Accounts whose deliveries contained this head, in order. Empty if the deliveries were lost or are older than the records
+   * (docs/threats.md#t24). Absent if this implementation doesn't receive deliveries.
    */
   listPushers?(
     repository: RepositoryName,
     pull: PullNumber,
     head: CommitSha,
   ): Promise<readonly GitHubAccount[]>
-  /** Whether any delivery brought a head of this pull request. If so, deliveries of other heads were lost (T24). */
+  /**
+   * Whether any delivery contained a head of this pull request. If so, deliveries of other heads were lost
+   * (docs/threats.md#t24).
+   */
   hasSeenPushes?(repository: RepositoryName, pull: PullNumber): Promise<boolean>
   /**
-   * Commands on record of the last hour over all pull requests of a repository, by account (T46). The hour goes by the
-   * memory's own clock. Absent: nobody is counted.
+   * The number of recorded commands in the last hour over all pull requests of a repository, by account
+   * (docs/threats.md#t46). Uses the clock of the implementation. Absent if commands aren't counted.
    */
   recentCommands?(repository: RepositoryName): Promise<ReadonlyMap<number, number>>
 }

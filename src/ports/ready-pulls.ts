@@ -1,17 +1,17 @@
-// Pull requests judged ready that wait for a train. A hint only: each is judged again before it lands.
+// Pull requests that are ready and wait for a batch. This is only a hint: each is evaluated again before it is merged.
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName, PullSnapshot } from '../change/snapshot.ts'
 
 export interface ReadyPull {
   readonly pull: PullNumber
-  /** As GitHub showed it at the judgment. */
+  /** The snapshot at the time of the evaluation. */
   readonly snapshot: PullSnapshot
-  /** Milliseconds since the epoch, by the store's clock. Changes of the snapshot don't reset it. */
+  /** Milliseconds since the epoch, on the store's clock. Changes of the snapshot don't reset it. */
   readonly readyAt: number
 }
 
 export interface ReadyPulls {
-  /** Call this before telling a worker to look for it. */
+  /** Call this before you notify a worker about the pull request. */
   putReady(snapshot: PullSnapshot): Promise<void>
   /** Longest waiting first. */
   readyPulls(repository: RepositoryName, branch: string): Promise<readonly ReadyPull[]>

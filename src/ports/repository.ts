@@ -1,12 +1,12 @@
-// One repository's git content. Blobs are read, never checked out; no method takes a ref name that a pull request could
-// choose.
+// The Git content of one repository. Blobs are read but never checked out, and no method accepts a ref name that a pull request
+// could choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 import type { IncomingCommits } from '../change/incoming-commits.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../change/path-change.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 
 export type MergeResult =
-  /** The merge commit that would land: parents (base, head), tree `tree`. */
+  /** The merge commit to push, with the parents (base, head) and the tree `tree`. */
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
   /**
    * `content`: both sides changed `paths`. `rename`: a clean merge would follow a rename, which we don't (T14).
@@ -26,11 +26,11 @@ export type StagingResult =
   | { readonly kind: 'taken' }
   | RejectedPush
 
-/** The server refused (protection rules, permissions). Nothing changed. */
+/** The server rejected the push (protection rules, permissions). Nothing changed. */
 export interface RejectedPush {
   readonly kind: 'refused'
   readonly reason: string
-  /** Git's summary and the server's `remote: ` lines, with their indentation. */
+  /** Git's summary and the server's `remote: ` lines, including their indentation. */
   readonly text: string
 }
 
@@ -43,53 +43,54 @@ export type MergePushResult =
 export type TreeReader = Pick<GitRepository, 'list' | 'entry' | 'read'>
 
 export interface GitRepository {
-  /** Fetches `branch` and the pull request's head, if given. Rejects with a GitError when the server can't be asked. */
+  /** Fetches `branch` and the pull request's head, if specified. Rejects with a GitError if the server is unavailable. */
   fetch(branch: string, pull?: PullNumber): Promise<void>
-  /** Reports damaged or lost objects, so that the next fetch starts from scratch. Absent: not supported. */
+  /** Reports damaged or lost objects, so that the next fetch starts from scratch. Absent if not supported. */
   markCorrupt?(code: 'corrupt' | 'missing'): void
-  /** As last fetched. Undefined: the branch doesn't exist. */
+  /** As of the last fetch. Undefined if the branch doesn't exist. */
   tip(branch: string): Promise<CommitSha | undefined>
   pullHead(pull: PullNumber): Promise<CommitSha | undefined>
-  /** Makes the merge commit that would land, without a working tree. Equal arguments give the same commit. */
+  /** Creates the merge commit to push, without a working tree. Equal arguments result in the same commit. */
   merge(base: CommitSha, head: CommitSha, message: string): Promise<MergeResult>
   treeOf(commit: CommitSha): Promise<TreeSha>
   parentsOf(commit: CommitSha): Promise<readonly CommitSha[]>
   messageOf(commit: CommitSha): Promise<string>
-  /** Fetches GitHub's test merge (`refs/pull/N/merge`), regardless of its base. Undefined: there is none. */
+  /** Fetches GitHub's test merge (`refs/pull/N/merge`), regardless of its base. Undefined if it does not exist. */
   fetchTestMerge(pull: PullNumber): Promise<CommitSha | undefined>
-  /** True when `ancestor` is reachable from `commit`, or equal. */
+  /** True if `ancestor` is reachable from `commit` or equal to it. */
   contains(commit: CommitSha, ancestor: CommitSha): Promise<boolean>
-  /** Sorted. Rejects with GitError when a commit isn't here. */
+  /** Sorted. Rejects with a GitError if a commit does not exist locally. */
   mergeBases(one: CommitSha, other: CommitSha): Promise<readonly CommitSha[]>
-  /** Whether `commit` is on the first-parent chain of `tip`, not brought in by a merge. */
+  /** True if `commit` is on the first-parent chain of `tip`, rather than on a merged branch. */
   wasTip(tip: CommitSha, commit: CommitSha): Promise<boolean>
-  /** First parents from `tip`, newest first, at most a thousand. Stops before what `since` contains. */
+  /** The first-parent chain from `tip`, newest first, at most a thousand commits. Stops at commits that `since` contains. */
   firstParents(tip: CommitSha, since: CommitSha): Promise<readonly CommitSha[]>
-  /** What landing `head` on `base` makes reachable besides the tree, within bounded time. */
+  /** The commits that merging `head` into `base` makes reachable, in bounded time. */
   readIncomingCommits(base: CommitSha, head: CommitSha): Promise<IncomingCommits>
-  /** Without rename detection, with modes, sorted by path. */
+  /** Includes modes, without rename detection, sorted by path. */
   diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
-  /** All files of a tree below `prefix` ('' for all), sorted by path. */
+  /** All files of a tree in `prefix` ('' for all), sorted by path. */
   list(tree: TreeSha, prefix?: string): Promise<readonly TreePathEntry[]>
-  /** Undefined: there is no blob at this path. */
+  /** Undefined if there is no blob at this path. */
   entry(tree: TreeSha, path: string): Promise<TreeEntry | undefined>
-  /** Rejects with GitError `missing` when the object isn't here, `too-large` above `limit` bytes. */
+  /** Rejects with the GitError `missing` if the object does not exist locally, or `too-large` above `limit` bytes. */
   read(blob: BlobSha, limit?: number): Promise<Uint8Array>
   /**
-   * The only push to a base branch: compare-and-swap from `permit.landing.base` to `permit.landing.commit`, or to `as`,
-   * with the same parents and tree. Rejects with a GitError when the outcome is unknown: read, never retry (T39).
+   * The only push to a base branch: a compare-and-swap from the permit's base to its commit, or to `as`, which has the same
+   * parents and tree. Rejects with a GitError if the outcome is unknown. Then, read the branch and never retry
+   * (docs/threats.md#t39).
    */
   pushMerge(permit: MergePermit, as?: CommitSha): Promise<MergePushResult>
   /**
-   * Lands a chain of permits by one compare-and-swap push, all or none. Rejects as land() does. Absent: pull requests
-   * land one by one.
+   * Pushes a chain of permits with one compare-and-swap push, all or none. Rejects like the push of a single permit. If absent,
+   * pull requests are merged one by one.
    */
   pushMergeBatch?(permits: readonly MergePermit[]): Promise<MergePushResult>
-  /** Makes the landing's temporary branch for check runs. Changes no existing branch. */
+  /** Creates the temporary branch of a merge, for check runs. Does not change an existing branch. */
   createStagingBranch(permit: MergePermit): Promise<StagingResult>
   /**
-   * Deletes a temporary branch if its tip is this commit (compare-and-swap). False: the tip differs, and the branch
-   * stays. A missing branch is fine. Rejects with a GitError for any other branch.
+   * Deletes a temporary branch if its tip is this commit (compare-and-swap). False if the tip differs, in which case the
+   * branch remains. Succeeds if the branch does not exist. Rejects with a GitError for any other branch.
    */
   deleteStagingBranch(branch: string, commit: CommitSha): Promise<boolean>
 }

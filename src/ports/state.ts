@@ -1,8 +1,8 @@
-// State that must survive the process and has no dedicated table. Losing it loses owed work or repeats a message. It
-// has no expiry.
+// State that must outlive the process and has no dedicated table. Losing it would lose pending work or repeat a message. It
+// does not expire.
 import type { RepositoryName } from '../change/snapshot.ts'
 
-/** Declared once by `defineState`. Values are JSON. */
+/** A kind of state, declared once with `defineState`. Values are JSON. */
 export interface StateNamespace<Value> {
   readonly kind: 'state'
   readonly name: string
@@ -11,8 +11,8 @@ export interface StateNamespace<Value> {
 }
 
 /**
- * Declares a kind of state. `name` identifies its rows; don't reuse it. Raise `version` when the shape changes. `read`
- * converts values of this or an earlier version; undefined means invalid.
+ * Declares a kind of state. `name` identifies its rows and must not be reused. Increment `version` when the shape changes. `read`
+ * converts values of this or an earlier version. Undefined means that the value is invalid.
  */
 export function defineState<Value>(
   name: string,
@@ -22,19 +22,19 @@ export function defineState<Value>(
 }
 
 export interface StateStore {
-  /** Undefined: no value. Rejects for an unreadable value, because continuing without it would lose it. */
+  /** Undefined if there is no value. Rejects if the value is unreadable, because continuing without it would lose it. */
   readState<Value>(
     space: StateNamespace<Value>,
     repository: RepositoryName,
     key: string,
   ): Promise<Value | undefined>
-  /** Writes all of these or none. */
+  /** Writes all of these values or none. */
   writeState<Value>(
     space: StateNamespace<Value>,
     repository: RepositoryName,
     values: ReadonlyMap<string, NoInfer<Value>>,
   ): Promise<void>
-  /** Deletes the repository's values in this space, except those under these keys. */
+  /** Deletes the repository's values in this space, except those with these keys. */
   retainState(
     space: StateNamespace<unknown>,
     repository: RepositoryName,

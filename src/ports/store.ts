@@ -1,4 +1,4 @@
-// Everything that one database remembers. Its users ask only for the ports they need.
+// All records in one database. Each user of the store depends only on the ports that it needs.
 import type { Cache } from './cache.ts'
 import type { WebhookDeliveries } from './deliveries.ts'
 import type { JobQueue, QueueLength, JobRunner } from './jobs.ts'
@@ -32,7 +32,7 @@ export interface Store
     Verdicts,
     StateStore,
     Cache {
-  /** Resolves when the database answers. Rejects with a StoreError. */
+  /** Resolves when the database responds. Rejects with a StoreError. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -1,15 +1,15 @@
-// Spans: what happened in one job, and how long each part took.
+// Spans record the steps of a job and how long each took.
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Tracing {
-  /** Runs `work` as a child of the current span. A rejection marks the span and is passed on. */
+  /** Runs `work` in a child of the current span. A rejection marks the span and is propagated. */
   span<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T>
-  /** Sends what is left. Never rejects. */
+  /** Sends the remaining spans. Never rejects. */
   close(): Promise<void>
 }
 
-/** For operation without a collector. */
+/** For running without a collector. */
 export const noTracing: Tracing = {
   span: (_name, _attributes, work) => work(),
   close: () => Promise.resolve(),

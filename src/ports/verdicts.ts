@@ -1,4 +1,4 @@
-// What was last decided for a pull request, for status pages and `explain`.
+// The latest decision on each pull request, for status pages.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -9,14 +9,14 @@ export interface VerdictRecord {
   readonly base: CommitSha
   readonly config: string
   readonly verdict: string
-  /** JSON: reasons and findings as shown to people. */
+  /** JSON with the reasons and findings as shown to users. */
   readonly report: unknown
   /** Milliseconds since the epoch. */
   readonly decidedAt: number
 }
 
 export interface Verdicts {
-  /** Keeps the latest verdict per (repository, pull, head, base, config). */
+  /** Stores the latest verdict per (repository, pull, head, base, config). */
   recordVerdict(record: VerdictRecord): Promise<void>
   /** Newest first. */
   verdicts(repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]>

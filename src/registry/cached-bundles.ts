@@ -1,5 +1,5 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
-// pull budget, and the next one continues where it ended.
+// pull budget, and the next evaluation continues from there.
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer, UnknownAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -9,19 +9,19 @@ import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
 export interface BundlePullBudget {
-  /** Bundles to pull; cached ones are free. */
+  /** The number of bundles to pull. Cached bundles don't count. */
   readonly pulls: number
   /** Milliseconds after the first pull in which new pulls may start. */
   readonly time: number
-  /** Total characters of all answers of one kind, because an evaluation holds them in memory. */
+  /** Total characters of all answers of one kind. Limited because an evaluation holds them in memory. */
   readonly held: number
 }
 
-// A hundred pulls, four at a time, take seconds. Honest answers have a few thousand characters, so only tens of
+// A hundred pulls, four at a time, take seconds. Typical answers have a few thousand characters, so only tens of
 // thousands of bundles reach the limit.
 export const defaultBundlePullBudget: BundlePullBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
 
-/** Reads bundles for one evaluation. Rejects as RegistryClient.readBundle does: for our own faults only. */
+/** Reads bundles for one evaluation. Rejects like RegistryClient.readBundle, only for internal errors. */
 export interface BudgetedBundleReader {
   readonly readBundle: (reference: string) => Promise<BundleAnswer>
   readonly readInstall: (reference: string) => Promise<BundleAnswer>
@@ -34,7 +34,7 @@ export interface CachedBundles {
 export interface CachedBundlesOptions {
   readonly clock: Clock
   readonly store: Cache
-  /** Concurrent pulls over all evaluations: each holds its layers in memory and has a process. */
+  /** Concurrent pulls over all evaluations. Each pull holds its layers in memory and has a process. */
   readonly atOnce?: number
   /** Milliseconds for one pull, so that a slow registry does not block others. */
   readonly slowest?: number
@@ -68,7 +68,7 @@ function splitBundleAnswer(answer: BundleAnswer): BundleAndInstallAnswers {
     bundle,
     install: {
       kind: 'unknown',
-      reason: 'the bundle was opened, and not read',
+      reason: 'the bundle was pulled, but its content was not read',
       retryAfter: slowPullRetrySeconds,
     },
   }
@@ -81,7 +81,7 @@ const deferredRetrySeconds = 2
 /** Lets other evaluations run after one that used all its time. */
 const budgetUsedRetrySeconds = 30
 const slowPullRetrySeconds = 600
-/** A rejected archive stays rejected unless our limits or the machine's load change. */
+/** A rejected archive remains rejected unless the limits or the machine's load change. */
 const rejectedArchiveTtlSeconds = 3600
 
 export function createCachedBundles(
@@ -96,7 +96,7 @@ export function createCachedBundles(
     const signal = AbortSignal.timeout(slowest)
     const answer = await client.readBundle(reference, signal)
     if (signal.aborted && answer.kind === 'unknown') {
-      const reason = `pulling it takes longer than ${slowest / 1000} s`
+      const reason = `pulling the image took longer than ${slowest / 1000} s`
       const slow = splitBundleAnswer({ ...answer, reason, retryAfter: slowPullRetrySeconds })
       // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
       await cacheAnswers(key, slow, slowPullRetrySeconds)
@@ -121,16 +121,16 @@ export function createCachedBundles(
     let started: number | undefined
     const pulled = new Set<string>()
 
-    /** Why a pull may not start. */
+    /** The reason why a pull must not start. */
     function findBudgetProblem(key: string): UnknownAnswer | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
         return createDeferredAnswer(
-          `opening bundles takes longer than ${budget.time / 1000} s`,
+          `pulling bundles took longer than ${budget.time / 1000} s`,
           budgetUsedRetrySeconds,
         )
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return createDeferredAnswer(`the bot opened ${budget.pulls} other bundles first`)
+        return createDeferredAnswer(`catalog-bot pulls at most ${budget.pulls} bundles per run`)
       pulled.add(key)
       return undefined
     }
@@ -183,7 +183,7 @@ function createAnswerSizeLimit<Answer>(
     if (total + size > maxCharacters)
       return {
         kind: 'unknown',
-        reason: `the bundles of this change contain more than ${maxCharacters} characters; split it into several pull requests`,
+        reason: `the bundles in this change contain more than ${maxCharacters} characters; split the change into several pull requests`,
         retryAfter: 3600,
       }
     total += size
@@ -193,7 +193,7 @@ function createAnswerSizeLimit<Answer>(
 }
 
 function createDeferredAnswer(reason: string, retryAfter = deferredRetrySeconds): UnknownAnswer {
-  return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
+  return { kind: 'unknown', reason: `${reason}; the next run pulls this bundle`, retryAfter }
 }
 
 /** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */

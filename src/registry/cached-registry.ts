@@ -1,4 +1,4 @@
-// Caches answers per credential: digests for days (they cannot change, only vanish), tags for minutes, failures for a
+// Caches answers per credential: digests for days (they can't change, only disappear), tags for minutes, failures for a
 // minute, unknown never.
 import { z } from 'zod'
 import { parseImageReference } from '../go/reference/image-reference.ts'
@@ -13,14 +13,14 @@ export interface ImageAnswerTtls {
   readonly negative: number
 }
 
-// Digests last a week because registries collect garbage. Tags and missing images change while people work on a pull
+// Digests expire after a week because registries collect garbage. Tags and missing images change during work on a pull
 // request.
 export const defaultAnswerTtls: ImageAnswerTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends ImageRegistry {
   /** Queries the registry even if an answer is cached, and caches the new one. */
   refresh(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
-  /** Caches an answer known from elsewhere, replacing the cached one. */
+  /** Caches an answer from another source, replacing the cached one. */
   cacheAnswer(reference: string, answer: ImageAnswer): Promise<void>
   /** One cache read, one batch of queries, one cache write. Results are in the given order. */
   resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageAnswer[]>
@@ -48,7 +48,7 @@ const imageAnswerSchema = z.union([
     reason: z.string(),
   }),
 ])
-// Raise the version when the meaning of an answer changes.
+// Increment the version when the meaning of an answer changes.
 const imageAnswersCache = defineCache<ImageAnswer>('image-answers', {
   version: 2,
   read: (stored) => imageAnswerSchema.safeParse(stored).data,
@@ -134,7 +134,7 @@ export function getImageAnswerTtl(
     case 'digest-mismatch':
     case 'unsupported':
       return lives.negative
-    // These cost no request and depend on our configuration.
+    // These cost no request and depend on the configuration.
     case 'malformed':
     case 'blocked':
     case 'unknown':

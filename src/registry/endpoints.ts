@@ -1,11 +1,11 @@
-// Maps a reference to the mirrors that the operator's rules name, in order, then its own registry.
+// Maps a reference to the mirrors in the operator's rules, in order, followed by its own registry.
 import type { ImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from './registry-error.ts'
 
 export interface RegistryMirror {
   /** The mirror's host and path, which replace the prefix: `mirror.example`, `mirror.example/quay`. */
   readonly location: string
-  /** Default all. A mirror for digests only cannot move a tag. */
+  /** Default: all. A digest-only mirror cannot serve an outdated tag. */
   readonly for?: 'all' | 'digests' | 'tags'
   /** Adds `?ns=<origin host>`, as containerd does, instead of replacing the path. */
   readonly namespaceQuery?: boolean
@@ -49,7 +49,7 @@ export function getEndpoints(
     if (length > matched) [rule, matched] = [candidate, length]
   }
   if (rule?.blocked)
-    throw new RegistryError('blocked', `the operator's registries.conf blocks ${rule.prefix}`)
+    throw new RegistryError('blocked', `registries.conf on the catalog-bot host blocks ${rule.prefix}`)
   const wanted = reference.digest === undefined ? 'tags' : 'digests'
   const below = full.slice(matched).replace(/^\//, '')
   const mirrors = (rule?.mirrors ?? []).filter((mirror) => ['all', wanted].includes(mirror.for ?? 'all'))
@@ -91,7 +91,7 @@ function toEndpointLocation(
   }
 }
 
-// docker.io itself is a website.
+// docker.io itself is a website, not a registry.
 function getConnectHost(host: string): string {
   return host === 'docker.io' ? 'registry-1.docker.io' : host
 }

@@ -9,8 +9,8 @@ export const mediaTypes = {
   dockerManifest: 'application/vnd.docker.distribution.manifest.v2+json',
 } as const
 
-// All four types, always: if a type is not listed, registries answer "not found" or convert the document, which changes
-// its digest.
+// Always lists all four types. If a type is missing, registries return "not found" or convert the document, which
+// changes its digest.
 export const manifestAcceptHeader = Object.values(mediaTypes).join(', ')
 
 const schema1MediaTypePattern = /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
@@ -56,7 +56,7 @@ export interface ImageConfig {
   readonly labels: Readonly<Record<string, string>>
   /** The digests of the uncompressed layer archives. */
   readonly diffIds: readonly string[]
-  /** Undefined when it does not say. */
+  /** Undefined if the config does not declare one. */
   readonly platform?: Platform
 }
 
@@ -69,7 +69,7 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   if (data['schemaVersion'] === 1 || isSchema1(contentType))
     throw new RegistryError(
       'unsupported',
-      'it is in the old schema 1 format, which no cluster pulls any more',
+      'it uses the old schema 1 format, which clusters no longer support',
     )
   if (data['schemaVersion'] !== 2) throw badReplyError('its schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
@@ -77,19 +77,19 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
     throw badReplyError(`its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`)
   const isIndex = 'manifests' in data
   if (isIndex && ('layers' in data || 'config' in data))
-    throw badReplyError('it has the fields of both an image and an index')
+    throw badReplyError('it has fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data)
-    throw badReplyError('it can be read as an image of schema 1, too')
+    throw badReplyError('some clients could read it as a schema 1 image')
   const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
   if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
-    if (!Array.isArray(data['manifests'])) throw badReplyError('it is an index without a list of manifests')
+    if (!Array.isArray(data['manifests'])) throw badReplyError('it is an index without a manifest list')
     return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseIndexEntry) }
   }
   if (type !== mediaTypes.ociManifest && type !== mediaTypes.dockerManifest)
-    throw new RegistryError('unsupported', `it is of the type ${type.slice(0, 100)}, which is not an image`)
-  if (!Array.isArray(data['layers'])) throw badReplyError('it is an image without a list of layers')
+    throw new RegistryError('unsupported', `its media type ${type.slice(0, 100)} is not an image type`)
+  if (!Array.isArray(data['layers'])) throw badReplyError('it is an image without a layer list')
   return {
     kind: 'image',
     mediaType: type,
@@ -101,12 +101,12 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
 /** `linux/amd64`, `linux/arm/v7`. */
 export function formatPlatform(platform: Platform): string {
   const { os, architecture, variant } = platform
-  // arm64 has one variant in practice, written or not.
+  // arm64 has only one variant in practice, whether it is declared or not.
   const shown = variant === undefined || variant === '' || (architecture === 'arm64' && variant === 'v8')
   return shown ? `${os}/${architecture}` : `${os}/${architecture}/${variant}`
 }
 
-/** Throws a RegistryError `unsupported`, not a retryable one: the digest fixes these bytes. */
+/** Throws a RegistryError `unsupported`, which is not retryable, because the digest fixes these bytes. */
 export function parseImageConfig(body: Uint8Array): ImageConfig {
   try {
     const data = parseStrictJson(body, configShape)
@@ -116,7 +116,7 @@ export function parseImageConfig(body: Uint8Array): ImageConfig {
     return { labels, diffIds, ...(platform && { platform }) }
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
-    throw new RegistryError('unsupported', `its config is refused: ${error.message}`, { cause: error })
+    throw new RegistryError('unsupported', `its config is invalid: ${error.message}`, { cause: error })
   }
 }
 
@@ -148,9 +148,9 @@ function parseDescriptor(value: unknown): Descriptor {
   if (!isStrongDigest(digest))
     throw new RegistryError(
       'unsupported',
-      `one of its descriptors has the digest ${JSON.stringify(digest.slice(0, 100))}, which is none of sha256 or sha512`,
+      `the digest ${JSON.stringify(digest.slice(0, 100))} of one of its descriptors is neither sha256 nor sha512`,
     )
-  if (typeof size !== 'number' || size < 0) throw badReplyError('one of its descriptors has no valid size')
+  if (typeof size !== 'number' || size < 0) throw badReplyError('one of its descriptors has an invalid size')
   return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
 }
 

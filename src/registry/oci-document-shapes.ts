@@ -1,5 +1,5 @@
 // Fields of manifests, indexes and image configs (OCI image-spec: manifest.md, image-index.md, config.md; Docker's
-// formats). A missing field is one that no reader uses by name.
+// formats). Fields that no reader uses by name are omitted.
 import type { JsonShape } from './strict-json.ts'
 
 const stringListShape: JsonShape = { list: 'string' }

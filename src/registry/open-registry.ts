@@ -1,4 +1,4 @@
-// The registry port over HTTP. Registry failures are answers, not exceptions; "missing" requires two agreeing requests.
+// The registry port over HTTP. Registry failures are answers, not exceptions. "missing" requires two matching replies.
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { isAllowedRegistry } from '../checks/images/named-image.ts'
@@ -39,20 +39,20 @@ import { openTransport, type TransportReply, type TransportLimits } from './tran
 
 export interface RegistryClientOptions {
   readonly clock: Clock
-  /** Asked in order; none is anonymous. */
+  /** Queried in order. Anonymous if no source has a credential. */
   readonly credentials?: readonly CredentialSource[]
   /** Default: https to public addresses only. */
   readonly egress?: EgressOptions
-  /** Mirrors, other locations and blocked registries. */
+  /** Mirrors, replaced locations, and blocked registries. */
   readonly rules?: readonly RegistryConfRule[]
-  /** Hosts with restricted access; their content is not public either. */
+  /** Hosts with restricted access, whose content is not public. */
   readonly closedHosts?: readonly string[]
-  /** Hosts, optionally with a path, whose content may be shown publicly nevertheless. */
+  /** Hosts, optionally with a path, whose content may be shown publicly despite restricted access. */
   readonly shown?: readonly string[]
   readonly limits?: Partial<TransportLimits & RetryPolicy>
-  /** True also fetches platforms, which requires the manifest (and a single image's config) instead of a HEAD. */
+  /** True also fetches platforms. This requires the manifest (and the config of a single image) instead of a HEAD. */
   readonly platforms?: boolean
-  /** For tests: how names are resolved, chance (0 to 1), and undici's own way with HEAD. */
+  /** For tests: name resolution, randomness (0 to 1), and undici's own handling of HEAD. */
   readonly resolve?: ResolveHostname
   readonly random?: () => number
   readonly keepAliveAfterHead?: boolean
@@ -80,7 +80,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
   const authorized = createAuthorizedExchange(transport, tokens, options.credentials ?? [])
   const retryPolicy = { ...defaultRetryPolicy, ...omitUndefined(limits) }
   const exchange = createRetryingExchange(authorized, retryPolicy, clock, options.random ?? Math.random)
-  // Hosts whose HEAD contradicted their GET. They get no more HEADs in this process.
+  // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
   const brokenHead = new Set<string>()
 
   async function fetchManifestFrom(
@@ -101,7 +101,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         if (!isManifestType(contentType))
           throw new RegistryError(
             'bad-reply',
-            `${endpoint.name} answered with "${contentType}", not a manifest`,
+            `${endpoint.name} returned "${contentType}" instead of a manifest`,
           )
         checkTransferIntegrity(reply, endpoint)
         return undefined
@@ -110,11 +110,11 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
       const isDigestVerified =
         wanted !== undefined ||
         (declaredDigest !== undefined && declaredDigest === computeDigestLike(reply.body, declaredDigest))
-      // A caller with a tag gets this digest and asks for it next.
+      // A caller with a tag gets this digest and requests it next.
       if (!isDigestVerified && declaredDigest !== undefined)
         throw new RegistryError(
           'bad-reply',
-          `${endpoint.name} calls the bytes that it serves ${declaredDigest}`,
+          `${endpoint.name} declares the digest ${declaredDigest}, which does not match the returned content`,
         )
       try {
         const manifest = parseManifest(reply.body, contentType)
@@ -138,7 +138,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     if (reply.status === 200) return reply
     throw new RegistryError(
       'bad-reply',
-      `${request.endpoint.name} answered ${reply.status} to a plain question`,
+      `${request.endpoint.name} returned the unexpected status ${reply.status}`,
     )
   }
 
@@ -152,7 +152,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     if (isSchema1(mediaType))
       throw new RegistryError(
         'unsupported',
-        'it is in the old schema 1 format, which no cluster pulls any more',
+        'it uses the old schema 1 format, which clusters no longer support',
       )
     const digest = getStrongDigest(reply)
     const length = reply.headers.get('content-length')?.[0] ?? ''
@@ -187,15 +187,15 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     try {
       await headManifest(endpoint, reference, signal)
     } catch (error) {
-      // Registries that do not support HEAD have answered GET.
+      // Registries without HEAD support have already answered the GET.
       const silent: readonly string[] = ['missing', 'private', 'server', 'bad-reply']
       if (error instanceof RegistryError && silent.includes(error.code)) return
       throw error
     }
-    throw new RegistryError('server', `${endpoint.name} answers HEAD as if it had it, and GET with 404`)
+    throw new RegistryError('server', `${endpoint.name} returned contradictory replies (HEAD finds the image, GET returns 404)`)
   }
 
-  /** Uses HEAD where a GET counts as a pull. Only for registries that accept valid manifests only. */
+  /** Uses HEAD where a GET counts as a pull. Only for registries that reject invalid manifests. */
   async function resolveByHead(
     endpoint: RegistryEndpoint,
     reference: ImageReference,
@@ -262,7 +262,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     }
     // A wrong size or digest is a permanent verdict, so one bad transfer is not enough.
     const fetched = (await fetchOnce()) ?? (await fetchOnce())
-    if (!fetched) throw contentMismatchError(endpoint, `${digest} of ${size} bytes`)
+    if (!fetched) throw contentMismatchError(endpoint, `${digest} (${size} bytes)`)
     return fetched
   }
 
@@ -272,7 +272,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     work: (endpoint: RegistryEndpoint) => Promise<Result>,
   ): Promise<Result> {
     if (reference.digest !== undefined && !isStrongDigest(reference.digest))
-      throw new RegistryError('unsupported', 'its digest is none of sha256 or sha512')
+      throw new RegistryError('unsupported', 'its digest is neither sha256 nor sha512')
     const failures: string[] = []
     for (const endpoint of getEndpoints(reference, options.rules ?? [])) {
       try {
@@ -289,7 +289,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         }
       }
     }
-    throw new RegistryError('network', 'there is no registry to ask')
+    throw new RegistryError('network', 'no registry is configured for this image')
   }
 
   const client: RegistryClient = {
@@ -341,7 +341,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         }
         return true
       } catch {
-        // Blocked, or unreadable credentials: the identity is unknown.
+        // The identity is unknown because the registry is blocked or its credentials are unreadable.
         return false
       }
     },
@@ -386,7 +386,7 @@ function getStrongDigest(reply: TransportReply): string | undefined {
 function contentMismatchError(endpoint: RegistryEndpoint, wanted: string): RegistryError {
   return new RegistryError(
     'digest-mismatch',
-    `${endpoint.name} serves other bytes than ${wanted} under that name`,
+    `${endpoint.name} returned content that does not match ${wanted}`,
   )
 }
 
@@ -396,17 +396,17 @@ function checkTransferIntegrity({ headers }: TransportReply, { name }: RegistryE
   if (encoding.toLowerCase() !== 'identity')
     throw new RegistryError(
       'bad-reply',
-      `${name} answered in the encoding "${encoding}", which nobody asked for`,
+      `${name} returned the encoding "${encoding}", which catalog-bot did not request`,
     )
   // Only the end of the connection marks the end of the body.
   if (!headers.get('content-length') && !headers.get('transfer-encoding'))
-    throw new RegistryError('network', `${name} closed the connection, perhaps before all bytes had come`)
+    throw new RegistryError('network', `${name} closed the connection, possibly before the transfer was complete`)
 }
 
 function rejectHtmlPage(contentType: string | undefined, { name }: RegistryEndpoint): void {
   const type = stripMediaTypeParameters(contentType)
   if (type === 'text/html' || type === 'application/xhtml+xml')
-    throw new RegistryError('bad-reply', `${name} answered with a page`)
+    throw new RegistryError('bad-reply', `${name} returned an HTML page`)
 }
 
 function rejectLargeManifest(error: unknown): never {

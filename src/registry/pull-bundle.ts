@@ -1,5 +1,5 @@
 // Pulls a bundle or catalog image by digest and unpacks it in a separate process within limits. Writes nothing to disk,
-// runs nothing of the image, and requests no URL that it names.
+// runs nothing from the image, and requests none of its URLs.
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -11,10 +11,10 @@ import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
 
 export interface PulledBundle {
-  /** Of what the reference names: an index if it is one. */
+  /** The digest of the referenced manifest, which may be an index. */
   readonly digest: string
   readonly labels: Readonly<Record<string, string>>
-  /** Files below `manifests/`, `metadata/` and `tests/`. Charts are elsewhere and are listed with `directories`. */
+  /** Files below `manifests/`, `metadata/`, and `tests/`. For charts, list their location in `directories`. */
   readonly files: BundleFiles
 }
 
@@ -28,7 +28,7 @@ export interface PullLimits {
 }
 
 const mebibyte = 1024 * 1024
-/** Applies before the labels say what the image is. */
+/** Applies before the labels identify the kind of image. */
 const maxConfigBytes = 4 * mebibyte
 
 // The largest bundles of public catalogs have three layers and 2 MiB.
@@ -40,7 +40,7 @@ export const defaultPullLimits: PullLimits = {
 }
 
 /**
- * Catalog images carry opm and its cache beside hundreds of megabytes of catalog. Only for users who pull their own.
+ * Catalog images contain opm, its cache, and hundreds of megabytes of catalog. Only for users who pull their own images.
  */
 const catalogPullLimits: PullLimits = {
   ...defaultPullLimits,
@@ -113,7 +113,7 @@ export function getCatalogDirectory(labels: PulledBundle['labels']): string | un
   if (named === undefined) return undefined
   const directory = named.split('/').filter((part) => part !== '' && part !== '.')
   if (directory.length === 0 || directory.includes('..'))
-    throw rejectedImageError(`its label ${catalogDirectoryLabel} names no directory`)
+    throw rejectedImageError(`its label ${catalogDirectoryLabel} does not name a directory`)
   return directory.join('/')
 }
 
@@ -167,9 +167,9 @@ async function pullImageLayers(
   if (compressed > limits.compressed)
     throw rejectedImageError(`its layers are larger than ${limits.compressed} bytes`)
   if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw rejectedImageError('it has layers that are kept elsewhere')
+    throw rejectedImageError('it has layers that are stored outside the registry')
   if (diffIds.length !== layers.length)
-    throw rejectedImageError('its config speaks of other layers than its manifest')
+    throw rejectedImageError('its config and manifest list different layers')
   const packed: CompressedLayer[] = []
   for (const [index, layer] of layers.entries())
     packed.push({
@@ -185,11 +185,11 @@ export async function unpackLayersInProcess(
   limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
 ): Promise<BundleFiles> {
   const result = await runUnpackProcess({ layers, directories, limits: limits.unpack }, limits.unpackTime)
-  if (!('files' in result)) throw new Error('unpacking gave no files')
+  if (!('files' in result)) throw new Error('unpacking returned no files')
   return result.files
 }
 
-/** Parses in the process too, because the YAML is as untrusted as the archive. */
+/** Also parses in the separate process, because the YAML is as untrusted as the archive. */
 async function readBundleInProcess(
   layers: readonly CompressedLayer[],
   labels: PulledBundle['labels'],
@@ -197,7 +197,7 @@ async function readBundleInProcess(
   { unpack, unpackTime }: PullLimits,
 ): Promise<BundleReadingWithInstall> {
   const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
-  if (!('reading' in result)) throw new Error('reading gave no reading')
+  if (!('reading' in result)) throw new Error('reading the bundle returned no result')
   return result.reading
 }
 
@@ -212,7 +212,7 @@ async function fetchImageManifest(
   let current = top
   // An index within an index is legal; deeper nesting is abuse.
   for (let depth = 0; current.manifest.kind === 'index'; depth += 1) {
-    if (depth === 2) throw rejectedImageError('it is an index within an index within an index')
+    if (depth === 2) throw rejectedImageError('its indexes are nested more than two levels deep')
     const { digest } = choosePlatformImage(current.manifest.manifests)
     current = await registry.fetchManifest({ ...reference, digest }, signal)
   }
@@ -220,12 +220,12 @@ async function fetchImageManifest(
 }
 
 // Bundles are the same for all platforms, so prefer linux/amd64. Ambiguous choices are rejected because readers
-// disagree: first, last, without variant, or by config.
+// disagree (first, last, without variant, or by config).
 function choosePlatformImage(manifests: readonly IndexEntry[]): IndexEntry {
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
   const matching = images.filter(isLinuxAmd64)
   if (new Set(matching.map(({ digest }) => digest)).size > 1)
-    throw rejectedImageError('it is an index in which several images may be the one for linux/amd64')
+    throw rejectedImageError('it is an index with several candidates for linux/amd64')
   const chosen = matching[0] ?? images[0]
   if (!chosen) throw rejectedImageError('it is an index without images')
   return chosen
@@ -239,5 +239,5 @@ function isLinuxAmd64({ platform }: IndexEntry): boolean {
 }
 
 function rejectedImageError(reason: string, cause?: unknown): RegistryError {
-  return new RegistryError('unsupported', `the image is refused: ${reason}`, { cause })
+  return new RegistryError('unsupported', `catalog-bot rejects the image because ${reason}`, { cause })
 }

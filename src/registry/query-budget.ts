@@ -12,7 +12,7 @@ export interface RegistryQueryBudget {
 // The largest packages name about 30 registries' worth of images in a few thousand references.
 const defaultQueryBudget: RegistryQueryBudget = { hosts: 50, references: 10_000 }
 
-/** Answers `unknown` with a reason beyond the budget. */
+/** Returns `unknown` with a reason when the budget is exceeded. */
 export function withQueryBudget(
   registry: ImageRegistry,
   budget: RegistryQueryBudget = defaultQueryBudget,
@@ -20,7 +20,7 @@ export function withQueryBudget(
   const hosts = new Set<string>()
   const references = new Set<string>()
   const budgetExceeded = (limit: string) =>
-    ({ kind: 'unknown', reason: `the change names more than ${limit}`, retryAfter: 3600 }) as const
+    ({ kind: 'unknown', reason: `the change references more than ${limit}`, retryAfter: 3600 }) as const
   return {
     async resolve(text, signal) {
       const host = parseImageReference(text).reference?.host

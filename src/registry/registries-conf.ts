@@ -44,7 +44,7 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
   if ('registries' in data)
     throw registriesConfError(
       name,
-      'it is in version 1 ([registries.search]); write it as [[registry]] tables',
+      'the file uses version 1 ([registries.search]); use [[registry]] tables instead',
     )
   const result = registriesConfSchema.safeParse(data)
   if (!result.success) {
@@ -57,15 +57,15 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
     const named: string[] = []
     const written = entry.prefix ?? entry.location
     if (written === undefined)
-      throw registriesConfError(name, 'a [[registry]] has neither a prefix nor a location')
+      throw registriesConfError(name, 'a [[registry]] table has neither a prefix nor a location')
     const prefix = normalizeRegistryName(written, name)
     const location = entry.location === undefined ? undefined : normalizeRegistryName(entry.location, name)
     if (location?.startsWith('*.'))
-      throw registriesConfError(name, `the location of ${prefix} may not have a wildcard`)
+      throw registriesConfError(name, `the location of ${prefix} must not contain a wildcard`)
     if (prefix.startsWith('*.') && entry.insecure && location === undefined)
-      throw registriesConfError(name, `${prefix} cannot be insecure: name the hosts one by one`)
+      throw registriesConfError(name, `${prefix} cannot be insecure; list each insecure host separately`)
     if (rules.some((rule) => rule.prefix === prefix))
-      throw registriesConfError(name, `${prefix} is there twice`)
+      throw registriesConfError(name, `${prefix} is defined twice`)
     const itself = hostOf(location ?? prefix)
     if (entry.insecure || itself !== hostOf(prefix)) named.push(itself)
     if (entry.insecure) plainHttp.push(itself)
@@ -73,11 +73,11 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
       if (entry['mirror-by-digest-only'] && one['pull-from-mirror'] !== undefined)
         throw registriesConfError(
           name,
-          `${prefix} has mirror-by-digest-only and pull-from-mirror, which say different things`,
+          `${prefix} sets both mirror-by-digest-only and pull-from-mirror, which conflict`,
         )
       const mirrorLocation = normalizeRegistryName(one.location, name)
       if (mirrorLocation.startsWith('*.'))
-        throw registriesConfError(name, `a mirror of ${prefix} may not have a wildcard`)
+        throw registriesConfError(name, `a mirror of ${prefix} must not contain a wildcard`)
       named.push(hostOf(mirrorLocation))
       if (one.insecure) plainHttp.push(hostOf(mirrorLocation))
       const all = entry['mirror-by-digest-only'] ? 'digest-only' : 'all'
@@ -96,9 +96,8 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
 }
 
 /**
- * Reads the file that `REGISTRIES_CONF` names, or the user's or else the machine's, with the `registries.conf.d` beside
- * each. Later files win. Rejects with a RegistryError for a named file that is missing, and for one that cannot be
- * used.
+ * Reads the file in `REGISTRIES_CONF`, or the user's or else the machine's file, each with its `registries.conf.d`. Later
+ * files win. Rejects with a RegistryError if a configured file is missing or invalid.
  */
 export async function readRegistriesConf(
   environment: Readonly<Record<string, string | undefined>>,
@@ -114,11 +113,11 @@ export async function readRegistriesConf(
     return text !== undefined
   }
   if (configuredPath) {
-    if (!(await addFile(configuredPath))) throw registriesConfError(configuredPath, 'there is no such file')
+    if (!(await addFile(configuredPath))) throw registriesConfError(configuredPath, 'the file does not exist')
     if (hasSearchRegistries(parseToml(await readFile(configuredPath, 'utf8'), configuredPath)))
       throw registriesConfError(
         configuredPath,
-        'unqualified-search-registries is not supported: a name without a registry is always docker.io',
+        'unqualified-search-registries is not supported; image names without a registry always mean docker.io',
       )
     for (const path of await listDropInFiles(`${configuredPath}.d`)) await addFile(path)
   } else {
@@ -130,7 +129,7 @@ export async function readRegistriesConf(
   return [...rules.values()]
 }
 
-// Private ranges for internal registries. Link-local is excluded because cloud metadata services there return keys.
+// Private ranges for internal registries. Excludes link-local addresses because cloud metadata services return keys.
 const privateAddressRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
 const loopbackAddressRanges = ['127.0.0.0/8', '::1/128']
 
@@ -157,7 +156,7 @@ function parseToml(text: string, name: string): Record<string, unknown> {
     return parse(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    throw new RegistryError('malformed', `${name}, line ${error.line}: it is not valid TOML`, {
+    throw new RegistryError('malformed', `${name}, line ${error.line}: invalid TOML`, {
       cause: error,
     })
   }
@@ -178,7 +177,7 @@ function normalizeRegistryName(text: string, name: string): string {
   if (!isName)
     throw registriesConfError(
       name,
-      `${JSON.stringify(text.slice(0, 100))} is no registry and path (without scheme, tag and digest)`,
+      `${JSON.stringify(text.slice(0, 100))} is not a registry and path (without scheme, tag, and digest)`,
     )
   const canonical = lower === 'index.docker.io' ? 'docker.io' : lower
   return [canonical, ...path].join('/')
@@ -196,7 +195,7 @@ async function listDropInFiles(folder: string): Promise<readonly string[]> {
       .map((entry) => join(folder, entry))
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-    throw registriesConfError(folder, 'it cannot be read', error)
+    throw registriesConfError(folder, 'the file or folder cannot be read', error)
   }
 }
 
@@ -205,7 +204,7 @@ async function readIfPresent(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw registriesConfError(path, 'it cannot be read', error)
+    throw registriesConfError(path, 'the file or folder cannot be read', error)
   }
 }
 

@@ -15,8 +15,8 @@ export type RegistryAccess = Required<
 /**
  * Reads `PULL_SECRETS` and the credential files, `REGISTRIES_CONF`, `INTERNAL_REGISTRIES`, `ONLY_REGISTRIES`,
  * `SHOWN_REGISTRIES`, `REGISTRY_CERTIFICATES`, `HTTPS_PROXY`, `NO_PROXY` and `REGISTRY_PROXY`. `insecure` lists local
- * hosts to reach by plain HTTP. Rejects with an error that names the unusable variable or file, because going on would
- * blame authors for it.
+ * hosts to reach by plain HTTP. Rejects with an error that names the unusable variable or file. Continuing would blame
+ * authors for the problem.
  */
 export async function readRegistryAccess(
   environment: Readonly<Record<string, string | undefined>>,
@@ -66,7 +66,7 @@ function parseProxyOptions(
   const mode = environment['REGISTRY_PROXY'] || 'address'
   const by = proxyModes.find((candidate) => candidate === mode)
   if (by === undefined)
-    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of ${proxyModes.join(', ')}`)
+    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of: ${proxyModes.join(', ')}`)
   if (by === 'off') return {}
   try {
     // Fails at startup if the proxy cannot be used, not at the first request.
@@ -74,7 +74,7 @@ function parseProxyOptions(
   } catch (cause) {
     throw new RegistryError(
       'malformed',
-      cause instanceof Error ? cause.message : 'the proxy cannot be used',
+      cause instanceof Error ? cause.message : 'the proxy settings are invalid',
       { cause },
     )
   }
@@ -87,7 +87,7 @@ function parseInternalRegistries(text: string): Record<string, readonly string[]
   for (const entry of splitList(text)) {
     const [host = '', range = '', ...more] = entry.split('=')
     if (host === '' || range === '' || more.length > 0)
-      throw new RegistryError('malformed', `INTERNAL_REGISTRIES: "${entry}" is not HOST=ADDRESS/BITS`)
+      throw new RegistryError('malformed', `INTERNAL_REGISTRIES: "${entry}" does not have the form HOST=ADDRESS/BITS`)
     found[host.trim()] = [...(found[host.trim()] ?? []), range.trim()]
   }
   return found
@@ -104,7 +104,7 @@ async function readCertificates(directory: string): Promise<Record<string, strin
           found[host] = `${found[host] ?? ''}${await readFile(join(directory, folder, name), 'utf8')}\n`
     }
   } catch (cause) {
-    throw new RegistryError('malformed', `REGISTRY_CERTIFICATES: ${directory} cannot be read`, { cause })
+    throw new RegistryError('malformed', `REGISTRY_CERTIFICATES: cannot read ${directory}`, { cause })
   }
   return found
 }

@@ -1,4 +1,4 @@
-// The port's question, and what pulling needs besides.
+// Extends the registry port with the methods that pulling requires.
 import type { ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'

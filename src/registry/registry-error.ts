@@ -8,7 +8,7 @@ export type RegistryErrorCode =
   | 'timeout'
   | 'network'
   | 'too-large'
-  /** Our credentials cannot be read, or the registry rejects them. */
+  /** The configured credentials cannot be read, or the registry rejects them. */
   | 'credentials'
   | 'private'
   | 'rate-limited'

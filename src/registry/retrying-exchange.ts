@@ -8,11 +8,11 @@ import { toReplyError } from './transport/reply-error.ts'
 import type { TransportReply } from './transport/transport.ts'
 
 export interface RetryPolicy {
-  /** Attempts in all. Default 4. */
+  /** Total number of attempts. Default 4. */
   readonly attempts: number
   /** Milliseconds before the second attempt; doubles each time, plus up to 50% jitter. Default 500. */
   readonly backOffMs: number
-  /** The longest wait, in seconds; if a registry asks for more, do not retry. Default 60. */
+  /** The longest wait, in seconds. If a registry asks for more, the request is not retried. Default 60. */
   readonly maxWaitSeconds: number
   /** Concurrent requests of a kind to a host. Default from 8 to 64. */
   readonly window: WindowSizes
@@ -78,17 +78,17 @@ export function createRetryingExchange(
       })
       if (failure.reply) return failure.reply
       const { error } = failure
-      // A HEAD that fails at the server falls back to GET at once.
+      // A HEAD that fails at the server falls back to GET immediately.
       const isOnce = kind === 'upload' || (kind === 'head' && error.code === 'server')
       const repeats = error.retryable && !isOnce && !failure.final
       const wait = error.retryAfter === undefined ? computePauseMs(error, attempt) : error.retryAfter * 1000
       if (!repeats || attempt >= retryPolicy.attempts || wait > retryPolicy.maxWaitSeconds * 1000) {
-        // One broken upload says nothing about the host: proxies cut off large bodies.
+        // One broken upload says nothing about the host, because proxies cut off large bodies.
         if (['dns', 'network', 'timeout'].includes(error.code) && !failure.final && kind !== 'upload')
           dead.set(endpoint.host, { until: clock.now() + unreachableHostBackOffMs, error })
         throw error
       }
-      if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was cancelled')
+      if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was canceled')
       await clock.sleep(wait, request.signal)
     }
   }

@@ -40,7 +40,7 @@ export interface RegistryScanSummary {
   readonly byKind: Readonly<Partial<Record<ImageAnswer['kind'], number>>>
 }
 
-/** Resolves each distinct reference once. Never rejects for what registries say. */
+/** Resolves each distinct reference once. Never rejects because of a registry's reply. */
 export async function scanImages(
   registry: ImageRegistry,
   references: Iterable<string>,
@@ -89,7 +89,7 @@ export async function scanImages(
   return { answers, registries: summarizeByRegistry(answers), complete: answers.size === all.length }
 }
 
-/** Answers that a later run need not ask for again. */
+/** Whether a later run can reuse the answer. */
 export function isDefiniteAnswer(answer: ImageAnswer): boolean {
   return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
 }

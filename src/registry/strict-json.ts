@@ -1,5 +1,5 @@
-// JSON parsed by a shape that names its fields. Go ignores the case of keys and takes the last duplicate; others take
-// the first or the exact one, so one digest could mean two images. Such documents are rejected.
+// Parses JSON by a shape that names its fields. Go ignores the case of keys and uses the last duplicate. Others use
+// the first or the exact match, so one digest could mean two images. Rejects such documents.
 import { RegistryError } from './registry-error.ts'
 import { memoizePerObject } from '../findings/memoize.ts'
 
@@ -15,7 +15,7 @@ export type JsonShape =
   | { readonly map: JsonShape }
   | { readonly fields: Readonly<Record<string, JsonShape>> }
 
-// Go's limit is 10,000; registry documents need six.
+// Go's limit is 10,000. Registry documents need six.
 const maxJsonDepth = 100
 
 /** The document without nulls. Throws a RegistryError `bad-reply` for invalid or ambiguous JSON, or another shape. */
@@ -27,11 +27,11 @@ export function parseStrictJson(body: Uint8Array, shape: JsonShape): Record<stri
     // JSON.parse checks the grammar; the code below relies on that.
     JSON.parse(text)
   } catch (cause) {
-    throw new RegistryError('bad-reply', 'its document is not JSON', { cause })
+    throw new RegistryError('bad-reply', 'its document is not valid JSON', { cause })
   }
   const data = new StrictJsonReader(text).value(shape, '', 0)
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw badReplyError('its document is not an object')
+    throw badReplyError('its document is not a JSON object')
   return data as Record<string, unknown>
 }
 
@@ -48,7 +48,7 @@ class StrictJsonReader {
     this.text = text
   }
 
-  /** `undefined` is null. */
+  /** Returns `undefined` for null. */
   value(shape: JsonShape, path: string, depth: number): unknown {
     if (depth > maxJsonDepth) throw badReplyError(`its document is more than ${maxJsonDepth} levels deep`)
     this.skipWhitespace()
@@ -68,19 +68,19 @@ class StrictJsonReader {
     const entries: [string, unknown][] = []
     for (this.at += 1; !this.closes('}');) {
       const key = this.string('string', path)
-      if (keys.has(key)) throw badReplyError(`it says ${quoteKey(key)} twice`)
+      if (keys.has(key)) throw badReplyError(`it contains ${quoteKey(key)} twice`)
       keys.add(key)
       const known = fields?.get(foldKey(key))
       if (known !== undefined && known.name !== key)
         throw badReplyError(
-          `its key ${quoteKey(key)} is ${quoteKey(known.name)} to some readers, and not to others`,
+          `some clients read its key ${quoteKey(key)} as ${quoteKey(known.name)}, and others don't`,
         )
       this.skipWhitespace()
       this.at += 1
       const value = this.value(known?.shape ?? items, path === '' ? key : `${path}.${key}`, depth + 1)
       if (value !== undefined) entries.push([key, value])
-      // Go reads an empty string, others nothing.
-      else if (!fields && items === 'string') throw badReplyError(`its ${quoteKey(path)} has an empty place`)
+      // Go reads an empty string. Others read nothing.
+      else if (!fields && items === 'string') throw badReplyError(`its ${quoteKey(path)} contains a null value`)
     }
     return Object.fromEntries(entries)
   }
@@ -91,7 +91,7 @@ class StrictJsonReader {
     const values: unknown[] = []
     for (this.at += 1; !this.closes(']');) {
       const value = this.value(isList ? shape.list : 'any', path, depth + 1)
-      if (value === undefined && isList) throw badReplyError(`its ${quoteKey(path)} has an empty place`)
+      if (value === undefined && isList) throw badReplyError(`its ${quoteKey(path)} contains a null value`)
       values.push(value ?? null)
     }
     return values
@@ -109,7 +109,7 @@ class StrictJsonReader {
     const quoted = this.text.slice(start, this.at)
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
     // Go replaces a lone surrogate with another character.
-    if (!isPlain && /\p{Surrogate}/u.test(value)) throw badReplyError('it has half a character')
+    if (!isPlain && /\p{Surrogate}/u.test(value)) throw badReplyError('it contains a lone surrogate')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
       throw wrongTypeError(path)
     if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw wrongTypeError(path)
@@ -122,7 +122,7 @@ class StrictJsonReader {
     const word = this.text.slice(start, this.at)
     if (word === 'null') return undefined
     const type = word === 'true' || word === 'false' ? 'boolean' : 'integer'
-    // Go does not take 1.0 and 1e3 for integers, and JavaScript loses precision beyond 2^53.
+    // Go does not parse 1.0 and 1e3 as integers, and JavaScript loses precision beyond 2^53.
     const isWhole = /^-?(?:0|[1-9]\d*)$/.test(word) && Number.isSafeInteger(Number(word))
     if (shape !== 'any' && (shape !== type || (type === 'integer' && !isWhole))) throw wrongTypeError(path)
     const value: unknown = JSON.parse(word)
@@ -165,7 +165,7 @@ function quoteKey(key: string): string {
 
 function wrongTypeError(path: string): RegistryError {
   return badReplyError(
-    path === '' ? 'its document is not an object' : `its ${quoteKey(path)} is not what it should be`,
+    path === '' ? 'its document is not a JSON object' : `its ${quoteKey(path)} has the wrong type`,
   )
 }
 

@@ -1,13 +1,13 @@
-// Maps a registry's failure to an answer: definite only if the registry was definite.
+// Maps a registry failure to an answer. The answer is definite only if the registry's reply was definite.
 import type { ImageAnswer } from '../checks/questions.ts'
 import { RegistryError } from './registry-error.ts'
 
-// Seconds until a retry makes sense if the registry gives no `Retry-After`. Outages pass in minutes; certificates and
-// credentials take people longer to fix.
+// Seconds until a retry makes sense if the registry sends no `Retry-After`. Outages pass in minutes. Certificates and
+// credentials take longer to fix.
 const outageRetrySeconds = 60
 const rateLimitRetrySeconds = 300
 const configErrorRetrySeconds = 600
-// Bounds for what registries say: 0 would retry in a tight loop, and some registries say years.
+// Bounds for `Retry-After`: 0 would cause a tight retry loop, and some registries send years.
 const [shortestWait, maxRetrySeconds] = [5, 6 * 3600]
 
 export function toImageAnswer(error: unknown): ImageAnswer {

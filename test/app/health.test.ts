@@ -18,7 +18,7 @@ describe('the bot', () => {
     ['is silent', { ping: () => new Promise<void>(() => undefined) }],
   ])('is not ready where the database %s', async (_how, store) => {
     const report = await createHealthMonitor(store, instantClock).report()
-    expect(report).toEqual({ isReady: false, problems: ['the database does not answer'] })
+    expect(report).toEqual({ isReady: false, problems: ['the database does not respond'] })
   })
   test('is not ready while GitHub does not accept its credentials', async () => {
     const health = createHealthMonitor(reachableStore, systemClock)
@@ -43,7 +43,7 @@ describe('the bot', () => {
     expect(await createHealthMonitor(reachableStore, systemClock, () => held).report()).toEqual({
       isReady: true,
       problems: [
-        "what is left of GitHub's limit for installation 7 does not allow everything: until 1970-01-01T00:30:00.000Z there wait the sweep, scans of images",
+        "to stay within GitHub's rate limit for installation 7, catalog-bot delays this work until 1970-01-01T00:30:00.000Z: sweeps, image scans",
       ],
     })
   })

@@ -21,6 +21,10 @@ describe('a command is read', () => {
   ])('%s', (_, body) => {
     expect(parseComment(body)).toEqual(approveCommand)
   })
+  test.each(['main', 'main audit', ''])('/unfreeze %s, another name of /thaw', (words) => {
+    expect(parseComment(`/unfreeze ${words}`)).toEqual(parseComment(`/thaw ${words}`))
+    expect(parseComment('/unfreeze')).toEqual({ kind: 'command', command: { name: 'thaw' } })
+  })
   test('with the beginning of a commit', () => {
     expect(parseComment('/merge 0123abc')).toEqual({
       kind: 'command',

@@ -44,7 +44,7 @@ test('stop, list and resume through a running App and without one', async () => 
     ).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^o\/R main: merging is stopped on main by .* \(command line\) since .*: release [^\u001b]*day/,
+        /^o\/R main: merging into main was frozen by .* \(command line\) at .*: release [^\u001b]*day/,
       ),
     })
     expect(await store.listFreezes()).toMatchObject([

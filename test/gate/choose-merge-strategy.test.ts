@@ -77,55 +77,55 @@ const strictChecks = { required: botChecks, strict: true }
 
 /** The settings of a branch, as MockGitHub names them, and what follows. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
-  'no rule at all': { rules: openRules, method: plainPush, expectedText: 'the branch takes the very merge' },
-  'our checks, head behind': { rules: {}, method: checksFirstPush, expectedText: 'put on that merge first' },
+  'no rule at all': { rules: openRules, method: plainPush, expectedText: 'the branch accepts the validated merge itself' },
+  'our checks, head behind': { rules: {}, method: checksFirstPush, expectedText: 'adds the required checks to that merge first' },
   'our checks, head contains base': {
     rules: {},
     more: upToDatePull,
     method: plainPush,
-    expectedText: 'the very merge',
+    expectedText: 'the validated merge itself',
   },
   'our checks, by name alone': {
     rules: { checks: { required: [{ name: botCheckNames[0]! }], strict: false } },
     method: checksFirstPush,
-    expectedText: 'put on that merge first',
+    expectedText: 'adds the required checks to that merge first',
   },
   'our checks, strict, head behind': {
     rules: { checks: strictChecks },
     method: checksFirstPush,
-    expectedText: 'put on that merge',
+    expectedText: 'adds the required checks to that merge',
   },
   'our checks, no place for a temporary branch': {
     rules: { temporaryBranch: ['creation'] },
     method: githubMerge('merge'),
-    expectedText: 'a temporary branch for the merge is refused by the rule creation',
+    expectedText: 'a temporary branch for the merge is blocked by the rule "creation"',
   },
   'no place for a temporary branch, head contains base': {
     rules: { temporaryBranch: ['creation'] },
     more: upToDatePull,
     method: plainPush,
-    expectedText: 'the very merge',
+    expectedText: 'the validated merge itself',
   },
   'no place for a temporary branch, and none needed': {
     rules: { ...openRules, temporaryBranch: ['creation'] },
     method: plainPush,
-    expectedText: 'the very merge',
+    expectedText: 'the validated merge itself',
   },
   'a check of others, head behind': {
     rules: { checks: requiredChecksWithCi },
     method: githubMerge('merge'),
-    expectedText: 'the branch requires the check "ci", and nobody reports that on a merge',
+    expectedText: 'the branch requires the check "ci" to pass before the push, but other apps report only on the heads',
   },
   'a check of others, head contains base': {
     rules: { checks: requiredChecksWithCi },
     more: upToDatePull,
     method: plainPush,
-    expectedText: 'the very merge',
+    expectedText: 'the validated merge itself',
   },
   'a check of others, strict, head behind': {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
     method: undefined,
-    expectedText: 'demands that it is up to date: update it, or switch that demand off',
+    expectedText: 'requires it to be up to date: update the pull request, or turn off that requirement',
   },
   'a check of others, strict, any pull request': {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
@@ -141,44 +141,44 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'our check from another App': {
     rules: { checks: { required: [{ name: botCheckNames[0]!, app: 7 }], strict: false } },
     method: githubMerge('merge'),
-    expectedText: `"${botCheckNames[0]}" of App 7`,
+    expectedText: `"${botCheckNames[0]}" from App 7`,
   },
   'a check of ours that we do not report': {
     rules: { checks: { required: [{ name: 'catalog-bot / install', app: appId }], strict: false } },
     method: undefined,
     expectedText:
-      'which reports no such check: require "catalog-bot / ownership" and "catalog-bot / validation" instead',
+      'which does not report it: require "catalog-bot / ownership" and "catalog-bot / validation" instead',
   },
   'a pull request without approval': {
     rules: { pullRequest: createPullRequirement() },
     method: checksFirstPush,
-    expectedText: 'very merge',
+    expectedText: 'the validated merge itself',
   },
   'a pull request with approvals': {
     rules: { pullRequest: createPullRequirement({ approvals: 2, codeOwners: true, conversations: true }) },
     method: checksFirstPush,
-    expectedText: 'very merge',
+    expectedText: 'the validated merge itself',
   },
   'restricted, the App not on the list': {
     rules: { closedToUs: true, reservedForUs: false },
     method: undefined,
-    expectedText: 'put this App (id 42) on it',
+    expectedText: 'add this App (id 42) to the list',
   },
   "restricted, in a person's repository": {
     rules: { closedToUs: true, reservedForUs: false, owner: 'user' },
     method: undefined,
-    expectedText: "in a person's repository no App can be on it",
+    expectedText: "a user's repository cannot list an App",
   },
   'restricted, the App on the list for pull requests': {
     rules: { closedToPushes: true },
     method: githubMerge('merge'),
-    expectedText: 'may not push',
+    expectedText: 'cannot push',
   },
   locked: { rules: { locked: true }, method: undefined, expectedText: 'the branch is locked' },
   'linear history': {
     rules: { linearHistory: true },
     method: githubMerge('squash'),
-    expectedText: 'a linear history, so it takes no merge commit',
+    expectedText: 'a linear history, so it does not accept merge commits',
   },
   'linear history, squash off': {
     rules: { linearHistory: true, mergeMethods: ['merge', 'rebase'] },
@@ -188,7 +188,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'linear history, merge commits only': {
     rules: { linearHistory: true, mergeMethods: ['merge'] },
     method: undefined,
-    expectedText: 'no way to merge is left',
+    expectedText: 'no merge method works',
   },
   'linear history, strict, head behind': {
     rules: { linearHistory: true, checks: strictChecks },
@@ -204,32 +204,32 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'merge commits off': {
     rules: { mergeMethods: ['rebase'] },
     method: githubMerge('rebase'),
-    expectedText: 'merge commits are switched off',
+    expectedText: 'merge commits are disabled',
   },
   signatures: {
     rules: { signatures: true },
     method: { ...checksFirstPush, signed: true },
-    expectedText: 'GitHub signs it',
+    expectedText: 'GitHub signs the merge',
   },
   'signatures without checks need a temporary branch': {
     rules: { ...openRules, signatures: true, temporaryBranch: ['required_signatures'] },
     method: githubMerge('merge'),
-    expectedText: 'refused by the rule required_signatures',
+    expectedText: 'blocked by the rule "required_signatures"',
   },
   'signatures and linear history': {
     rules: { signatures: true, linearHistory: true },
     method: undefined,
-    expectedText: 'do not require both',
+    expectedText: 'require either a linear history or signatures',
   },
   'signatures and linear history, rebase only': {
     rules: { signatures: true, linearHistory: true, mergeMethods: ['rebase'] },
     method: undefined,
-    expectedText: 'no way to merge is left',
+    expectedText: 'no merge method works',
   },
   'signatures, merge commits off, rebase only: a doubt is no refusal': {
     rules: { signatures: true, mergeMethods: ['rebase'] },
     method: { ...checksFirstPush, signed: true },
-    expectedText: 'GitHub signs it',
+    expectedText: 'GitHub signs the merge',
   },
   'merge queue': {
     rules: { mergeQueue: true },
@@ -261,37 +261,37 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'a rule that nobody knows': {
     rules: { others: ['code_scanning'] },
     method: githubMerge('merge'),
-    expectedText: 'nobody knows what the rule code_scanning does to a push',
+    expectedText: 'does not recognize the rule "code_scanning" and cannot predict whether it allows pushes',
   },
   'no right to write': {
     rules: {},
     more: { permissions: { ...permissions, contents: 'read' } },
     method: undefined,
-    expectedText: 'the App lacks the permission contents: write to push',
+    expectedText: 'the App lacks the permission contents: write, which is required to push',
   },
   'no right to report checks': {
     rules: {},
     more: { permissions: { contents: 'write' } },
     method: undefined,
-    expectedText: 'checks: write to put its checks on a merge before it is pushed',
+    expectedText: 'checks: write, which is required to add checks to a merge before the push',
   },
   'no right to report checks, where none are put first': {
     rules: openRules,
     more: { permissions: { contents: 'write' } },
     method: plainPush,
-    expectedText: 'very merge',
+    expectedText: 'the validated merge itself',
   },
   'no right to write, where GitHub merges': {
     rules: { linearHistory: true },
     more: { permissions: {} },
     method: undefined,
-    expectedText: 'contents: write to merge',
+    expectedText: 'contents: write, which is required to merge',
   },
   'unknown rights': {
     rules: {},
     more: { permissions: undefined },
     method: checksFirstPush,
-    expectedText: 'very merge',
+    expectedText: 'the validated merge itself',
   },
   'workflow files, without that right': {
     rules: {},
@@ -306,43 +306,43 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
       permissions: { ...permissions, workflows: 'write' },
     },
     method: plainPush,
-    expectedText: 'very merge',
+    expectedText: 'the validated merge itself',
   },
   'merge.method push where it cannot work': {
     rules: { linearHistory: true },
     more: { wanted: 'push' },
     method: undefined,
-    expectedText: 'merge.method is push, and it would be refused: the branch demands a linear history',
+    expectedText: 'merge.method is push, but GitHub would reject the push because the branch requires a linear history',
   },
   'merge.method push in doubt': {
     rules: { others: ['code_scanning'], mergeMethods: ['squash'] },
     more: { wanted: 'push' },
     method: checksFirstPush,
-    expectedText: 'very merge',
+    expectedText: 'the validated merge itself',
   },
   'merge.method squash': {
     rules: {},
     more: { wanted: 'squash' },
     method: githubMerge('squash'),
-    expectedText: 'says so',
+    expectedText: 'GitHub merges with the method squash because merge.method is squash',
   },
   'merge.method rebase, which is off': {
     rules: { mergeMethods: ['merge', 'squash'] },
     more: { wanted: 'rebase' },
     method: undefined,
-    expectedText: 'merge.method is rebase, and the repository or a rule does not allow it',
+    expectedText: 'merge.method is rebase, but the repository or a rule does not allow it',
   },
   'merge.method merge under linear history': {
     rules: { linearHistory: true },
     more: { wanted: 'merge' },
     method: undefined,
-    expectedText: 'the branch demands a linear history',
+    expectedText: 'the branch requires a linear history',
   },
   'merge.method rebase under signatures': {
     rules: { signatures: true },
     more: { wanted: 'rebase' },
     method: undefined,
-    expectedText: 'GitHub does not sign what it rebases',
+    expectedText: 'GitHub does not sign rebased commits',
   },
   'merge.method squash under signatures': {
     rules: { signatures: true },
@@ -366,7 +366,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { mergeQueue: true },
     more: { wanted: 'squash', permissions: { ...permissions, merge_queues: 'write' } },
     method: undefined,
-    expectedText: 'through its merge queue alone',
+    expectedText: 'only through its merge queue',
   },
 }
 
@@ -375,7 +375,7 @@ describe('the way onto a branch', () => {
     const chosen = planMergeMethod(rules, more)
     expect(chosen.method).toEqual(method)
     expect(method === undefined ? chosen.missing.join('\n') : chosen.because).toContain(expectedText)
-    if (method === undefined) expect(chosen.because).toBe('GitHub would take nothing that the App can do')
+    if (method === undefined) expect(chosen.because).toBe('GitHub would not accept any merge method that catalog-bot can use')
   })
 
   test.each(Object.entries(mergeMethodCases).filter(([, row]) => row.method !== undefined))(
@@ -403,7 +403,7 @@ describe('a plan', () => {
       const pullRequest = createPullRequirement({ approvals: 1, [setting]: true })
       const pushed = planMergeMethod({ pullRequest })
       expect(pushed).toMatchObject({ method: checksFirstPush, needsGitHubsTree: true })
-      expect(pushed.conditions.join('\n')).toContain("the content of GitHub's own merge")
+      expect(pushed.conditions.join('\n')).toContain("the same content as GitHub's test merge")
       expect(planMergeMethod({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
       expect(planMergeMethod({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)
     },
@@ -425,7 +425,7 @@ describe('a plan', () => {
 
   test('names a push as something that may be refused where it was asked for in doubt', () => {
     expect(planMergeMethod({ others: ['code_scanning'] }, { wanted: 'push' }).unsure).toEqual([
-      'nobody knows what the rule code_scanning does to a push: GitHub may refuse the push',
+      'catalog-bot does not recognize the rule "code_scanning" and cannot predict whether it allows pushes: GitHub may reject the push',
     ])
   })
 
@@ -437,7 +437,7 @@ describe('a plan', () => {
 
   test('tells that its own rights are unknown', () => {
     expect(planMergeMethod({}, { permissions: undefined }).unsure).toEqual([
-      "the App's own permissions could not be read",
+      "catalog-bot could not read the App's permissions",
     ])
   })
 
@@ -486,8 +486,8 @@ describe('every fact about a branch changes the plan or its words', () => {
     const queue = (method: 'merge' | 'rebase', maxGroupSize: number) =>
       planMergeMethod({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
     expect(queue('merge', 1)).toEqual([])
-    expect(queue('rebase', 1).join()).toContain('merge commits, not rebase')
-    expect(queue('merge', 3).join()).toContain('groups of one, not of 3')
+    expect(queue('rebase', 1).join()).toContain('the method merge instead of rebase')
+    expect(queue('merge', 3).join()).toContain('one pull request instead of 3')
   })
 })
 

@@ -130,6 +130,34 @@ describe('the gate', () => {
     expect(verdict.permit).toBeUndefined()
   })
 
+  test('where nothing is to merge, the verdict says only that', () => {
+    const merge = { ...defaultConfig.merge, enabled: false, requires: [{ app: 15368, name: 'build' }] }
+    const verdict = decideVerdict(
+      createGateInput({
+        merge: { kind: 'nothing' },
+        outcomes: [],
+        snapshot: createSnapshot({ draft: true }),
+        config: { ...defaultConfig, merge },
+      }),
+    )
+    expect(verdict.reasons).toEqual([
+      { code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' },
+    ])
+    expect(verdict.retryAfter).toBeUndefined()
+  })
+
+  test('a conflict does not announce checks that will not run', () => {
+    const verdict = decideVerdict(createGateInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }))
+    expect(verdict.reasons.map(({ code }) => code)).toEqual(['conflict'])
+  })
+
+  test('a hold that is active again names its owner and the cause', () => {
+    const heldBy = { login: 'bob', isBack: true }
+    expect(decideVerdict(createGateInput({ heldBy })).reasons[0]?.text).toBe(
+      'the hold by bob is active again because this pull request has changed since the hold was removed',
+    )
+  })
+
   test('a package that is merged by hand is merged when somebody asks for it', () => {
     const outcomes = createOutcomesWith({
       ...createPassedOutcome('validation'),
@@ -165,7 +193,7 @@ describe('the gate', () => {
     ] as const)('does not land while it %s, and looks again', (_how, answer, kind, code, retryAfter) => {
       const verdict = answered(answer)
       expect(verdict).toMatchObject({ kind, reasons: [{ code }], retryAfter })
-      expect(verdict.reasons[0]?.text).toContain('the check build of App 15368')
+      expect(verdict.reasons[0]?.text).toContain('the check build from App 15368')
       expect(verdict.permit).toBeUndefined()
     })
 

@@ -25,14 +25,14 @@ describe('a stop', () => {
 
   test('says who, since when and why', () => {
     expect(formatFreeze(createMergeFreeze())).toBe(
-      'merging is stopped on main by @max since 2026-11-22 10:00 UTC: release day. Maintainers end that with /thaw',
+      'merging into main was frozen by @max at 2026-11-22 10:00 UTC: release day. To unfreeze it, a maintainer can comment /unfreeze',
     )
     expect(
       formatFreeze(
         createMergeFreeze({ branch: undefined, by: { kind: 'command-line', user: 'ops' }, reason: '' }),
       ),
     ).toBe(
-      'merging is stopped in this repository by ops (command line) since 2026-11-22 10:00 UTC. Maintainers end that with /thaw all',
+      'merging into all branches was frozen by ops (command line) at 2026-11-22 10:00 UTC. To unfreeze it, a maintainer can comment /unfreeze all',
     )
     expect(
       formatFreeze(
@@ -43,10 +43,10 @@ describe('a stop', () => {
         }),
       ),
     ).toBe(
-      'GitHub refuses merges on main since 2026-11-22 10:00 UTC: Cannot change this locked branch. The bot tries again from time to time, and when the settings change',
+      'GitHub has rejected merges into main since 2026-11-22 10:00 UTC: Cannot change this locked branch. catalog-bot retries periodically, and when the settings change',
     )
     expect(formatFreeze(createMergeFreeze({ kind: 'audit', by: { kind: 'bot' }, reason: 'x' }))).toContain(
-      'checked: x. Maintainers end that with /thaw audit',
+      'checked: x. To unfreeze it, a maintainer can comment /unfreeze audit',
     )
   })
 })
@@ -55,7 +55,7 @@ test('the time of a stop is that of the calendar', () => {
   for (let day = 0; day < 40_000; day += 97) {
     const since = day * 86_400_000 + (day % 1440) * 60_000
     const expected = new Date(since).toISOString().slice(0, 16).replace('T', ' ')
-    expect(formatFreeze(createMergeFreeze({ since }))).toContain(`since ${expected} UTC`)
+    expect(formatFreeze(createMergeFreeze({ since }))).toContain(`frozen by @max at ${expected} UTC`)
   }
   for (const leap of [
     '2024-02-29T23:59:59Z',

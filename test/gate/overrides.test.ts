@@ -132,16 +132,16 @@ describe('a maintainer overrides a named rule', () => {
     ])
   })
   test.each([
-    ['/override', 'write /override RULE because REASON'],
-    ['/override bundle-edited', 'write /override RULE because REASON'],
-    ['/override bundle-edited because', 'write /override RULE because REASON'],
-    ['/override bundle-edited because ...', 'write /override RULE because REASON'],
-    ['/override bundle-edited, channel-removed because x', 'write /override RULE because REASON'],
-    ['/override no-such-rule because x', 'there is no such rule'],
-    ['/override several-heads because x', 'nobody can override this rule'],
-    ['/override not-owner because x', 'nobody can override this rule'],
-    ['/override file-mode because x', 'nobody can override this rule'],
-    ['/override image-missing because x', 'nobody can override this rule'],
+    ['/override', 'use the form /override RULE because REASON'],
+    ['/override bundle-edited', 'use the form /override RULE because REASON'],
+    ['/override bundle-edited because', 'use the form /override RULE because REASON'],
+    ['/override bundle-edited because ...', 'use the form /override RULE because REASON'],
+    ['/override bundle-edited, channel-removed because x', 'use the form /override RULE because REASON'],
+    ['/override no-such-rule because x', 'this rule does not exist'],
+    ['/override several-heads because x', 'this rule cannot be overridden'],
+    ['/override not-owner because x', 'this rule cannot be overridden'],
+    ['/override file-mode because x', 'this rule cannot be overridden'],
+    ['/override image-missing because x', 'this rule cannot be overridden'],
     [`/override bundle-edited because ${'x'.repeat(301)}`, 'the reason is longer than 300 characters'],
   ])('%s is told what is wrong', (body, why) => {
     const [decision] = decideOverrides(createCheckInput([createComment(body)]))
@@ -227,7 +227,7 @@ describe('what was let pass is shown', () => {
   test('among the commands, and that it is for something else once it is', () => {
     const lines = (holds: boolean) => describeCommands(listRecords(), head, 0, () => holds).join('\n')
     expect(lines(true)).toContain('`bundle-edited`: the image was rebuilt for a CVE')
-    expect(lines(true)).not.toContain('something else')
-    expect(lines(false)).toContain('did something else')
+    expect(lines(true)).not.toContain('outdated')
+    expect(lines(false)).toContain('outdated because the effect of this commit has changed')
   })
 })

@@ -50,6 +50,6 @@ test('a removed pull request waits, and its comment says who removed it and how 
   expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'removed-from-queue', who: ['bob'] }] })
   expect(verdict.permit).toBeUndefined()
   const { comment } = renderReport(verdict, { changeLines: [] })
-  expect(comment).toContain('It was removed from the merge queue by bob.')
+  expect(comment).toContain('This pull request was removed from the merge queue by bob.')
   expect(comment).toContain('`/merge`')
 })

@@ -392,7 +392,7 @@ describe('words that nobody sorted', () => {
     )
     expect(classifyRejection(hook).reason).toBe('Only on Tuesdays, says the release team.')
     expect(classifyRejection(createRestRejection(405, ''))).toMatchObject({
-      reason: 'GitHub answered 405 and gave no reason',
+      reason: 'GitHub returned HTTP 405 without a reason',
     })
     expect(classifyRejection(createRestRejection(422, 'a\u0000b\u202e\nc')).reason).toBe('a\ufffdb\ufffd c')
     expect(classifyRejection(createRestRejection(422, 'x'.repeat(10_000))).reason).toHaveLength(500)

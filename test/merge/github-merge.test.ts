@@ -102,7 +102,7 @@ describe('a merge by GitHub', () => {
     const other = (await scenario.evaluate({ tree })).permit
     const plan = async () => ({ plan: { method: githubMerge('squash') } })
     expect(await landPull(examined, other, { ...scenario.options, plan })).toMatchObject({ kind: 'mismatch' })
-    expect(scenario.mismatches[0]?.differs).toContain('was validated')
+    expect(scenario.mismatches[0]?.differs).toContain('but the validated tree is')
   })
 
   test('notices a squash on the right tree and the wrong base', async () => {
@@ -115,7 +115,7 @@ describe('a merge by GitHub', () => {
       }),
     )
     expect(outcome).toMatchObject({ kind: 'mismatch' })
-    expect(scenario.mismatches[0]?.differs).toContain('was not made on')
+    expect(scenario.mismatches[0]?.differs).toContain('is not based on')
   })
 
   describe('after a push at the moment of the merge', () => {

@@ -203,7 +203,7 @@ describe('a landing by the merge queue', () => {
       await removes()
       expect(await scenario.merge(queueMethod)).toEqual({
         kind: 'again',
-        why: 'it was removed from the merge queue',
+        why: 'the pull request was removed from the merge queue',
       })
       expect(await held()).toBe('bob')
       expect(await readMergeGroups()).toEqual([])
@@ -382,7 +382,7 @@ describe('a group of the merge queue', () => {
     await evaluateGroups()
     expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
     expect(scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: head })[0]?.summary).toContain(
-      'pull request 1: bob put it on hold',
+      'pull request 1: this pull request was put on hold by bob',
     )
     expect(scenario.pull.merged).toBeNull()
   })

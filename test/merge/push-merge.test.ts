@@ -210,7 +210,7 @@ describe('a push with checks first', () => {
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
     await expect(scenario.merge(checksFirstPush, { checks: [red, ...others] })).rejects.toThrow(
-      'not all of our checks',
+      'not all required checks passed',
     )
     expect(scenario.otherBranches()).toEqual([])
     // The temporary branch, made and removed.
@@ -260,7 +260,7 @@ describe('a temporary branch', () => {
       await scenario.github.pushToBase(scenario.full, { 'theirs.txt': branch }, { by: 'bob', branch })
     expect(await scenario.merge(checksFirstPush)).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull', reason: expect.stringContaining('did not create the branch') },
+      refusal: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
     })
     await sweep()
     expect(names.filter((branch) => !branchOf(branch))).toEqual([])

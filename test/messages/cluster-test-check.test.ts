@@ -71,7 +71,7 @@ test('it says what was tried in which cluster, when what happened, and what is l
     '`Kubernetes v1.36.2`',
     '1:05 minutes',
     '0:02 namespace is there',
-    'Left on the cluster',
+    'These objects remain on the cluster',
     'Namespace x',
   ])
     expect(summary).toContain(words)
@@ -110,6 +110,6 @@ test('a report that is too long is cut between its parts', () => {
   )
   const { summary } = renderClusterTestCheck(many)
   expect(summary.length).toBeLessThan(60_100)
-  expect(summary).toContain('The rest does not fit here.')
+  expect(summary).toContain('The remaining output is omitted because it is too long.')
   expect(summary.match(/<details>/g)?.length).toBe(summary.match(/<\/details>/g)?.length)
 })

@@ -64,7 +64,7 @@ describe('findings of one rule and package are one', () => {
     const findings = Array.from({ length: 30 }, (_, line) =>
       createFinding('foo', line + 1, `edited: ${line}`),
     )
-    expect(renderCommentFor({ findings })).toContain('… and 25 more of this rule.')
+    expect(renderCommentFor({ findings })).toContain('… and 25 more for this rule.')
   })
   test('no errors are hidden behind warnings, nor what was let pass behind what was not', () => {
     const text = renderCommentFor({
@@ -93,9 +93,9 @@ describe('who can unblock it', () => {
       { what: 'vera requested changes', who: ['vera'], how: 'withdraws' },
       { what: 'somebody must confirm the commit', who: ['alice'], how: 'confirms' },
     )
-    expect(text).toMatch(/\*\*Also: @olga\.\*\* Approve it in a review/)
+    expect(text).toMatch(/\*\*Also: @olga\.\*\* Approve this pull request in a review/)
     expect(text).toMatch(/\*\*Also: @maria\.\*\* .*merge it by hand/)
-    expect(text).toMatch(/\*\*Also: @vera\.\*\* Approve, or dismiss the review/)
+    expect(text).toMatch(/\*\*Also: @vera\.\*\* When your comments are addressed, approve this pull request or dismiss your review/)
     expect(text).toMatch(/\*\*Next: @alice\.\*\* .*comment `\/approve`/)
     expect(text).toContain('### ⏳ Waiting for **alice** to confirm the push\n')
   })
@@ -110,19 +110,50 @@ describe('errors that the author must mend', () => {
   const waiting = [{ what: 'an owner of foo must approve', who: ['olga'] }]
   test('call nobody else, and say that nobody else has to act', () => {
     const text = renderCommentFor({ findings: [error] })
-    expect(text).toContain('### ❌ One thing to fix, then this merges by itself\n')
-    expect(text).toContain('Nobody else has to act.')
+    expect(text).toContain('### ❌ One error to fix; catalog-bot then merges this\n')
+    expect(text).toContain('No approval is needed.')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)/)
   })
   test('come before whoever is asked afterwards', () => {
     const text = renderCommentFor({ findings: [error], waiting })
-    expect(text).toContain('### ❌ One thing to fix\n')
-    expect(text).not.toMatch(/@(?!catalog-bot\/cli)|Nobody else/)
+    expect(text).toContain('### ❌ One error to fix\n')
+    expect(text).not.toMatch(/@(?!catalog-bot\/cli)|No approval/)
+  })
+})
+
+describe('errors with another next step', () => {
+  const createErrorOf = (rule: string) => ({ ...createFinding('foo', 1, 'x'), rule })
+  test('a missing image needs a fix or, if only the image was pushed, a recheck', () => {
+    const text = renderCommentFor({ findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')] })
+    expect(text).toContain(
+      '**Next: you.** Push a fix. If you only pushed the image, comment `/recheck` instead. No approval is needed.',
+    )
+    expect(countOccurrences(text, '/recheck')).toBe(1)
+  })
+  test('an invalid configuration needs a maintainer, and nothing from the author', () => {
+    const text = renderCommentFor({ findings: [createErrorOf('config-unreadable')] })
+    expect(text).toContain(
+      '**Next: a maintainer.** Fix `.github/catalog-bot.yml` on `main`. No action is needed from the author.',
+    )
+  })
+  test('where approvals are unknown, the comment does not deny that one is needed', () => {
+    const text = renderCommentFor({ findings: [createErrorOf('bundle-edited')], unanswered: [openQuestion] })
+    expect(text).not.toContain('No approval')
+  })
+  test('several findings of one rule are one problem, although they are several errors', () => {
+    const text = renderCommentFor({ findings: [createFinding('foo', 1, 'a'), createFinding('foo', 2, 'b')] })
+    expect(text).toContain('### ❌ One problem to fix; catalog-bot then merges this\n')
+  })
+  test('the hint about an override names its rule', () => {
+    const text = renderCommentFor({ findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')] })
+    expect(text).toContain(
+      'If the `bundle-edited` change is intentional, a maintainer can comment `/override bundle-edited because <reason>`.',
+    )
   })
 })
 
 describe('where an answer is missing', () => {
-  const nothingToDo = 'Nobody has to act.'
+  const nothingToDo = 'No action is needed.'
   test('nobody has to do anything, if that is all', () => {
     expect(renderCommentFor({ unanswered: [openQuestion] })).toContain(nothingToDo)
   })

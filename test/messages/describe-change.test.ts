@@ -81,8 +81,8 @@ describe('a reader learns', () => {
       '  channel alpha removed',
       '  default channel alpha → beta',
       '  package metadata: description',
-      '  the package is deprecated now',
-      '  bundle 0.7.0 is deprecated now',
+      '  the package is now deprecated',
+      '  bundle 0.7.0 is now deprecated',
       '  1 other blob changed',
     ])
   })
@@ -107,11 +107,11 @@ describe('a reader learns', () => {
         { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
       ),
     ).toEqual([
-      'Nothing in the catalogs. 3 files change without a change of meaning: catalogs/v4.20/k/catalog.yaml, catalogs/v4.20/k/channel.yaml, catalogs/v4.20/k/package.yaml',
+      'No catalog changes. 3 files change without affecting the catalogs: catalogs/v4.20/k/catalog.yaml, catalogs/v4.20/k/channel.yaml, catalogs/v4.20/k/package.yaml',
     ])
   })
   test('that nothing changes', () => {
-    expect(describeAsText({}, {})).toEqual(['Nothing: the base branch already has all of it.'])
+    expect(describeAsText({}, {})).toEqual(['No changes: the base branch already contains everything.'])
   })
 })
 

@@ -36,7 +36,7 @@ describe('an install check that is not required', () => {
     const { run, comment } = renderInstallReport({ unanswered: openQuestions, isOptional: true })
     expect(run).toMatchObject({ status: 'completed', conclusion: 'neutral' })
     expect(run?.summary).toContain('the registry is away')
-    expect(comment).toContain('❔ install could not be found out')
+    expect(comment).toContain('❔ install inconclusive')
   })
 })
 

@@ -11,21 +11,21 @@ const samplePlan: MergePlan = {
   needsGitHubsTree: false,
   because: 'it works',
   missing: [],
-  conditions: ['the check "<b>@team</b> #1" must be green'],
+  conditions: ['the check "<b>@team</b> #1" must pass'],
   faster: [],
-  unsure: ['nobody knows\n# what'],
+  unsure: ['something is\n# unknown'],
 }
 
 describe('a plan in words', () => {
   test('names branch, method and reason, and only the lists that hold something', () => {
     expect(formatMergePlanAsText('main', samplePlan)).toBe(
       [
-        'main: the App pushes the validated merge (checks first, signed).',
+        'main: catalog-bot pushes the validated merge (checks first, signed).',
         '  It works.',
-        'What GitHub wants of each pull request',
-        '  - The check "<b>@team</b> #1" must be green.',
-        'What is not known',
-        '  - Nobody knows # what.',
+        'Requirements for each pull request',
+        '  - The check "<b>@team</b> #1" must pass.',
+        'Uncertainties',
+        '  - Something is # unknown.',
       ].join('\n'),
     )
   })
@@ -38,9 +38,9 @@ describe('a plan in words', () => {
   })
 
   test.each([
-    [undefined, 'the App cannot merge'],
+    [undefined, 'catalog-bot cannot merge'],
     [{ kind: 'queue' }, "through GitHub's merge queue"],
-    [{ kind: 'github-merge', method: 'squash' }, 'GitHub merges (squash)'],
-    [{ kind: 'push', checksFirst: false, signed: false }, 'the App pushes the validated merge'],
+    [{ kind: 'github-merge', method: 'squash' }, 'GitHub merges the pull request (squash)'],
+    [{ kind: 'push', checksFirst: false, signed: false }, 'catalog-bot pushes the validated merge'],
   ] as const)('says of %j: %s', (method, words) => expect(formatMergeMethod(method)).toBe(words))
 })

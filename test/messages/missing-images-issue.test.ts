@@ -30,18 +30,18 @@ const noOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
     const { title, body } = renderMissingImagesIssue([createMissingReference()], noOwners)
-    expect(title).toBe('1 image of lighthouse is missing or changed')
+    expect(title).toBe('1 image in lighthouse is missing or changed')
     expect(body.startsWith(missingImagesMarker)).toBe(true)
     expect(body).toContain(
       [
         '### `lighthouse`',
         '',
-        '- `quay.io/coast/lighthouse:v1` **is missing**, first seen on 2026-11-20: quay.io does not have it (404)',
+        '- `quay.io/coast/lighthouse:v1` **is missing**, first detected on 2026-11-20: quay.io does not have it (404)',
         '  - the bundle image of `lighthouse.v1.0.0` in the catalog `catalogs/v4.20`: `catalogs/v4.20/lighthouse/catalog.yaml:12`',
       ].join('\n'),
     )
     expect(body).toMatch(
-      /### What to do\n\n- An image that is missing \(`image-missing`\): push the image again/,
+      /### What to do\n\n- If an image is missing \(`image-missing`\), push the image again/,
     )
   })
 
@@ -57,7 +57,7 @@ describe('the issue about images that are gone', () => {
       ...noOwners,
       rulesUrl: 'https://pages.test/rules',
     })
-    expect(title).toBe('2 images of 2 packages are missing or changed')
+    expect(title).toBe('2 images in 2 packages are missing or changed')
     expect([...body.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading)).toEqual([
       '`lighthouse`',
       '`tidepool`',
@@ -82,7 +82,7 @@ describe('the issue about images that are gone', () => {
     ]
     const { body } = renderMissingImagesIssue([createMissingReference({ places: locations })], noOwners)
     expect(body).toContain('a related image of `lighthouse.v1.0.0` in the catalog')
-    expect(body).toContain('on the branch `release`')
+    expect(body).toContain('on branch `release`')
     expect(body).toContain('the entry `lighthouse` in `catalogs.yaml:3`')
   })
 
@@ -107,7 +107,7 @@ describe('the issue about images that are gone', () => {
       ],
       { ...noOwners, owners: new Map([[nasty, [nasty]]]) },
     )
-    expect(title).toBe('1 image of 1 package is missing or changed')
+    expect(title).toBe('1 image in 1 package is missing or changed')
     const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
     expect(outsideCode).not.toMatch(/@everyone|closes #1|(?<!\\)\]\(https|<img/)
   })
@@ -121,7 +121,7 @@ describe('the issue about images that are gone', () => {
     )
     const { title, body } = renderMissingImagesIssue(many, noOwners)
     expect(body.length).toBeLessThan(65_536)
-    expect(title).toContain('3000 images of 70 packages')
+    expect(title).toContain('3000 images in 70 packages')
     const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
     const left = /… and (?<left>\d+) more references in \d+ packages/.exec(body)?.groups?.left
     expect(shown).toBeGreaterThan(100)
@@ -135,6 +135,6 @@ describe('the issue about images that are gone', () => {
     )
     expect(
       renderMissingImagesIssue([createMissingReference({ places: locations })], noOwners).body,
-    ).toContain('  - … and 4 more places')
+    ).toContain('  - … and 4 more locations')
   })
 })

@@ -20,7 +20,7 @@ describe('a patch in the comment', () => {
   test('stands there as it is given to git', () => {
     expect(renderOffersComment(createOffer(samplePatch))).toContain(`\n\`\`\`diff\n${samplePatch}\`\`\`\n`)
     expect(renderOffersComment(createOffer(samplePatch))).toContain(
-      'A patch for catalogs/v4.20/foo/catalog.yaml',
+      'Patch for catalogs/v4.20/foo/catalog.yaml',
     )
   })
   test('cannot end its block, whatever its lines hold', () => {

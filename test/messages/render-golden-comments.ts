@@ -322,8 +322,8 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
         summary: '1 image',
         unanswered: [
           {
-            question: `whether quay.io/acme/lighthouse-bundle@sha256:0123… is there`,
-            reason: 'quay.io answers 503',
+            question: `whether quay.io/acme/lighthouse-bundle@sha256:0123… exists`,
+            reason: 'quay.io returned HTTP 503',
             retryAfter: 30,
           },
         ],

@@ -12,7 +12,7 @@ describe.each([
   {
     what: 'what git does not take',
     reason: createMalformedReason(`object ${'a'.repeat(40)}: hasDotdot`),
-    says: ['Git refuses the commits of this pull request', 'hasDotdot', 'Make the commits again'],
+    says: ['Git rejects the commits of this pull request', 'hasDotdot', 'Re-create the commits'],
   },
 ])('$what', ({ reason, says }) => {
   const verdict = rejectUnchecked(createGateInput(), reason)

@@ -102,7 +102,7 @@ describe('the rules of a file', () => {
 
 describe('a file that cannot be used', () => {
   test.each([
-    ['no TOML', 'x = \n', /registries\.conf, line 1: it is not valid TOML/],
+    ['no TOML', 'x = \n', /registries\.conf, line 1: invalid TOML/],
     ['version 1', '[registries.search]\nregistries = ["a"]', /version 1/],
     ['neither prefix nor location', '[[registry]]\nblocked = true', /neither a prefix nor a location/],
     ['an unknown key', '[[registry]]\nlocation = "a.b"\nmirrors = []', /mirrors/],

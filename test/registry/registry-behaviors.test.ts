@@ -269,7 +269,7 @@ describe('ghcr.io', () => {
       await openClient(basicCredential('user', 'ghp_expired')).resolve(referenceTo('org/private:1')),
     ).toMatchObject({
       kind: 'unknown',
-      reason: expect.stringContaining('does not take our credentials'),
+      reason: expect.stringContaining('rejected the configured credentials'),
     })
   })
 })

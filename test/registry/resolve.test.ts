@@ -289,7 +289,7 @@ describe('registries with habits', () => {
     ]
     expect(await openClient({ credentials: wrong }).resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unknown',
-      reason: `${registryServer.host} does not take our credentials`,
+      reason: `${registryServer.host} rejected the configured credentials`,
     })
   })
   test('Red Hat: the help text of a refusal reaches the reader, on one line and cut', async () => {

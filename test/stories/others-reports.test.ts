@@ -34,7 +34,7 @@ describe.each([
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
   const says = (pull: MockPull, words: RegExp) =>
     waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
-  const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub refused a merge"')).length
+  const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
   /** Sooner than the first retry by time. */
   const isMergedSoon = (pull: MockPull) =>
     waitUntil('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
@@ -58,7 +58,7 @@ describe.each([
     const isWaiting = () =>
       refusals() >= 2 &&
       world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
-        world.log.findLastIndex((line) => line.includes('"msg":"GitHub refused a merge"'))
+        world.log.findLastIndex((line) => line.includes('"msg":"GitHub rejected a merge"'))
     await waitUntil('it was refused twice, and waits', isWaiting, 60, world.log)
     await report('pending')
     await report('success', 'ci/lint')

@@ -38,8 +38,8 @@ describe('GitHub refuses', () => {
     const { github } = world.demo
     const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
-    await says(pull, 'GitHub refuses merges on main since')
-    expect(comment(pull)).toContain('only those on a list may move the branch: put this App')
+    await says(pull, 'GitHub has rejected merges into main since')
+    expect(comment(pull)).toContain('only listed users and apps can update the branch: add this App')
     expect(pull.merged).toBeNull()
     github.removeRuleset(demoRepositoryName, rule)
     await lands(pull)
@@ -56,8 +56,8 @@ describe('GitHub refuses', () => {
     }
     const rule = github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters: approvals }])
     const pull = await open('first of two')
-    await says(pull, /GitHub refused to merge it: At least 1 approving review is required/)
-    expect(comment(pull)).not.toContain('GitHub refuses merges on')
+    await says(pull, /GitHub rejected the merge: At least 1 approving review is required/)
+    expect(comment(pull)).not.toContain('GitHub has rejected merges into')
     github.review(pull, 'harbormaster', 'approve')
     await lands(pull)
     github.removeRuleset(demoRepositoryName, rule)
@@ -68,13 +68,13 @@ describe('GitHub refuses', () => {
     const pull = await open("stranger's update")
     await says(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
-    await says(pull, /mallory` stops merging, but has no permission: only maintainers/)
+    await says(pull, /mallory` cannot use `\/freeze`: only maintainers/)
     github.comment(pull, 'harbormaster', '/freeze release day')
-    await says(pull, /merging is stopped on main by .{0,5}harbormaster since .*: release day/i)
+    await says(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
     github.comment(pull, 'harbormaster', '/thaw')
     await waitUntil(
       'it says nothing of a stop',
-      () => !/merging is stopped on/i.test(comment(pull)),
+      () => !/merging into main was frozen/i.test(comment(pull)),
       timeoutSeconds,
       world.log,
     )

@@ -69,7 +69,7 @@ test('where less is left, scans wait first, then the sweep; a pull request is lo
   const pull = await openStoryPull('good update')
   await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
   expect(await fetchPage('/readyz')).toMatch(
-    /^what is left of GitHub's limit .* wait the sweep, scans of images$/m,
+    /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,
   )
   const { limited } = JSON.parse(await fetchPage(`/r/${demoRepositoryName}.json`)) as {
     limited: { kind: string }[]

@@ -127,7 +127,7 @@ describe('a trial that a maintainer asks for', () => {
     say(pull, 'bob', '/test-install')
     await waitUntil(
       'he is told',
-      () => findBotComment(pull)?.includes('only maintainers have it') === true,
+      () => findBotComment(pull)?.includes('only maintainers can') === true,
       timeoutSeconds,
       world.log,
     )
@@ -139,7 +139,7 @@ describe('a trial that a maintainer asks for', () => {
     expect(run?.summary).toContain('install of `tidepool.v0.6.0`: **installs**')
     expect(run?.summary).toContain('upgrade `tidepool.v0.5.0` → `tidepool.v0.6.0`: **installs**')
     expect(run?.summary).toContain('`Kubernetes v1.36.2`')
-    expect(run?.summary).toContain('Its pods reached the API of the cluster')
+    expect(run?.summary).toContain('Network access was limited to the Kubernetes API')
     expect(server.api.list('Namespace')).toEqual([])
     // The catalog that was subscribed to is the one that would land, and what came with it was bounded.
     const made = server.api.requests
@@ -168,7 +168,7 @@ describe('a trial that a maintainer asks for', () => {
       timeoutSeconds,
       world.log,
     )
-    expect(runOf(other.headSha)?.summary).toContain('Another trial is on the cluster')
+    expect(runOf(other.headSha)?.summary).toContain('Another install test is running on the cluster')
     await world.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
     await ends(old, 'neutral')
     expect(runOf(old)?.summary).toContain('there is a newer one')
@@ -179,7 +179,7 @@ describe('a trial that a maintainer asks for', () => {
     say(pull, 'harbormaster', `/test-install ${old}`)
     await waitUntil(
       'it is told',
-      () => findBotComment(pull)?.includes('for an older commit') === true,
+      () => findBotComment(pull)?.includes('refers to an earlier state') === true,
       timeoutSeconds,
       world.log,
     )
@@ -192,7 +192,7 @@ describe('a trial that a maintainer asks for', () => {
         : undefined
     say(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'neutral')
-    expect(runOf(pull.headSha)?.summary).toContain('This says nothing about the change')
+    expect(runOf(pull.headSha)?.summary).toContain('This failure is unrelated to the change')
     server.api.fault = () => undefined
     scripts = [{ plans: [['tidepool.v9.9.9']] }]
     server.api.controllers = []

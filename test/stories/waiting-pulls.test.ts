@@ -64,16 +64,16 @@ describe('a pull request that waits', () => {
     const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
     for (const name of ['steady', 'calm']) {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
-      const moves = findLogEntries('base moved').length
+      const moves = findLogEntries('the base branch moved').length
       await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
       await waitUntil(
         'the sweep has seen the base',
-        () => findLogEntries('base moved').length > moves,
+        () => findLogEntries('the base branch moved').length > moves,
         60,
         storyEnvironment.log,
       )
     }
-    expect(findLogEntries('base moved').slice(-2)).toMatchObject([
+    expect(findLogEntries('the base branch moved').slice(-2)).toMatchObject([
       { moved: 1, still: 1 },
       { moved: 1, still: 1 },
     ])
@@ -174,7 +174,7 @@ describe('a pull request that was merged a moment ago', () => {
         () => storyEnvironment.log.at(-1)?.includes('"msg":"done"') === true,
         60,
       )
-      expect(getLastComment()).not.toMatch(/already contains/)
+      expect(getLastComment()).not.toMatch(/has no commits that/)
       expect(github.checkRuns(pull).map(({ conclusion }) => conclusion)).not.toContain('failure')
     } finally {
       catchUp()

@@ -30,7 +30,7 @@ async function serveCatalogToCluster(
     const files = await readCatalogFiles(await openMirrorAt(mirror), tree, root)
     const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes) })))
     if (!read.ok)
-      return { kind: 'failed', why: `opm would not serve the catalog: ${read.error.slice(0, 500)}` }
+      return { kind: 'failed', why: `opm cannot serve the catalog: ${read.error.slice(0, 500)}` }
     const server = await openGrpcServer(read.value, { host: '0.0.0.0', port })
     try {
       await callBack({ port: server.port })

@@ -10,7 +10,7 @@ const clusterTargetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
-    .describe('One repository. There is no pattern: a new repository gets no cluster by its name.'),
+    .describe('A single repository. Patterns are not supported, so a new repository never gains cluster access because of its name.'),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
   /** Relative to this list. */
@@ -21,7 +21,7 @@ const clusterTargetSchema = z.strictObject({
   /** Host at which the cluster reaches the App's catalogs. If absent, OLM v0 is skipped. */
   catalogHost: z
     .string()
-    .regex(/^[A-Za-z0-9.-]{1,253}$/, 'must be a host')
+    .regex(/^[A-Za-z0-9.-]{1,253}$/, 'must be a host name')
     .optional(),
   /** Ports of the changed and the previous catalog. If absent, any. */
   catalogPorts: z.tuple([z.number().int().min(1).max(65535), z.number().int().min(1).max(65535)]).optional(),
@@ -39,7 +39,7 @@ const clusterTargetSchema = z.strictObject({
     .strictObject({
       open: z.boolean().default(false),
       reaches: z
-        .array(z.union([z.cidrv4(), z.cidrv6()], 'must be an address range such as 10.1.0.0/16'))
+        .array(z.union([z.cidrv4(), z.cidrv6()], 'must be a CIDR range such as 10.1.0.0/16'))
         .max(50)
         .default([]),
     })
@@ -62,7 +62,7 @@ export function parseClusterTargets(text: string): readonly ClusterTarget[] {
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch {
-    throw new Error('CLUSTER_TARGETS is not YAML')
+    throw new Error('CLUSTER_TARGETS is not valid YAML')
   }
   const result = z.array(clusterTargetSchema).safeParse(value ?? [])
   if (result.success) return result.data

@@ -86,7 +86,7 @@ export function openClusterTestClient(
       if (!isAllowed)
         return {
           kind: 'refused',
-          why: 'the operator of the App gives no cluster: CLUSTER_TARGETS is not set',
+          why: 'no test cluster is configured (CLUSTER_TARGETS is not set)',
         }
       const key = repositoryKey(order.github)
       try {
@@ -98,7 +98,7 @@ export function openClusterTestClient(
         )
       } catch (error) {
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
-        return { kind: 'failed', why: `the process that tries ended: ${error.message}` }
+        return { kind: 'failed', why: `the install test process ended: ${error.message}` }
       }
     },
     async withServedCatalog(order, use) {
@@ -115,7 +115,7 @@ export function openClusterTestClient(
       }
       try {
         const answer = await servers.run(order, requestTimeoutMs, onServing, order.mirror)
-        if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'it was not served' }
+        if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'the catalog was not served' }
       } catch (error) {
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
         if (!isUsed) return { unserved: error.message }

@@ -36,7 +36,7 @@ export async function handleClusterTestRequest(
   if (!target)
     return {
       kind: 'refused',
-      why: `the operator of the App gives no cluster to ${order.github.owner}/${order.github.name}`,
+      why: `no test cluster is configured for ${order.github.owner}/${order.github.name}`,
     }
   if (order.kind === 'prepare')
     return {
@@ -96,11 +96,11 @@ async function runOnCluster(
     ? await waitForAdmissionPolicies(cluster, patient, deadlines.unreachable)
     : undefined
   if (open !== undefined)
-    return { kind: 'failed', why: `the policies of cluster-rights.yaml do not hold this account: ${open}` }
+    return { kind: 'failed', why: `the policies in cluster-rights.yaml do not restrict this account: ${open}` }
   for (const id of order.abandoned) await cleanUpClusterTest(id, run)
   await sweepCluster(run)
   if (!listSupportedTargets(await cluster.discover()).includes(trial.target))
-    return { kind: 'not-tried', why: `the cluster has no API for ${trial.target}` }
+    return { kind: 'not-tried', why: `the cluster does not serve the ${trial.target} API` }
   const catalogSources = decideCatalogSources(order, target)
   if ('why' in catalogSources) return { kind: 'not-tried', why: catalogSources.why }
   const { open: isOpen, reaches } = target.network
@@ -114,11 +114,11 @@ async function runOnCluster(
       installerRole: target.installerRole,
       quota: target.quota,
     },
-    onPlan: ({ id }) => sendProgress('the trial begins', id),
+    onPlan: ({ id }) => sendProgress('the install test is starting', id),
   })
   return report
     ? { kind: 'tried', report }
-    : { kind: 'failed', why: 'the trial was told to stop before it began' }
+    : { kind: 'failed', why: 'the install test was canceled before it started' }
 }
 
 /** Catalog sources: our ports for OLM v0, images for OLM v1, none for RukPak. */
@@ -127,10 +127,10 @@ function decideCatalogSources(
   { catalogHost }: ClusterTarget,
 ): Pick<ClusterTestEnvironment, 'catalog' | 'base'> | { readonly why: string } {
   if (trial.target === 'OLM v1') {
-    if (!images) return { why: 'OLM v1 takes catalogs from images, and this pull request has none' }
+    if (!images) return { why: 'OLM v1 loads catalogs from images, and this pull request has no catalog image' }
     if ('why' in images) return images
     if (trial.isUpgrade && images.base === undefined)
-      return { why: 'no published image holds the catalog as it is before the change' }
+      return { why: 'no published image contains the catalog from before the change' }
     return {
       catalog: { image: images.head },
       ...(images.base !== undefined && { base: { image: images.base } }),
@@ -138,7 +138,7 @@ function decideCatalogSources(
   }
   if (trial.target !== 'OLM v0') return { catalog: { image: '' } }
   if (!catalogs || catalogHost === undefined)
-    return { why: 'the operator does not say how the cluster reaches the catalogs of the App' }
+    return { why: 'the bot administrator has not configured how the cluster reaches the catalogs that catalog-bot serves' }
   const catalogAddressAt = (port: number) => ({ address: `${catalogHost}:${port}` })
   return {
     catalog: catalogAddressAt(catalogs.head),

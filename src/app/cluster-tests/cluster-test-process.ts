@@ -28,7 +28,7 @@ async function handleRequest(
       why:
         error instanceof Error && error.message.startsWith('CLUSTER_TARGETS')
           ? error.message
-          : 'CLUSTER_TARGETS cannot be read',
+          : 'CLUSTER_TARGETS could not be read',
     }
   }
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {

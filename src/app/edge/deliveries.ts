@@ -57,14 +57,14 @@ export function createDeliveryHandler({
     }
     const body = await readBody(request, rooms)
     if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
-    if (body === 'crowded') return respond(503, 'too many deliveries at once: send it again', 'refused')
+    if (body === 'crowded') return respond(503, 'too many concurrent deliveries; send this one again later', 'refused')
     if (
       !/^[a-z_]{1,64}$/.test(event ?? '') ||
       !/^[\w-]{8,64}$/.test(guid ?? '') ||
       event === undefined ||
       guid === undefined
     )
-      return respond(400, 'this is not a GitHub delivery', 'refused')
+      return respond(400, 'this request is not a GitHub delivery', 'refused')
     if (!hasValidSignature(body, signature, secrets))
       return respond(401, 'the signature does not match', 'refused')
     label = metricLabelOfEvent(event)

@@ -35,7 +35,7 @@ export async function auditMerge(
       return { kind: 'unknown', reasons: [error.message] }
     },
   )
-  log.warn({ pull: mergedPull.pull, base, commit, ...verdict }, 'GitHub merged on another base')
+  log.warn({ pull: mergedPull.pull, base, commit, ...verdict }, 'GitHub merged a pull request onto a different base than catalog-bot checked')
   if (verdict.kind === 'unknown')
     await store.putCached(inconclusiveMergeCache, new Map([[commit, verdict.reasons]]), auditRetrySeconds)
   return verdict
@@ -49,7 +49,7 @@ async function evaluateMergedPull(
   const { app, forge, repository } = ctx
   const snapshot = await forge.readSnapshot(pull, { skipCache: true })
   if (snapshot === null || snapshot.head !== head || snapshot.baseRef !== baseRef)
-    return { kind: 'invalid', reasons: ['the pull request is not what was merged'] }
+    return { kind: 'invalid', reasons: ['the pull request no longer matches the merged commit'] }
   await repository.fetch(baseRef, pull)
   const evaluation = await evaluateSnapshot({ ...snapshot, state: 'open', base }, ctx, undefined, {
     isMerged: true,

@@ -124,7 +124,7 @@ export async function reportBrokenCatalogs(
     await updateBrokenBaseIssue(branch, now, ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, branch }, 'GitHub refused to be told that a push broke catalogs')
+    app.log.warn({ err: error, branch }, 'GitHub rejected the report that a push broke catalogs')
   }
 }
 

@@ -62,12 +62,12 @@ async function reportUnclearRollback(
   if (outcome !== 'unclear' || rollback?.why === undefined) return
   const quotedCommand = toCodeSpan(`/rollback ${rollback.words}`.trim(), 120)
   const marker = `<!-- catalog-bot:rollback ${comment} unclear -->`
-  const body = `${quotedCommand} was not carried out: ${escapeMarkdown(rollback.why)}.`
+  const body = `${quotedCommand} failed: ${escapeMarkdown(rollback.why)}.`
   try {
     await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, pull }, 'GitHub refused the answer to /rollback')
+    app.log.warn({ err: error, pull }, 'GitHub rejected the reply to /rollback')
   }
 }
 

@@ -55,9 +55,9 @@ export async function evaluateCombined(
     openPulls: () => Promise.resolve([]),
   })
   if (answer.kind === 'too-large')
-    return { kind: 'invalid', reasons: [`together they are too large to check: ${answer.why}`] }
+    return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
   const outcomes = answer.gate.outcomes.filter(({ check }) => !checksOfEachPull.includes(check))
-  if (outcomes.length === 0) return { kind: 'invalid', reasons: ['together they cannot be checked'] }
+  if (outcomes.length === 0) return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
   const errors = outcomes.flatMap(({ check, findings }) =>
     excludeOverridden(findings, overridden)
       .filter(({ severity }) => severity === 'error')

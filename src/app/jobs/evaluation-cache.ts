@@ -73,7 +73,7 @@ export async function revalidateOnNewBase(
     ask: (question) => {
       const known = answers.get(questionKey(question))
       if (known === undefined) hasAll = false
-      return Promise.resolve(known ?? { kind: 'unknown', reason: 'it was not asked', retryAfter: 60 })
+      return Promise.resolve(known ?? { kind: 'unknown', reason: 'the answer was not looked up', retryAfter: 60 })
     },
   })
   if (!hasAll || evaluation.verdict.permit !== undefined || evaluation.commands.length > 0) return undefined

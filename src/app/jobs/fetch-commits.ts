@@ -57,5 +57,5 @@ const toRejectedHead = (head: CommitSha, why: string) => ({ head, why })
 /** Returns the message id and object that `git fsck` reports. */
 function parseFsckError(message: string): string {
   const [, object, messageId] = /\bobject ([0-9a-f]{40}): ([A-Za-z]{1,40})\b/.exec(message) ?? []
-  return object === undefined ? 'an object in them is malformed' : `object ${object}: ${messageId}`
+  return object === undefined ? 'the commits contain a malformed object' : `object ${object}: ${messageId}`
 }

@@ -29,7 +29,7 @@ export async function executeFreezeCommand(
     })
     if (ended.length === 0) return false
   }
-  app.log.info({ repository, branch, command, login }, 'a maintainer changed where merging is stopped')
+  app.log.info({ repository, branch, command, login }, 'a maintainer changed a merge freeze')
   await app.store.enqueue({ kind: 'sweep', installation, repository })
   return true
 }

@@ -61,7 +61,7 @@ export async function loadScannedBranches({
     if (findings.length > 0) {
       app.log.warn(
         { repository: forge.repository, branch },
-        'the configuration cannot be read; this branch is not scanned',
+        'the configuration is invalid; skipping the image scan of this branch',
       )
       return undefined
     }

@@ -118,7 +118,7 @@ async function computeGroupVerdict(
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
-    return badVerdict(group, 'GitHub made other files of it than merging its pull requests makes')
+    return badVerdict(group, 'the files in the merge group differ from the result of merging its pull requests')
   const overridden: Finding[] = []
   for (const entry of group.entries) {
     const alone = await evaluateGroupEntry(entry, group, ctx)
@@ -152,10 +152,10 @@ async function mergeGroupEntries(
   for (const { pull, head } of group.entries) {
     await repository.fetch(job.branch, pull)
     if ((await repository.pullHead(pull)) !== head || (await repository.tip(job.branch)) !== group.base)
-      return { verdict: waitingVerdict(group, `pull request ${pull} or its base branch has just changed`) }
+      return { verdict: waitingVerdict(group, `pull request ${pull} or its base branch just changed`) }
     const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
     if (merged.kind === 'conflict')
-      return { verdict: badVerdict(group, `pull request ${pull} conflicts with those before it`) }
+      return { verdict: badVerdict(group, `pull request ${pull} conflicts with earlier pull requests in the merge group`) }
     if (merged.kind === 'clean') at = merged.commit
   }
   return at
@@ -170,7 +170,7 @@ async function evaluateGroupEntry(
   const snapshot = await ctx.forge.readSnapshot(pull, { skipCache: true })
   if (snapshot === null) return badVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
-    return waitingVerdict(group, `pull request ${pull} or its base branch has just changed`)
+    return waitingVerdict(group, `pull request ${pull} or its base branch just changed`)
   const { verdict } = await evaluateSnapshot(snapshot, ctx, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
@@ -205,5 +205,5 @@ async function failIfOverdue(
     return verdict
   }
   if (now - since < maxUnansweredMs) return verdict
-  return { ...verdict, kind: 'bad', reasons: ['it could not be judged in time', ...verdict.reasons] }
+  return { ...verdict, kind: 'bad', reasons: ['the merge group could not be checked in time', ...verdict.reasons] }
 }

@@ -39,7 +39,7 @@ export async function reportTreeMismatch(
   })
   app.log.error(
     { repository, branch, pull, commit, found, differs },
-    'a branch does not hold what was checked',
+    'a branch does not match the merge result that catalog-bot checked',
   )
   const mismatch: TreeMismatchView = { pull, branch, base, head, commit, tree, found, differs }
   try {
@@ -53,7 +53,7 @@ export async function reportTreeMismatch(
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.error(
       { err: error, repository, branch },
-      'GitHub refused the issue about a merge that went wrong',
+      'GitHub rejected the issue about a failed merge verification',
     )
   }
 }
@@ -69,9 +69,9 @@ async function openRevertPull(
   if (tip === undefined) return { kind: 'none', why: 'the branch does not exist' }
   const tree = await repository.treeOf(base)
   if (tree === (await repository.treeOf(tip)))
-    return { kind: 'none', why: 'the branch is as it was before the merge' }
+    return { kind: 'none', why: 'the branch is already in its state from before the merge' }
   if (!(await repository.contains(tip, base)))
-    return { kind: 'none', why: 'the branch does not contain what it was before the merge' }
+    return { kind: 'none', why: 'the branch does not contain its commit from before the merge' }
   const undone = (await repository.firstParents(tip, base)).length
   try {
     const { pull } = await forge.perform({
@@ -83,7 +83,7 @@ async function openRevertPull(
       ...renderRevertPull(mismatch, undone),
     })
     return pull === undefined
-      ? { kind: 'none', why: 'GitHub named no pull request' }
+      ? { kind: 'none', why: 'GitHub did not return a pull request' }
       : { kind: 'offered', pull }
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ReportOptions } from '../../messages/report-options.ts'
 import { renderReport, type PullReport } from '../../messages/report.ts'
+import { describeBaseBreaks } from '../../messages/describe-base-breaks.ts'
 import { describeHeadConflicts } from '../../messages/describe-head-conflict.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
@@ -51,14 +52,17 @@ async function describeOtherMerges(
   { snapshot, told }: PullEvaluation,
   { app, forge }: JobContext<MergeRecords>,
 ): Promise<readonly string[]> {
-  const { moved = [] } = told
-  if (moved.length === 0) return []
+  const { moved = [], baseBreaks = [] } = told
+  if (moved.length === 0 && baseBreaks.length === 0) return []
   const pulls = await app.store.findPullsOfCommits(
     forge.repository,
-    moved.map(({ commit }) => commit),
+    [...moved, ...baseBreaks].flatMap(({ commit }) => commit ?? []),
   )
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return describeHeadConflicts(moved, pulls, page, snapshot.baseRef)
+  return [
+    ...describeBaseBreaks(baseBreaks, pulls, page, snapshot.baseRef),
+    ...describeHeadConflicts(moved, pulls, page, snapshot.baseRef),
+  ]
 }
 
 /** A digest of everything the evaluation shows to people. */

@@ -45,7 +45,7 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
     await recordCatalogsAt(branch, tip, ctx)
   } catch (error) {
     if (!isGitError(error)) throw error
-    app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs were not recorded')
+    app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
     return
   }
   await app.store.putCached(recordedTipCache, new Map([[key, tip]]), cacheTtlSeconds)

@@ -87,7 +87,7 @@ export async function handleMergeRejection(
   const { store, clock, log } = ctx.app
   const { repository, pull, baseRef } = snapshot
   const now = clock.now()
-  log.warn({ repository, pull, branch: baseRef, ...scopedRejection }, 'GitHub refused a merge')
+  log.warn({ repository, pull, branch: baseRef, ...scopedRejection }, 'GitHub rejected a merge')
   if (scopedRejection.scope === 'pull' || !scopedRejection.isKnown) {
     const state = await readRejectionInputsDigest(snapshot, scopedRejection.reason, ctx)
     const before = await store.parkedPull(repository, pull)
@@ -205,7 +205,7 @@ async function readRulesDigest(
       .update(JSON.stringify([rules, permissions]))
       .digest('hex')
   } catch (error) {
-    app.log.warn({ err: error, branch }, 'the rules of a branch could not be read')
+    app.log.warn({ err: error, branch }, 'the branch rules could not be read')
     return undefined
   }
 }

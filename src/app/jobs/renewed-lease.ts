@@ -22,7 +22,7 @@ export async function acquireRenewedLease(
       await clock.sleep((settings.leaseSeconds * 1000) / 3, ending.signal)
       if (ending.signal.aborted) return
       const isOurs = await store.renewLease(lease, settings.leaseSeconds).catch((error: unknown) => {
-        log.warn({ err: error, lease: name }, 'a lease could not be renewed and will be tried again')
+        log.warn({ err: error, lease: name }, 'a lease could not be renewed; retrying')
         return true
       })
       if (!isOurs) return

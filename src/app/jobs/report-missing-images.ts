@@ -61,7 +61,7 @@ export async function reportMissingImages(
     app.metrics.missingImageReports.inc({ outcome: 'refused' })
     app.log.warn(
       { err: error, repository: forge.repository, missing: missing.length },
-      'GitHub refused the issue about missing images: issues are disabled, or the App lacks the permission "issues: write"',
+      'GitHub rejected the issue about missing images because issues are disabled or the App lacks the "issues: write" permission',
     )
   }
 }

@@ -43,7 +43,7 @@ export async function reportMergedByOthers(
   const onto = await findGitHubMergeBase(intent, commit, repository)
   const verdict: MergedCommitVerdict =
     onto === undefined
-      ? { kind: 'invalid', reasons: ['it is not the merge of this pull request onto its parent'] }
+      ? { kind: 'invalid', reasons: ['the commit is not a merge of this pull request onto its parent'] }
       : await auditMerge({ pull, baseRef, head }, onto, commit, ctx)
   const body = renderExternalMergeComment({ ...outcome, commit, verdict })
   if (present.comment.body !== body) await forge.perform({ kind: 'put-comment', pull, body, present })

@@ -64,7 +64,7 @@ function createWorkerRequestHandler(
     if (request.kind === 'ask') return answerQuestion(request.question)
     if (request.kind === 'open-pulls') return openPulls()
     if (!Object.hasOwn(workerMemoryMethods, request.name))
-      throw new Error(`a look does not ask for ${request.name}`)
+      throw new Error(`an evaluation cannot call ${request.name}`)
     const readings: Readonly<Record<string, unknown>> = memory
     return (readings[request.name] as MemoryMethod).apply(memory, request.args)
   }

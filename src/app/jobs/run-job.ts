@@ -53,7 +53,7 @@ export async function runJob(
   if (allowance !== undefined && allowance.waitSeconds > 0) {
     await app.store.enqueue(job, allowance.waitSeconds)
     onDone(job, 'postponed', performance.now() - started)
-    log.info({ again: allowance.waitSeconds }, 'waits: its requests to GitHub of the last hour are used up')
+    log.info({ again: allowance.waitSeconds }, 'the job is postponed because it used its GitHub request allowance for the last hour')
     return
   }
   let sent = 0
@@ -84,18 +84,18 @@ export async function runJob(
     }
     log.warn(
       { err: error, again: externalFailure.again },
-      'GitHub, git or a registry did not answer; the job will be retried',
+      'GitHub, Git, or a registry did not respond; the job will be retried',
     )
     await app.store.enqueue(job, externalFailure.again)
     if (error instanceof ForgeError && error.code === 'rate-limited')
       await recordRateLimitWait(job, externalFailure.again, app.clock.now(), app.store).catch(
-        (failure: unknown) => log.debug({ err: failure }, 'no page says what this waits for'),
+        (failure: unknown) => log.debug({ err: failure }, 'the rate limit wait could not be recorded for the status pages'),
       )
   } finally {
     if (sent > 0)
       await allowance
         ?.charge(sent)
-        .catch((failure: unknown) => log.warn({ err: failure }, 'requests could not be charged'))
+        .catch((failure: unknown) => log.warn({ err: failure }, "GitHub requests could not be counted against the job's allowance"))
   }
 }
 

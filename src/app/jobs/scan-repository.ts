@@ -116,7 +116,7 @@ async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise
   if (named !== undefined && named.left > 0)
     app.log.warn(
       { repository: forge.repository, left: named.left },
-      'the catalogs name more images than one scan looks up',
+      'the catalogs reference more images than one scan can look up',
     )
   const parts = new Map<number, readonly ScanReference[]>()
   const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
@@ -139,7 +139,7 @@ async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise
     kind === 'round'
       ? Object.fromEntries(Object.entries(state.missingImages).filter(([reference]) => still.has(reference)))
       : state.missingImages
-  app.log.info({ repository: forge.repository, pass: kind, references: references.length }, 'scan started')
+  app.log.info({ repository: forge.repository, pass: kind, references: references.length }, 'image scan started')
   return { ...state, missingImages, pass, dueAt: now }
 }
 
@@ -196,7 +196,7 @@ async function finishPass(
   updateScanMetrics(app.metrics, repository, rest)
   app.log.info(
     { repository, pass: pass.kind, references: pass.references, unknown, missing: confirmed.size },
-    'scan finished',
+    'image scan finished',
   )
   return true
 }

@@ -143,10 +143,10 @@ async function revalidateCachedEvaluations(
       const remainingSeconds = await revalidateOnNewBase(open, tip, ctx, pulls)
       if (remainingSeconds !== undefined) still.set(open.pull, remainingSeconds)
     } catch (error) {
-      log.debug({ err: error, pull: open.pull }, 'not judged on the new base without a look')
+      log.debug({ err: error, pull: open.pull }, 'a pull request could not be checked against the new base without a full evaluation')
     }
   })
-  log.info({ moved: moved.length, still: still.size }, 'base moved')
+  log.info({ moved: moved.length, still: still.size }, 'the base branch moved')
   return still
 }
 
@@ -180,7 +180,7 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
           await app.store.enqueue({ kind: 'sweep', installation, repository })
         app.log.debug({ repositories: repositories.length }, 'sweep')
       } catch (error) {
-        app.log.warn({ err: error }, 'the sweep could not list the repositories and will be retried')
+        app.log.warn({ err: error }, 'the sweep could not list repositories and will be retried')
       }
       await app.clock.sleep(app.settings.sweepSeconds * 1000, ending.signal)
     }

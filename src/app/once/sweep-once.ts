@@ -128,7 +128,7 @@ async function sweepInFolder(
     })
     closing.unshift(() => registries.close())
     const tracing = await openTracing(environment, (error) =>
-      log.warn({ err: error }, 'traces could not be sent'),
+      log.warn({ err: error }, 'traces could not be exported'),
     )
     closing.unshift(() => tracing.close())
     const evaluationPool = traceCalls(
@@ -204,7 +204,7 @@ async function freezeForOpenIssue(
   await store.freezeMerges({
     repository,
     kind: 'audit',
-    reason: `issue ${issue.number} tells of a merge that went wrong, and is open`,
+    reason: `issue ${issue.number} reports a failed merge verification and is still open`,
     by: { kind: 'bot' },
   })
 }

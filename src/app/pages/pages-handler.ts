@@ -120,7 +120,7 @@ export function createPagesHandler({
       return await respond(request, response, target, address, session)
     } catch (error) {
       const trace = randomUUID()
-      log.error({ err: error, trace, page: address.pageRequest.page }, 'a page could not be made')
+      log.error({ err: error, trace, page: address.pageRequest.page }, 'a page could not be rendered')
       return await respond(request, response, target, address, undefined, 'broken', trace)
     }
   }
@@ -172,7 +172,7 @@ export function createPagesHandler({
       if (redirect === undefined)
         return sendNotice(
           'refused',
-          'GitHub did not sign you in, or it took too long. Begin again on the first page.',
+          'GitHub sign-in failed or timed out. Sign in again from the home page.',
         )
       send({
         status: 303,

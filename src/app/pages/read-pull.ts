@@ -117,7 +117,7 @@ function summarizeRow(row: PullRecord): PullSummary {
 
 /** For merges older than the evaluation records. */
 function summarizeMerge(merged: MergedPullRecord | undefined): PullSummary {
-  if (merged === undefined) throw new TypeError('neither a look nor a merge is on record')
+  if (merged === undefined) throw new TypeError('no evaluation or merge is recorded')
   const { title, baseRef, head, begunAt } = merged
   return {
     title,

@@ -84,7 +84,7 @@ export async function readQueue(
       pull,
       baseRef,
       ...(begunAt !== undefined && { since: begunAt }),
-      how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by the bot',
+      how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by catalog-bot',
     })),
     stops: stops.map(toFreezeView),
     events: events.map(({ at, step, kind, branch, by, reason }) => ({

@@ -38,7 +38,7 @@ export interface UnfreezeOptions {
   readonly onResumed: (wish: UnfreezeRequest) => void
 }
 
-const alreadyEndedMessage = 'This stop had ended already.'
+const alreadyEndedMessage = 'This freeze has already ended.'
 
 export function createUnfreeze({ store, open, onResumed }: UnfreezeOptions): Unfreeze {
   return async (request) => {
@@ -51,14 +51,14 @@ export function createUnfreeze({ store, open, onResumed }: UnfreezeOptions): Unf
     const ctx = await open({ installation, repository })
     const holds = await checkMaintainer(by, branch ?? (await ctx.forge.defaultBranch()), ctx, store)
     if (holds === 'unknown')
-      return 'The bot could not find out whether you are a maintainer here. Try again in a moment.'
-    if (holds === 'no') return 'Only maintainers of this repository can resume merging.'
+      return 'catalog-bot could not verify that you are a maintainer of this repository. Try again in a moment.'
+    if (holds === 'no') return 'Only maintainers of this repository can unfreeze merging.'
     const done = await store.unfreezeMerges({
       repository,
       branch,
       kinds: [kind],
       by: { kind: 'page', login: by.login, user: toUserId(by.id) },
-      reason: 'resumed on the status page',
+      reason: 'unfrozen on the status page',
     })
     // A freeze of the whole repository ends with its branches' freezes, as with /thaw all.
     if (done.length === 0) return alreadyEndedMessage

@@ -27,20 +27,20 @@ export async function readCatalogFiles(
       const { file, error } = await resolveLinkedFile(repository, tree, root, path, oid)
       if (file === undefined)
         throw new UnusableCatalogError(
-          `the link ${path} leads nowhere: ${error ?? 'outside of the repository'}`,
+          `the symbolic link ${path} cannot be followed: ${error ?? 'its target is outside the repository'}`,
         )
       wanted.push({ path: below, oid: file })
     }
   }
   if (wanted.length === 0)
-    throw new UnusableCatalogError(`there is no catalog in ${root === '' ? '.' : root}`)
+    throw new UnusableCatalogError(`no catalog was found in ${root === '' ? '.' : root}`)
   let remainingBytes = maxTotalBytes
   const files: CatalogImageFile[] = []
   for (const { path, oid } of wanted) {
     const bytes = await repository.read(oid)
     remainingBytes -= bytes.length
     if (remainingBytes < 0)
-      throw new UnusableCatalogError(`the catalog has more than ${maxTotalBytes / 1024 / 1024} MB`)
+      throw new UnusableCatalogError(`the catalog is larger than ${maxTotalBytes / 1024 / 1024} MB`)
     files.push({ path, bytes })
   }
   return files

@@ -12,7 +12,7 @@ export function openKeyFile(path: string, password: string | undefined): () => P
     try {
       text = await readFile(path, 'utf8')
     } catch (error) {
-      throw keyFileError((error as NodeJS.ErrnoException).code ?? 'it cannot be read', error)
+      throw keyFileError((error as NodeJS.ErrnoException).code ?? 'the key file cannot be read', error)
     }
     if (known?.text === text) return known.key
     try {
@@ -25,5 +25,5 @@ export function openKeyFile(path: string, password: string | undefined): () => P
 }
 
 function keyFileError(why: string, cause: unknown): ImageError {
-  return new ImageError('key', `the key that signs images cannot be used: ${why}`, cause)
+  return new ImageError('key', `the image signing key cannot be used: ${why}`, cause)
 }

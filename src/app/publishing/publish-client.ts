@@ -83,7 +83,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
       if (!isAllowed)
         return {
           kind: 'refused',
-          why: 'the operator of the App lets nobody push: PUBLISH_TARGETS is not set',
+          why: 'no push targets are configured (PUBLISH_TARGETS is not set)',
         }
       let failed: { readonly error: unknown } | undefined
       const answerCallback = async (message: unknown): Promise<IntentDecision> => {

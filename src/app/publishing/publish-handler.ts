@@ -88,7 +88,7 @@ async function publishCatalogImage(
     const details = [...problems, ...differences.slice(0, 3).map(({ path, kind }) => `${path} is ${kind}`)]
     throw new ImageError(
       'not-a-catalog',
-      `${order.image}@${answer.digest} does not hold what was pushed: ${details.join('; ')}`,
+      `${order.image}@${answer.digest} does not match the catalog that was pushed: ${details.join('; ')}`,
     )
   }
   await verifyTags(order.image, order.tags, answer.digest, publisher)
@@ -224,7 +224,7 @@ async function verifyTags(
     if (now[tag] !== digest)
       throw new ImageError(
         'tag-moved',
-        `the tag ${tag} of ${image} names ${now[tag] ?? 'nothing'} right after it was set to ${digest}`,
+        `the tag ${tag} of ${image} points to ${now[tag] ?? 'nothing'} immediately after it was set to ${digest}`,
       )
 }
 
@@ -248,7 +248,7 @@ function findTagRejection(order: PublishRequest): string | undefined {
   if (wrong === undefined) return undefined
   return wantsPreview
     ? `a preview must not set the tag ${wrong}`
-    : `the tag ${wrong} is kept for previews: tags that begin with pr- and a number are`
+    : `the tag ${wrong} is reserved for previews because it starts with pr- and a number`
 }
 
 /**
@@ -264,10 +264,10 @@ function findBaseRejection(
   const baseImage = base ?? (order.kind === 'look' ? order.base : undefined)
   if (baseImage === undefined || baseImage === 'scratch') return undefined
   const { reference, reason } = parseImageReference(baseImage)
-  if (reference === undefined) return `the base ${baseImage} is no reference: ${reason}`
+  if (reference === undefined) return `the base image ${baseImage} is not a valid reference: ${reason}`
   if (!closedHosts.includes(reference.host)) return undefined
   const name = `${reference.host}/${reference.repository}`
   return bases.some((pattern) => matchesImagePattern(pattern, name))
     ? undefined
-    : `the operator of the App does not let this repository build on ${name}`
+    : `the bot administrator does not allow this repository to use ${name} as a base image`
 }

@@ -7,14 +7,14 @@ import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 
 const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
-  message: 'must be HOST/PATH, or HOST/PATH/* for everything below it; no tag, no digest',
+  message: 'must be HOST/PATH, or HOST/PATH/* for everything below it, without a tag or digest',
 })
 
 const targetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
-    .describe('One repository. There is no pattern: a new repository gets no credentials by its name.'),
+    .describe('A single repository. Patterns are not supported, so a new repository never gains credentials because of its name.'),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
   push: z.array(imagePatternSchema).default([]),
@@ -58,7 +58,7 @@ export function parsePushTargets(text: string): readonly PushTarget[] {
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch {
-    throw new Error('PUBLISH_TARGETS is not YAML')
+    throw new Error('PUBLISH_TARGETS is not valid YAML')
   }
   const result = targetsSchema.safeParse(value ?? [])
   if (result.success) return result.data
@@ -110,7 +110,7 @@ function findGrant(
   if (found !== undefined) return { kind: 'granted', target: found, at: targets.indexOf(found) }
   return {
     kind: 'refused',
-    why: `the operator of the App does not let ${github.owner}/${github.name} ${action}`,
+    why: `the bot administrator does not allow ${github.owner}/${github.name} to ${action}`,
   }
 }
 

@@ -53,7 +53,7 @@ export async function removeImages(
   for (const { digest } of unwanted) {
     const tag = needed.get(digest)
     if (tag !== undefined) {
-      retained.push({ digest, why: `the tag ${tag} needs it` })
+      retained.push({ digest, why: `the tag ${tag} still uses it` })
       continue
     }
     const attachments = new Set<string>()
@@ -65,7 +65,7 @@ export async function removeImages(
       await publisher.deleteManifest(image, digest)
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'unsupported') throw error
-      retained.push({ digest, why: 'the registry does not delete images' })
+      retained.push({ digest, why: 'the registry does not support deleting images' })
       continue
     }
     // Attachments go last: after an interruption, the repeated order finds the rest by tags.

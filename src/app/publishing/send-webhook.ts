@@ -60,7 +60,7 @@ export async function fetchWebhookStatus(
   transport: Transport,
 ): Promise<PublishResponse> {
   const address = resolveStatusUrl(status, url)
-  if (address === undefined) return { kind: 'refused', why: 'its status is on another host' }
+  if (address === undefined) return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
   return catchTransportErrors(async () => {
     const reply = await transport.exchange({
       method: 'GET',
@@ -74,7 +74,7 @@ export async function fetchWebhookStatus(
     if (build === undefined)
       return {
         kind: 'failed',
-        why: 'its status is not JSON with a field "status" of queued, running, succeeded or failed',
+        why: 'the status response is not JSON with a "status" field of queued, running, succeeded, or failed',
         retryable: true,
       }
     return {
@@ -113,7 +113,7 @@ function parseJson(body: Uint8Array): unknown {
 function toWebhookFailure(status: number): PublishResponse {
   // Temporary statuses are retried.
   const retryable = status >= 500 || [408, 425, 429].includes(status)
-  return { kind: 'failed', why: `it answered ${status}`, retryable }
+  return { kind: 'failed', why: `the webhook returned HTTP ${status}`, retryable }
 }
 
 async function catchTransportErrors(send: () => Promise<PublishResponse>): Promise<PublishResponse> {

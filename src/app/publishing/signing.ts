@@ -53,7 +53,7 @@ export async function attestPublishedImage(
   } catch (error) {
     if (!(error instanceof RegistryError) && !(error instanceof ImageError)) throw error
     if (!signing.key) return { ...answer, unattested: error.message }
-    const why = `the tags have ${digest}, and it is not signed: ${error.message}`
+    const why = `the tags point to ${digest}, which is not signed: ${error.message}`
     return { ...toFailedResponse(error), why, retryable: true }
   }
 }

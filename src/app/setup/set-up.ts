@@ -44,11 +44,11 @@ export async function startSetup({
     manifest: readAppManifest(),
     onCreated: async (app) => {
       const file = saveCredentials(app, settings.dataDirectory)
-      say(`The App ${app.slug} (${app.id}) was created; its credentials are in ${file}.`)
+      say(`Created the App ${app.slug} (${app.id}). Its credentials are in ${file}.`)
       // Send this response first.
       setTimeout(() => {
         startBot(app).catch((error: unknown) =>
-          say(`The bot could not start: ${error instanceof Error ? error.message : String(error)}`),
+          say(`catalog-bot could not start: ${error instanceof Error ? error.message : String(error)}`),
         )
       }, 500)
     },
@@ -75,7 +75,7 @@ export async function startSetup({
     onServing(running)
   }
 
-  say('The bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
+  say('catalog-bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
   for (const line of formatSetupUrls(settings, page.port, token)) say(line)
   return {
     async close() {
@@ -90,12 +90,12 @@ function formatSetupUrls({ setupHost }: BotSettings, port: number, token: string
   const local = `http://localhost:${port}${path}`
   return setupHost === '127.0.0.1'
     ? [
-        `Open this address on this machine to create the GitHub App: ${local}`,
-        'In a container, or on another machine: start it with SETUP=1, and the page can be reached from outside.',
+        `Open this URL on this machine to create the GitHub App: ${local}`,
+        'If catalog-bot runs in a container or on another machine, start it with SETUP=1 to make this page reachable from outside.',
       ]
     : [
-        `Open this address to create the GitHub App: ${local}`,
-        'From elsewhere: the same with the name and port by which this machine is reached. Whoever has the whole address can create the App: keep it to yourself.',
+        `Open this URL to create the GitHub App: ${local}`,
+        'From another machine, replace the host name and port with those that reach this machine. Keep the URL secret, because anyone who has it can create the App.',
       ]
 }
 
@@ -140,7 +140,7 @@ function writePrivateFile(file: string, text: string): void {
 function rejectSymlink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Error(
-      `${file} is a symbolic link; remove it: catalog-bot writes credentials only to a regular file`,
+      `${file} is a symbolic link. Remove it, because catalog-bot writes credentials only to a regular file`,
     )
 }
 

@@ -13,7 +13,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRul
   title: 'A bundle defines each API once',
   format: ({ api, first }) => ({
     what: `the API ${api} is also defined in ${first}`,
-    why: 'OLM applies both definitions in an undefined order, and the last one wins.',
+    why: 'OLM applies both definitions in an unpredictable order, and the last one wins.',
     fix: 'Keep one CustomResourceDefinition per API.',
   }),
   *find({ crds }) {

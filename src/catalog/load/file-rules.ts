@@ -1,4 +1,4 @@
-// Problems with a file that show before it is read.
+// Rules about opening a file, before any of it is parsed.
 import { defineRule } from '../../findings/rule.ts'
 
 export const fileUnreadable = defineRule<{ error: string }>({
@@ -8,11 +8,11 @@ export const fileUnreadable = defineRule<{ error: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every file of the catalog can be opened',
+  title: 'Every file in the catalog is readable',
   format: ({ error }) => ({
     what: `the file cannot be read: ${error}`,
-    why: 'opm opens every file that is not ignored, and loads no catalog when one of them fails.',
-    fix: 'Remove it, repair the link, or name it in .indexignore.',
+    why: 'opm opens every file that is not ignored, and rejects the whole catalog if one of them cannot be read.',
+    fix: 'Remove the file, fix the link, or list the file in .indexignore.',
   }),
 })
 
@@ -22,10 +22,10 @@ export const linkLeadsOut = defineRule<object>({
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'No symbolic link leads out of the catalog',
+  title: 'Symbolic links point to files inside the catalog',
   format: () => ({
-    what: 'the file is a symbolic link to somewhere outside the catalog',
-    why: 'opm follows it on the machine where it runs: what it reads there is not what was reviewed here.',
-    fix: 'Put the content itself in its place.',
+    what: 'the file is a symbolic link to a location outside the catalog',
+    why: 'opm follows the link on the machine where it runs, so it might not read the content that was reviewed.',
+    fix: 'Replace the link with the content of its target.',
   }),
 })

@@ -1,7 +1,7 @@
 import { defineRule } from '../../findings/rule.ts'
 
 const nothingLoadsMessage =
-  'opm stops at this: no package of the whole catalog can be served, not only this file.'
+  'opm stops at this error, so it cannot serve any package in the catalog.'
 
 export const unreadableFile = defineRule<{ message: string }>({
   id: 'unreadable-file',
@@ -10,11 +10,11 @@ export const unreadableFile = defineRule<{ message: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every file of the catalog can be opened',
+  title: 'Every file in the catalog can be opened',
   format: ({ message }) => ({
     what: `the file cannot be opened: ${message}`,
     why: nothingLoadsMessage,
-    fix: 'Remove the file, or the link that leads nowhere; or name it in .indexignore.',
+    fix: 'Remove the file, fix the broken link, or list the file in .indexignore.',
   }),
 })
 
@@ -25,11 +25,11 @@ export const yamlSyntax = defineRule<{ detail: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every document can be read as YAML',
+  title: 'Every document can be parsed as YAML',
   format: ({ detail }) => ({
-    what: `this cannot be read as YAML: ${detail}`,
+    what: `invalid YAML: ${detail}`,
     why: nothingLoadsMessage,
-    fix: 'Correct the syntax here or in the lines just before. If the file is not part of the catalog, name it in .indexignore.',
+    fix: 'Fix the syntax on this line or just above it. If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
 
@@ -40,11 +40,11 @@ export const jsonSyntax = defineRule<{ detail: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every document of a JSON file can be read as JSON',
+  title: 'Every document in a JSON file can be parsed as JSON',
   format: ({ detail }) => ({
-    what: `this cannot be read as JSON: ${detail}`,
+    what: `invalid JSON: ${detail}`,
     why: nothingLoadsMessage,
-    fix: 'Correct the syntax here or just before: a missing comma, an extra one, a missing quote or brace.',
+    fix: 'Fix the syntax here or just before it. Look for a missing or extra comma, a missing quote, or a missing brace.',
   }),
 })
 
@@ -55,11 +55,11 @@ export const documentSeparator = defineRule<{ text: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A document separator stands alone on its line',
+  title: 'A document separator is alone on its line',
   format: ({ text }) => ({
-    what: `the line begins with "---" and goes on with "${truncateText(text)}"`,
-    why: `A line that begins with three dashes ends a document, even inside a text, and only a comment may follow. ${nothingLoadsMessage}`,
-    fix: 'Put what follows on the next line. If the dashes belong to a text, indent the line.',
+    what: `the line starts with "---" and continues with "${truncateText(text)}"`,
+    why: `A line that starts with three dashes ends a document, even inside a multiline string. Only a comment may follow the dashes. ${nothingLoadsMessage}`,
+    fix: 'Move the text after the dashes to the next line. If the dashes are part of a string, indent the line.',
   }),
 })
 
@@ -73,8 +73,8 @@ export const notAnObject = defineRule<{ found: string }>({
   title: 'Every document is an object with fields',
   format: ({ found }) => ({
     what: `the document is ${withArticle(found)}, not an object`,
-    why: `A catalog is a series of objects that each say their schema. ${nothingLoadsMessage}`,
-    fix: 'Write the document as fields ("schema: ...", "name: ..."). Turn a list of blobs into one document for each blob, with "---" between them. If the file is not part of the catalog, name it in .indexignore.',
+    why: `Every document in a catalog must be an object with a schema. ${nothingLoadsMessage}`,
+    fix: 'Write the document as fields ("schema: ...", "name: ..."). Split a list of blobs into separate documents with "---" between them. If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
 
@@ -85,11 +85,11 @@ export const duplicateField = defineRule<{ spellings: readonly string[] }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'No two fields of a document differ in case only',
+  title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
-    what: `one field is written in ${spellings.length} ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
-    why: `Field names are read without regard to case, so these are the same field. ${nothingLoadsMessage}`,
-    fix: 'Keep one of them.',
+    what: `the same field is spelled in ${spellings.length} ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
+    why: `opm ignores case in field names, so these are the same field. ${nothingLoadsMessage}`,
+    fix: 'Keep only one of these fields.',
   }),
 })
 
@@ -100,11 +100,11 @@ export const fieldNotText = defineRule<{ field: string; found: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'schema, package and name are texts',
+  title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
-    what: `"${field}" is ${withArticle(found)}, not a text`,
-    why: `YAML reads 1.10, yes, y, null and the like as numbers, truth values or nothing. ${nothingLoadsMessage}`,
-    fix: found === 'null' ? 'Give it a value, or remove the field.' : 'Put the value in quotes.',
+    what: `"${field}" is ${withArticle(found)}, not a string`,
+    why: `Without quotes, YAML parses 1.10 as a number, yes and y as booleans, and null as an empty value. ${nothingLoadsMessage}`,
+    fix: found === 'null' ? 'Set a value, or remove the field.' : 'Put the value in quotes.',
   }),
 })
 
@@ -115,13 +115,13 @@ export const missingSchema = defineRule<{ empty: boolean }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every document says its schema',
+  title: 'Every document has a schema',
   format: ({ empty }) => ({
     what: empty ? 'the document is empty' : 'the document has no "schema"',
-    why: `Without a schema a document means nothing to opm, and an empty one counts as a document. ${nothingLoadsMessage}`,
+    why: `${empty ? 'opm requires a schema even in an empty document.' : 'The schema tells opm what the document contains.'} ${nothingLoadsMessage}`,
     fix: empty
-      ? 'Remove the document separator ("---") that makes an empty document here: comments and blank lines alone are one too.'
-      : 'Add "schema: olm.package", "olm.channel", "olm.bundle" or "olm.deprecations". If the file is not part of the catalog, name it in .indexignore.',
+      ? 'Remove the document separator ("---") that creates an empty document here. A document that contains only comments and blank lines is also empty.'
+      : 'Add "schema: olm.package", "olm.channel", "olm.bundle", or "olm.deprecations". If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
 
@@ -132,14 +132,14 @@ export const wrongFieldType = defineRule<{ field: string; wanted: string; found:
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every field has the type that its schema gives it',
+  title: 'Every field has the type that its schema defines',
   format: ({ field, wanted, found }) => ({
     what:
       field === ''
-        ? `the value is ${found}, where ${wanted} belongs`
-        : `"${field}" is ${found}, where ${wanted} belongs`,
+        ? `the value is ${found}, but must be ${wanted}`
+        : `"${field}" is ${found}, but must be ${wanted}`,
     why: nothingLoadsMessage,
-    fix: wanted === 'a text' ? 'Put the value in quotes.' : `Write ${wanted} here.`,
+    fix: wanted === 'a string' ? 'Put the value in quotes.' : `Change the value to ${wanted}.`,
   }),
 })
 
@@ -150,11 +150,11 @@ export const badBundleObject = defineRule<{ detail: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every olm.bundle.object holds a manifest in base64',
+  title: 'Every olm.bundle.object property contains a base64-encoded manifest',
   format: ({ detail }) => ({
-    what: `this olm.bundle.object cannot be read: ${detail}`,
+    what: `this olm.bundle.object property cannot be decoded: ${detail}`,
     why: nothingLoadsMessage,
-    fix: 'Render the bundle again; its "data" is the base64 of one manifest.',
+    fix: 'Render the bundle again. The "data" field must contain one base64-encoded manifest.',
   }),
 })
 
@@ -165,11 +165,11 @@ export const moreProblems = defineRule<{ count: number }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A file has few enough problems to list them all',
+  title: 'A file has no more problems than catalog-bot can list',
   format: ({ count }) => ({
-    what: `${count} more problems of this file are not listed`,
+    what: `${count} more problems in this file are not shown`,
     why: '',
-    fix: 'Correct the listed ones first; one cause often has many effects.',
+    fix: 'Fix the listed problems first. Many of them might have the same cause.',
   }),
 })
 
@@ -181,5 +181,5 @@ function truncateText(text: string): string {
 
 function withArticle(found: string): string {
   if (found === 'null') return 'null'
-  return `${/^[aeo]/.test(found) ? 'an' : 'a'} ${found === 'bool' ? 'truth value' : found}`
+  return `${/^[aeo]/.test(found) ? 'an' : 'a'} ${found === 'bool' ? 'boolean' : found}`
 }

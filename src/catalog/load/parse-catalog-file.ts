@@ -251,12 +251,12 @@ function locateSpan(positions: PositionLookup, { start, end }: { start: number; 
 }
 
 const goTypeLabels: Readonly<Record<string, string>> = {
-  string: 'a text',
-  bool: 'true or false',
-  base64: 'base64',
-  '[]uint8': 'base64',
-  int: 'a whole number',
-  int32: 'a whole number',
+  string: 'a string',
+  bool: 'a boolean',
+  base64: 'valid base64',
+  '[]uint8': 'valid base64',
+  int: 'an integer',
+  int32: 'an integer',
   uint8: 'a number from 0 to 255',
 }
 
@@ -267,10 +267,11 @@ function formatExpectedType({ wanted }: DecodeProblem): string {
 function formatFoundType(found: string): string {
   if (found.startsWith('number')) return found === 'number' ? 'a number' : `the ${found}`
   const labels: Readonly<Record<string, string>> = {
-    bool: 'true or false',
+    bool: 'a boolean',
     array: 'a list',
     object: 'an object',
-    string: 'a text',
+    string: 'a string',
+    'text that is not base64': 'an invalid base64 string',
   }
   return labels[found] ?? found
 }

@@ -1,5 +1,5 @@
-// Judges what a push carries besides its tree: commits that stay reachable forever, and other pull requests that it
-// closes.
+// Checks what a push includes in addition to its tree: commits that remain reachable forever, and other pull requests
+// that it closes.
 import type { IncomingCommit, ClosedPull } from '../../change/incoming-commits.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -12,7 +12,7 @@ import { unreadableCommit } from './rules/unreadable-commit.ts'
 import { unsignedCommit } from './rules/unsigned-commit.ts'
 import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 
-/** Findings about a pull request's commits. None if `carried` is absent. */
+/** Findings about a pull request's commits. None if `incomingCommits` is absent. */
 export function validateIncomingCommits({
   incomingCommits,
   change,
@@ -22,8 +22,8 @@ export function validateIncomingCommits({
   const { isWhole, commits, largeFiles, pulls } = incomingCommits
   if (!isWhole) return [createFinding(tooManyCommits, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
-  // A maintainer reviews workflow edits that the pull request shows. With more than one edit, a later one may hide what an
-  // earlier one did.
+  // A maintainer reviews workflow edits that the pull request shows. With more than one edit, a later edit can hide an
+  // earlier one.
   const isVisible =
     edits.length === 1 && change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
   const unreadable = commits.filter(({ closes }) => closes === undefined)
@@ -42,8 +42,8 @@ export function validateIncomingCommits({
 }
 
 /**
- * A pull request may build on another one if it contains all of it and that one is not on hold. Authors may do as they
- * like with their own.
+ * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
+ * combine their own pull requests.
  */
 function validateClosedPull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
   if (isOwn || (isKept && heldBack === undefined))

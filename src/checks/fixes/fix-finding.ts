@@ -49,7 +49,7 @@ export function computeFix(finding: Finding, bytes: Uint8Array): Fix | undefined
 export const fixableRules: ReadonlySet<string> = new Set(Object.keys(fixerByRule))
 
 /**
- * Tries to let the newest head replace the next one, or skip all others, until one head remains without circles or
+ * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or
  * stranded entries.
  */
 function* joinHeads({ channel, heads }: FindingData, document: FixableDocument): Generator<FixAttempt> {
@@ -83,7 +83,7 @@ function* joinHeads({ channel, heads }: FindingData, document: FixableDocument):
     yield { fix: document.addField(entry, replaces ? 'replaces' : 'name', 'skips', names.slice(1)), isFixed }
 }
 
-/** How many lines above a key its map begins, for context. Large distances are not shown. */
+/** The number of lines between the start of a map and its key, to show as context; 0 for large distances. */
 function countContextLines(map: MapValue, keyStart: number, document: FixableDocument): number {
   const lines = document.positionAt(keyStart).line - document.positionAt(map.start).line
   return lines <= 3 ? lines : 0
@@ -177,7 +177,7 @@ function* correctVersion({ bundle, version }: FindingData, document: FixableDocu
   }
 }
 
-/** Replaces the text at a place if it is the expected one. */
+/** Replaces the text at a position if it is the expected text. */
 function replaceTextAt(
   document: FixableDocument,
   at: DocumentPosition,
@@ -199,7 +199,7 @@ function parseVersionSuffix(name: string): string | undefined {
   return /\.v(\d.*)$/.exec(name)?.[1]
 }
 
-/** Orders by the version at the end of the names; names without one come last. */
+/** Orders by the version at the end of the names. Names without a version come last. */
 function compareNewestFirst(a: string, b: string): number {
   const [left, right] = [parseNameVersion(a), parseNameVersion(b)]
   if (left === undefined || right === undefined)

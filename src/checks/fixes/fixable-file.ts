@@ -7,7 +7,7 @@ import { TextPositionLookup } from '../../go/position-lookup.ts'
 import { decodeStrictly } from '../../go/utf8.ts'
 import { valueAt, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
 
-/** We do not fix larger files. */
+/** Larger files are not fixed. */
 const maxFileBytes = 4 * 1024 * 1024
 const maxDocumentLength = 1024 * 1024
 
@@ -58,7 +58,7 @@ export class FixableFile {
     return this.#lines[number - 1] ?? ''
   }
 
-  /** `context`: how many lines above are shown. */
+  /** `context`: the number of lines shown above. */
   replaceLines(first: number, last: number, lines: readonly string[], context = 0): Fix {
     const from = Math.max(1, first - context)
     return {
@@ -107,7 +107,7 @@ export class FixableDocument {
   replaceText(start: number, end: number, text: string, context = 0): Fix | undefined {
     const [from, to] = [this.positionAt(start), this.positionAt(end)]
     const old = this.#text.slice(start, end)
-    // Anchors and aliases share their text with other places.
+    // Anchors and aliases share their text with other locations.
     if (/[&*!][^\s]*[ \t]*$/.test(this.#text.slice(Math.max(0, start - 200), start))) return undefined
     const line = this.#file.line(from.line)
     if (from.line !== to.line || line.slice(from.column - 1, to.column - 1) !== old) return undefined
@@ -123,7 +123,7 @@ export class FixableDocument {
     return this.replaceText(value.start, value.end, text, context)
   }
 
-  /** Adds a field after (in JSON: before) the key `beside`, in a map whose keys are on lines of their own. */
+  /** Adds a field after (in JSON: before) the key `beside`, in a map whose keys are on separate lines. */
   addField(map: MapValue, beside: string, field: string, value: string | readonly string[]): Fix | undefined {
     const entry = map.entries.find(({ key }) => key === beside)
     if (entry === undefined) return undefined
@@ -135,7 +135,7 @@ export class FixableDocument {
       const text = `${indent}${JSON.stringify(field)}: ${JSON.stringify(value)},`
       return this.#file.replaceLines(key.line, key.line, [text, line])
     }
-    // After a dash, the map's other keys have the same indentation: the dash counts as a blank.
+    // After a dash, the map's other keys have the same indentation: the dash counts as a space.
     if (!/^[ -]*$/.test(indent) || isFlowMap(this.#text, map) || key.line !== end.line) return undefined
     const blank = ' '.repeat(indent.length)
     const lines =
@@ -173,7 +173,7 @@ function formatYamlScalar(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._/@+:-]*$/.test(text) || text.endsWith(':')) return JSON.stringify(text)
   // Three dotted numbers are not a YAML number.
   if (/^\d+\.\d+\.\d+/.test(text)) return text
-  // YAML reads these as numbers, dates or truth values.
+  // YAML parses these as numbers, dates, or booleans.
   return /^(?:[0-9.+_:-]+|0[xob].*|[0-9].*e.*|true|false|yes|no|on|off|y|n|null|nan|inf)$/i.test(text)
     ? JSON.stringify(text)
     : text
@@ -186,7 +186,7 @@ function isFlowMap(text: string, map: MapValue): boolean {
 interface ScalarSpan {
   readonly start: number
   readonly end: number
-  /** Undefined for values other than text. */
+  /** Undefined for values other than strings. */
   readonly text: string | undefined
 }
 
@@ -200,7 +200,7 @@ function* listScalarSpans(value: Value): Generator<ScalarSpan> {
   else yield { start: value.start, end: value.end, text: value.kind === 'string' ? value.value : undefined }
 }
 
-/** The text under a key, or ''. */
+/** The string under a key, or ''. */
 export function getStringAt(value: Value | undefined, key: string): string {
   const found = valueAt(value, key)
   return found?.kind === 'string' ? found.value : ''

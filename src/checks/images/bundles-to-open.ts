@@ -1,5 +1,5 @@
-// Selects the bundles whose image we open: new and edited ones. A blob that only moved or changed its format costs
-// nothing.
+// Selects the bundles whose images catalog-bot opens: new and edited ones. Skips blobs that only moved or changed their
+// format.
 import { compareBundleWithImage, type BundleDifference } from '../../bundle/render/compare-with-image.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../catalog/facts/catalog.ts'
@@ -35,7 +35,7 @@ export function selectBundlesToOpen(
   return byImage
 }
 
-/** Their image references, including those that the base already names. */
+/** The image references of opened bundles, including those that the base already has. */
 export function listOpenedReferences(
   opened: ReadonlyMap<string, readonly BundleBlob[]>,
 ): readonly NewImageReference[] {
@@ -74,7 +74,7 @@ export function* findBundleProblems(
   }
 }
 
-/** Moves a finding about a file in the image to the place that names the image. */
+/** Moves a finding about a file in the image to the location that references the image. */
 export function moveToReference(inside: Finding, { at, elsewhere, text }: NamedImage): Finding {
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {

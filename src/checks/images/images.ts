@@ -57,7 +57,7 @@ function collectImages({ change, published }: CheckInput) {
   }
 }
 
-// A private image looks like a missing one from outside; retrying within minutes does not help.
+// A private image looks like a missing one without credentials, so retrying within minutes does not help.
 const privateRetrySeconds = 900
 
 function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
@@ -86,7 +86,7 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
       if (platforms === 'not-told')
         unanswered.push({
           question: `which platforms ${reference} supports`,
-          reason: 'the bot has not asked yet',
+          reason: 'catalog-bot has not looked it up yet',
           retryAfter: 0,
         })
       else addFindings(...platforms)
@@ -136,7 +136,7 @@ function createBundleQuestion(
   return [{ kind: 'bundle', reference: formatImageReference({ host, repository, digest: answer.digest }) }]
 }
 
-/** Readable references in allowed registries. */
+/** True for valid references in allowed registries. */
 function canQueryImage({ parsed: { reference } }: NamedImage, { config }: CheckInput): boolean {
   return reference !== undefined && isAllowedRegistry(reference, config.images.registries)
 }

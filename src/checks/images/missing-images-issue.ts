@@ -1,4 +1,4 @@
-// Decides what to do with the issue about missing images. If a person closes it, only a newly missing image reopens it.
+// Decides what to do with the issue about missing images. If a user closes it, only a newly missing image reopens it.
 
 export interface ExistingIssue {
   readonly state: 'open' | 'closed'
@@ -14,8 +14,8 @@ export interface DesiredIssue {
 export type IssueAction = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
 
 /**
- * `wanted`: the issue's text; undefined when every image exists. `hasNews`: whether it names an image that the issue
- * has not named before.
+ * `wanted`: the issue's text; undefined if every image exists. `hasNews`: whether it lists an image that the issue has
+ * not listed before.
  */
 export function decideIssueAction(
   shown: ExistingIssue | undefined,

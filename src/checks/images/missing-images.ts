@@ -1,4 +1,4 @@
-// Detects missing or changed images in published catalogs. It takes two looks at different times, because one bad
+// Detects missing or changed images in published catalogs. Requires two checks at different times, because one bad
 // answer proves nothing.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../questions.ts'
@@ -6,7 +6,7 @@ import type { ImageAnswer } from '../questions.ts'
 export const missingImageKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
 export type MissingImageKind = (typeof missingImageKinds)[number]
 
-/** The result of one look. `unknown`: outages, limits, and images that may be private. */
+/** The result of one check. `unknown`: outages, limits, and images that may be private. */
 export type ImageScanResult =
   | { readonly kind: 'well' }
   | { readonly kind: 'unknown' }
@@ -15,10 +15,10 @@ export type ImageScanResult =
 /** Times are milliseconds since the epoch. */
 export interface MissingImage {
   readonly kind: MissingImageKind
-  /** From the last look: `quay.io does not have it (404)`. May contain the registry's untrusted text. */
+  /** From the last check: `quay.io does not have it (404)`. Can contain untrusted text from the registry. */
   readonly reason: string
   readonly since: number
-  /** A later look confirmed it. */
+  /** A later check confirmed it. */
   readonly confirmed: boolean
 }
 
@@ -39,8 +39,7 @@ export function toImageScanResult(answer: ImageAnswer): ImageScanResult {
     case 'digest-mismatch':
     case 'unsupported':
       return { kind: answer.kind, reason: answer.reason }
-    // Unreadable references were the author's mistake from the start, and a blocked request says nothing about the
-    // image.
+    // Malformed references were invalid from the start, and a blocked request reveals nothing about the image.
     case 'malformed':
     case 'blocked':
     case 'missing-or-private':
@@ -50,7 +49,7 @@ export function toImageScanResult(answer: ImageAnswer): ImageScanResult {
 }
 
 /**
- * The state after one more look; undefined when the image is fine. `apart`: minimum milliseconds between two looks that
+ * The state after one more check; undefined if the image is fine. `apart`: minimum milliseconds between two checks that
  * count.
  */
 export function updateMissingImage(
@@ -62,10 +61,10 @@ export function updateMissingImage(
   if (result.kind === 'well') return undefined
   if (result.kind === 'unknown') return known
   const { kind, reason } = result
-  // A different suspicion starts over; a confirmed fault stays confirmed.
+  // A different unconfirmed fault starts over. A confirmed fault remains confirmed.
   if (known === undefined || (known.kind !== kind && !known.confirmed))
     return { kind, reason, since: now, confirmed: false }
-  // Keep the first words: a registry that rephrases its refusal is not news.
+  // Keeps the first reason, because a reworded error from the registry is not news.
   const message = kind === known.kind && kind !== 'tag-moved' ? known.reason : reason
   return {
     kind,
@@ -75,7 +74,7 @@ export function updateMissingImage(
   }
 }
 
-/** Identifies a fault: another move of a tag is a new fault, a rephrased refusal is not. */
+/** Identifies a fault: another move of a tag is a new fault, but a reworded error is not. */
 export function missingImageKey(
   reference: string,
   { kind, reason }: Pick<MissingImage, 'kind' | 'reason'>,

@@ -1,4 +1,4 @@
-// The images that a change names, without duplicates, each with all its places.
+// The images that a change references, without duplicates, each with all its locations.
 import {
   parseImageReference,
   type ImageReference,
@@ -12,18 +12,18 @@ export interface NamedImage {
   readonly parsed: ParsedImageReference
   readonly at: Location
   readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
-  /** All places, for the configuration's switches. */
+  /** All locations, for the exclusions in the configuration. */
   readonly locations: readonly { readonly package: string; readonly file: string }[]
-  /** True if it is some bundle's own image. */
+  /** True if it is the image of a bundle. */
   readonly isBundle: boolean
-  /** True if a list of references names it: a catalog or a bundle, which are files and run on no platform. */
+  /** True if a list of references contains it: a catalog or a bundle, which contains only files and runs on no platform. */
   readonly isListed: boolean
 }
 
-// Limits the places per finding; the data has the total.
+// Limits the locations per finding. The data has the total.
 const maxLocations = 20
 
-/** Groups references by text, in order of first appearance. */
+/** Groups equal references, in order of first appearance. */
 export function collectNamedImages(references: Iterable<NewImageReference>): readonly NamedImage[] {
   const byText = new Map<string, NewImageReference[]>()
   for (const reference of references) {
@@ -41,7 +41,7 @@ export function collectNamedImages(references: Iterable<NewImageReference>): rea
             at: first.at,
             elsewhere: others
               .slice(0, maxLocations)
-              .map(({ at, bundle }) => ({ at, note: `also named by ${bundle}` })),
+              .map(({ at, bundle }) => ({ at, note: `also referenced by ${bundle}` })),
             locations: [first, ...others].map((one) => ({ package: one.package, file: one.at.file })),
             isBundle: [first, ...others].some(({ role }) => role === 'bundle'),
             isListed: [first, ...others].some(({ role }) => role === 'listed'),
@@ -50,7 +50,7 @@ export function collectNamedImages(references: Iterable<NewImageReference>): rea
   )
 }
 
-/** True if the reference's name equals an allowed entry or is below one: exact host, whole path segments. */
+/** True if the reference's name equals an allowed entry or is below one. Compares exact hosts and whole path segments. */
 export function isAllowedRegistry(reference: ImageReference, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true
   const name = `${reference.host}/${reference.repository}`

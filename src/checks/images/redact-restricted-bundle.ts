@@ -1,5 +1,6 @@
-// Limits what we report about images that the bot reads with its own credentials: otherwise an author could name any
-// image that the operator can reach and read it in our answer. We show the catalog's side only.
+// Limits what findings reveal about images that catalog-bot reads with its own credentials. Otherwise, an author could
+// reference any image that these credentials can pull and read its content in the findings. Shows only the catalog's
+// side.
 import type { BundleDifference } from '../../bundle/render/compare-with-image.ts'
 import { bundleRules } from '../../bundle/rules.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -11,15 +12,15 @@ export interface DescribedDifference {
 
 const titleByRule: ReadonlyMap<string, string> = new Map(bundleRules.map(({ id, title }) => [id, title]))
 
-/** Each broken rule once per severity, without place, values or names from the image. */
+/** Each violated rule once per severity, without locations, values, or names from the image. */
 export function redactFindings(findings: readonly Finding[], reference: string): readonly Finding[] {
   const once = new Map(findings.map((one) => [`${one.rule} ${one.severity}`, one]))
   return [...once.values()].map(({ rule, severity }) => ({
     rule,
     severity,
-    what: `the bundle breaks the rule "${titleByRule.get(rule) ?? rule}"`,
-    why: 'The bot does not show details of this image: readers of this page may have no access to it.',
-    fix: `Run: catalog-bot bundle validate ${reference}`,
+    what: `the bundle violates the rule "${titleByRule.get(rule) ?? rule}"`,
+    why: 'catalog-bot hides the details of this image because readers of this page might not have access to it.',
+    fix: `To see the details, run: catalog-bot bundle validate ${reference}`,
     data: {},
   }))
 }
@@ -36,7 +37,7 @@ export function redactDifferences(differences: readonly BundleDifference[]): rea
   if (unsaid.identity > 0)
     described.push({
       isIdentity: true,
-      description: 'the image has a name, version or package that the catalog lacks',
+      description: 'the image has a name, version, or package that the catalog lacks',
     })
   if (unsaid.other > 0)
     described.push({

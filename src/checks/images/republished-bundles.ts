@@ -14,10 +14,10 @@ interface PublishedImage {
   readonly catalog: string
 }
 
-/** A bundle whose name has other images elsewhere, and none that is certainly the same. */
+/** A bundle whose name has different images elsewhere, none of which is known to be the same. */
 export interface RepublishedBundle {
   readonly bundle: BundleBlob
-  /** Not empty. Different text, and not the same digest. */
+  /** Not empty. Each has a different reference and not the same digest. */
   readonly known: readonly PublishedImage[]
 }
 
@@ -41,7 +41,7 @@ export function findRepublishedBundles(
     for (const bundle of result?.bundles ?? []) {
       if (had.has(toBundleKey(bundle)) || bundle.image === '') continue
       const known = images.get(toBundleKey(bundle)) ?? []
-      // One match is enough: if catalogs already disagree, repeating one does no harm.
+      // One match is enough. If catalogs already disagree, using one of their images again is harmless.
       if (known.length > 0 && known.every(({ image }) => compareByText(image, bundle.image) !== 'same'))
         found.push({ bundle, known: [...known] })
       recordBundle(bundle, root)
@@ -50,7 +50,7 @@ export function findRepublishedBundles(
   return found
 }
 
-/** Asks for tags' digests where the texts alone do not decide. */
+/** Asks for the digests of tags if the references alone do not decide. */
 export function listRepublishedQuestions(
   republished: readonly RepublishedBundle[],
 ): readonly Extract<CheckQuestion, { kind: 'image' }>[] {

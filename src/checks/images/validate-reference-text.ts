@@ -1,4 +1,4 @@
-// Judges an image reference by its text alone: syntax, allowed registry, digest.
+// Checks an image reference without a registry: syntax, allowed registry, digest.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { collectCatalogReferences } from '../../change/references/catalog-references.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -9,7 +9,7 @@ import { imageByTag } from './rules/image-by-tag.ts'
 import { malformedReference } from './rules/malformed-reference.ts'
 import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 
-/** Why there is no point in asking a registry; undefined if there is. */
+/** The finding that makes a registry request pointless; undefined if there is none. */
 export function validateReferenceText(image: NamedImage, allowed: readonly string[]): Finding | undefined {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)
@@ -28,15 +28,15 @@ export function findUnpinnedImage(
   return [createFinding(imageByTag, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
 }
 
-/** Findings, and the places that name each finding's image. */
+/** Findings, and the locations that reference each finding's image. */
 export interface ReferenceFindings {
   readonly findings: readonly Finding[]
   locationsOf(found: Finding): NamedImage['locations'] | undefined
 }
 
 /**
- * Judges a whole catalog's references; those without a digest once per package. An empty `allowed` allows every
- * registry. Skips references that opm's rules already `refuse`.
+ * Checks a whole catalog's references. Reports references without a digest once per package. An empty `allowed` allows
+ * every registry. Skips references that opm's rules already reject.
  */
 export function findReferenceProblems(
   catalog: Catalog,
@@ -53,7 +53,7 @@ export function findReferenceProblems(
       locations.set(written, image.locations)
       list.addAll([written])
     } else if (image.parsed.reference?.digest === undefined) {
-      // One finding per package, because some packages name all images by tag.
+      // One finding per package, because some packages reference all images by tag.
       const location = image.locations.find((candidate) => !ignores(imageByTag.id, candidate))
       if (location === undefined) continue
       const same = tagged.get(location.package)

@@ -3,6 +3,7 @@
 import { toRepositoryPath } from '../../change/compare-blobs.ts'
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../catalog/facts/catalog.ts'
+import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding, type Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -196,12 +197,20 @@ function createInstallFinding(
   const others = acceptance
     .filter(({ target, installs }) => targets.includes(target) && installs === 'other format')
     .map(({ target }) => `${target} does not install bundles of this format.`)
-  return createFinding(doesNotInstall, findPackageLocation(change.name, catalog), {
+  const found = createFinding(doesNotInstall, findPackageLocation(change.name, catalog), {
     package: change.name,
     channel,
     targets,
     reasons: [...reasons, ...others].slice(0, maxReasons),
   })
+  return reasons.length + others.length === 0 && isRejectedOnBase(catalog)
+    ? { ...found, isOnBase: true }
+    : found
+}
+
+/** Nothing installs from a catalog that opm rejects, and the base's is such a one. */
+function isRejectedOnBase({ base }: PlannedPackage['catalog']): boolean {
+  return base !== undefined && !validateCatalog(base, { profile: 'opm' }).passed
 }
 
 function findPackageLocation(
@@ -253,7 +262,8 @@ function findImageContent(blob: BundleBlob, config: Config, answers: CheckAnswer
     retryAfter,
   })
   const { reference } = parseImageReference(blob.image)
-  if (!reference) return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
+  if (!reference)
+    return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
   if (!isAllowedRegistry(reference, config.images.registries))
     return unknown(`the configuration does not allow the registry of ${blob.image}`, overLimitRetrySeconds)
   const image = answers.get({ kind: 'image', reference: blob.image })

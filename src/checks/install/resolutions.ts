@@ -157,7 +157,8 @@ export class CatalogUnderTest {
     const installed = this.walk.install(packageName, channel)
     if (installed.kind !== 'installed') return installed
     const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
-    if (root === undefined) throw new Error(`the resolution of ${packageName} contains no bundle of the package`)
+    if (root === undefined)
+      throw new Error(`the resolution of ${packageName} contains no bundle of the package`)
     return { kind: 'installs', root: root.entry, companions: findCompanions(root, installed.bundles) }
   }
 

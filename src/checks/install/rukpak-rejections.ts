@@ -9,13 +9,15 @@ export function findRukPakRejections(files: BundleFiles): readonly string[] {
   if (!bundle) return []
   const spec = (...path: readonly string[]) => asList(getField(bundle.csv.data, 'spec', ...path))
   const rejections: string[] = []
-  if (spec('apiservicedefinitions', 'owned').length > 0) rejections.push('RukPak does not support owned API services')
+  if (spec('apiservicedefinitions', 'owned').length > 0)
+    rejections.push('RukPak does not support owned API services')
   if (spec('webhookdefinitions').length > 0) rejections.push('RukPak does not support webhooks')
   const supportsAll = spec('installModes').some(
     (mode) => asString(getField(mode, 'type')) === 'AllNamespaces' && getField(mode, 'supported') === true,
   )
   if (!supportsAll) rejections.push('RukPak requires the install mode AllNamespaces')
   for (const { kind, file } of bundle.objects)
-    if (isNamespacedKind(kind) === undefined) rejections.push(`${file} is a ${kind}, which RukPak does not support`)
+    if (isNamespacedKind(kind) === undefined)
+      rejections.push(`${file} is a ${kind}, which RukPak does not support`)
   return rejections
 }

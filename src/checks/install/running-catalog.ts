@@ -52,7 +52,9 @@ export function createRunningStep(
   },
 ): InstallStep {
   // Without an image, the check has not seen the catalog start.
-  const title = running?.images.length ? 'The catalog image serves the catalog' : 'A server serves the catalog'
+  const title = running?.images.length
+    ? 'The catalog image serves the catalog'
+    : 'A server serves the catalog'
   if (running === undefined || running.responses.length + running.images.length === 0)
     return createSkippedStep('running', title, 'No server was queried.')
   const facts: string[] = []
@@ -75,7 +77,8 @@ export function createRunningStep(
           `${response.server} ${response.isPart ? `lists ${about.package}` : `lists ${response.packages.length} packages`} and returns ${response.bundles.length} bundles of ${about.package}.`,
         )
     }
-  if (running.images.length === 0) facts.push('Startup was not checked, because the catalog is not in an image.')
+  if (running.images.length === 0)
+    facts.push('Startup was not checked, because the catalog is not in an image.')
   for (const image of running.images) {
     const { problems, warnings } = validateCatalogImage(image)
     for (const problem of problems) remarks.push({ kind: 'refused', says: problem, targets: ['OLM v0'] })

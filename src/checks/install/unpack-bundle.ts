@@ -58,7 +58,9 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
   const isClose = Math.abs(bytes - maxConfigMapBytes) <= maxConfigMapBytes * gzipMargin
   if (bytes > maxConfigMapBytes && !isClose)
-    problems.push(`its compressed size is ${bytes} bytes, which exceeds the ConfigMap limit of ${maxConfigMapBytes}`)
+    problems.push(
+      `its compressed size is ${bytes} bytes, which exceeds the ConfigMap limit of ${maxConfigMapBytes}`,
+    )
   return {
     keys: [...byKey.keys()],
     bytes,

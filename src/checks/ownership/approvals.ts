@@ -1,6 +1,6 @@
-// Decides which reviews and commands count as approvals. A person's later review replaces the earlier one, a dismissed
-// one does not count, and an older one never becomes valid again. Authors cannot approve their own change, and Apps
-// cannot approve.
+// Decides which reviews and commands count as approvals. A later review replaces an earlier one by the same account. A
+// dismissed review does not count, and a replaced one never becomes valid again. Authors cannot approve their own change,
+// and Apps cannot approve.
 import type { PullReview, PullSnapshot } from '../../change/snapshot.ts'
 import type { Approval } from '../approval.ts'
 import { isCovered, type ApprovalCoverage } from './coverage.ts'
@@ -18,7 +18,7 @@ export function findLatestReviews(reviews: readonly PullReview[]): readonly Pull
 }
 
 /**
- * Approvals of the present head by review. `seen`: the epoch in which each review id was first seen; it keeps that
+ * Approvals of the current head by review. `seen`: the epoch in which each review id was first seen; it keeps that
  * epoch even if the head returns to its commit. `agreed`: what the change did for each review id; without it an
  * approval covers nothing.
  */
@@ -47,7 +47,7 @@ export function toReviewApprovals(
   })
 }
 
-/** People other than the author whose latest review requests changes, for any head. */
+/** Reviews by accounts other than the author that request changes and are the account's latest, for any head. */
 export function findRequestedChanges(snapshot: PullSnapshot): readonly PullReview[] {
   return findLatestReviews(snapshot.reviews).filter(
     ({ state, author }) => state === 'changes-requested' && author?.id !== snapshot.author?.id,

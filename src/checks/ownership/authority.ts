@@ -1,5 +1,5 @@
-// Who owns a path: the union of all configured sources in one tree. Decisions use the base tip's tree. A broken source
-// gives no authority.
+// Finds the owners of a path: the union of all configured sources in one tree. Decisions use the base tip's tree. An
+// invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
@@ -116,7 +116,7 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
         problems.set(`config ${text}`, [
           {
             at: { file: '.github/catalog-bot.yml', line: 1, column: 1 },
-            problem: `${JSON.stringify(text)} is not login, login:id or organization/team`,
+            problem: `${JSON.stringify(text)} is not in the form login, login:id, or organization/team`,
           },
         ])
         return []
@@ -157,8 +157,8 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
 
   return {
     ownersOf: (path, directory, packageName) => {
-      // ci.yaml is per directory, the configuration's map per package; a directory's name counts as a package name,
-      // too.
+      // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also counts as
+      // a package name.
       const directoryNames = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
       const names = new Set(packageName === undefined ? directoryNames : [...directoryNames, packageName])
       const first = uses('ci.yaml') ? directoryNames.flatMap(fromCiYaml) : noOwners

@@ -1,4 +1,5 @@
-// What an automation account may change alone: kind, package and every touched channel must be granted at the base.
+// Decides what an automation account can change without approval. The base must grant the kind, the package, and every
+// touched channel.
 import { matchesNamePattern, type Automation } from '../../config/automation.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { RequiredApproval } from './required-approvals.ts'
@@ -22,7 +23,7 @@ export function findGrantedKinds(
 ): ReadonlySet<ChangeKind> {
   const isOneOf = (patterns: readonly string[], name: string) =>
     patterns.some((pattern) => matchesNamePattern(pattern, name))
-  // The grant must cover both package and directory, because other packages' files may be in the directory.
+  // The grant must cover both package and directory, because the directory can contain files of other packages.
   const packageNames = [requirement.package, ...(requirement.directory === '' ? [] : [requirement.directory])]
   if (!packageNames.every((packageName) => isOneOf(packages, packageName))) return new Set()
   const { channels: touched } = requirement

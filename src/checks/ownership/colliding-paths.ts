@@ -1,4 +1,4 @@
-// Finds new paths that differ from another path only by case or Unicode form: on some file systems, one overwrites the
+// Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
 // other.
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -51,7 +51,7 @@ export function indexAllTakenPaths(
   return taken
 }
 
-/** The same, only near the new paths. ASCII paths only, where folding keeps path segments separate. */
+/** Like indexAllTakenPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate. */
 export function indexNearbyTakenPaths(
   added: readonly string[],
   sorted: readonly string[],

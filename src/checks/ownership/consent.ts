@@ -1,5 +1,5 @@
-// Whether a required approval is given, by the author's own rights or by others. A missing answer keeps it open; an
-// empty list never gives it.
+// Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
+// answer is missing. An empty list of owners never gives it.
 import type { ChangeKind, Consent, Permissions, PermissionRole } from '../../config/permissions.ts'
 import type { Automation } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
@@ -47,7 +47,7 @@ export class ConsentEvaluator {
     readonly automation: Automation
   }[]
 
-  /** `covers`: what the change does. Computed lazily because the text is large. */
+  /** `covers`: the effect of the change. Computed lazily because the text is large. */
   constructor(input: CheckInput, everybody: PrincipalMatcher, covers: () => ApprovalCoverage) {
     this.#input = input
     this.#people = everybody
@@ -62,11 +62,11 @@ export class ConsentEvaluator {
 
   /** Caches equal requirements. */
   evaluate(requirement: RequiredApproval): ConsentStatus {
-    // Owner edits have effects of their own, and approvals may cover one directory only.
+    // Owner edits have separate effects, and approvals can cover only one directory.
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
       return this.#weigh(requirement)
     const { kinds, package: name, directory, channels } = requirement
-    // Grants depend on package and channels; other people's rights depend on the owners alone.
+    // Grants depend on the package and its channels. All other permissions depend only on the owners.
     const granted = this.#grants.length > 0 ? JSON.stringify([name, directory, channels]) : ''
     const key = `${kinds.join(' ')} ${granted}`
     const known = this.#met(requirement.owners)
@@ -89,11 +89,11 @@ export class ConsentEvaluator {
       (worst, { consent }) => (isStricter(consent, worst) ? consent : worst),
       'alone',
     )
-    // Authors never make themselves owners alone, even if the configuration allows it.
+    // Authors cannot make themselves owners without approval, even if the configuration allows it.
     if (needed === 'alone' && this.#addsItself(requirement)) needed = 'owner'
-    // Only a maintainer may make Apps and teams owners.
+    // Only a maintainer can make Apps and teams owners.
     if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonPerson)) needed = 'maintainer'
-    // A reused login means that the list of owners is out of date, so its other names may be wrong, too.
+    // A reused login means that the list of owners is out of date, so its other names might also be wrong.
     if (authorRights.reused && consentStrictness[needed] < consentStrictness.maintainer) needed = 'maintainer'
     // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
@@ -121,7 +121,7 @@ export class ConsentEvaluator {
   }
 
   /**
-   * Approvals of this head for a different effect, with the differences. Skips people who also approved the present
+   * Approvals of this head for a different effect, with the differences. Skips accounts that also approved the current
    * effect.
    */
   listOutdatedApprovals(): readonly {
@@ -142,7 +142,7 @@ export class ConsentEvaluator {
     }))
   }
 
-  /** Whether the author, or someone with a say in all of these approvals, confirmed this head by command. */
+  /** Whether the author, or an account with authority over all of these approvals, confirmed this head by command. */
   checkHeadConfirmation(required: readonly RequiredApproval[]): RightsResult {
     const { snapshot } = this.#input
     const epoch = this.#input.epoch ?? 0
@@ -162,8 +162,8 @@ export class ConsentEvaluator {
   }
 
   /**
-   * Whether a maintainer other than the author approved the present effect. For files outside packages nothing carries
-   * over.
+   * Whether a maintainer other than the author approved the current effect. Approvals for files outside packages do not
+   * carry over.
    */
   checkMaintainerApproval(): RightsResult {
     const { snapshot, approvals } = this.#input
@@ -201,7 +201,7 @@ export class ConsentEvaluator {
       : { kind: 'no' }
   }
 
-  /** The author's known roles, and the questions that would settle the others. */
+  /** The author's known roles, and the questions that determine the other roles. */
   #standing(requirement: RequiredApproval): {
     roles: readonly PermissionRole[]
     open: readonly UnansweredQuestion[]
@@ -211,7 +211,7 @@ export class ConsentEvaluator {
     if (author === undefined) return { roles: ['contributor'], open: [] }
     const owns = this.#people.isAmong(author, requirement.owners)
     if (owns.kind === 'yes' && isBot(author)) {
-      // An App's rights cover its own branches here, not a branch that others made it build on.
+      // An App's permissions cover only branches in this repository that the App itself pushed.
       return this.#pushesHere() ? { roles: ['bot'], open: [] } : { roles: ['contributor'], open: [] }
     }
     const { permissions } = this.#input.config
@@ -269,7 +269,7 @@ export class ConsentEvaluator {
   #addsItself(requirement: RequiredApproval): boolean {
     return (requirement.ownerEdit?.added ?? []).some(
       (principal) =>
-        // Not looked up: the added team may include the author.
+        // Not looked up, because the added team might include the author.
         principal.kind === 'team' ||
         (principal.kind === 'user' &&
           (principal.login === this.#author?.login || principal.id === this.#author?.id)),
@@ -284,7 +284,7 @@ export class ConsentEvaluator {
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
         .filter((account) => !isBot(account))
-        // New owners may not approve the change that adds them.
+        // New owners cannot approve the change that adds them.
         .filter(
           (account) =>
             !added.some(
@@ -306,7 +306,7 @@ export class ConsentEvaluator {
     if (this.#author === undefined || approval.user === this.#author.id) return false
     if (isCurrentApproval(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
     // Carry over only under the same rules and branch, with the package's files unchanged byte for byte. Effects
-    // without a file need approval of the whole change.
+    // without a file require approval of the whole change.
     return (
       config.approvals.carryOver &&
       approval.baseRef === snapshot.baseRef &&
@@ -332,7 +332,7 @@ function isStricter(a: Consent, b: Consent): boolean {
   return consentStrictness[a] > consentStrictness[b]
 }
 
-/** The least strict setting among a person's roles. */
+/** The least strict setting among an account's roles. */
 function findLeastStrictConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
@@ -343,7 +343,7 @@ function findLeastStrictConsent(
     .reduce<Consent>((best, cell) => (isStricter(best, cell) ? cell : best), 'refused')
 }
 
-/** Yes if any is; otherwise unknown if any is; otherwise no. Stops at the first yes. */
+/** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
 function evaluateAnyRights(candidates: readonly (() => RightsResult)[]): RightsResult {
   const open: UnansweredQuestion[] = []
   for (const candidate of candidates) {

@@ -1,5 +1,5 @@
-// Describes a change's effect as text that we store with an approval and compare later. The head alone is not enough:
-// the effect differs when the merge base moves or the owners change.
+// Describes a change's effect as text that is stored with an approval and compared later. The head alone is not enough,
+// because the effect changes when the merge base moves or the owners change.
 import type { PullRequestChange, TouchedPath } from '../../change/change.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { formatPrincipal } from './principal.ts'
@@ -37,14 +37,14 @@ export function computeCoverage(
   )
 }
 
-/** The files alone, as reviewers see them on MockGitHub. */
+/** The files alone, as reviewers see them on GitHub. */
 export function computeFileCoverage(
   paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[],
 ): ApprovalCoverage {
   return new Map([['', paths.map(formatFileLine).toSorted().join('\n')]])
 }
 
-/** Whether everything the change does now was approved: the same files, and no new effects. Fewer effects are fine. */
+/** Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine. */
 export function isCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
   return isWithinCoverage(toLineSet(now), toLineSet(agreed))
 }
@@ -65,19 +65,19 @@ export function hasSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): bo
   return isWithinCoverage(files(one), files(other))
 }
 
-/** What differs from the approved change, one phrase per path, sorted. */
+/** The differences from the approved change, one phrase per path, sorted. */
 export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalCoverage): readonly string[] {
   const [present, then] = [toLineSet(now), toLineSet(agreed)]
   if (isWithinCoverage(present, then)) return []
-  if (then.size === 0) return ['what was shown then is not known']
+  if (then.size === 0) return ['the approved effect is unknown']
   const filesNow = indexLinesByPath([...present].filter(isFileLine))
   const filesThen = indexLinesByPath([...then].filter(isFileLine))
   const found = new Map<string, string>()
-  for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'is not changed any more')
+  for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'is no longer changed')
   for (const [path, line] of filesNow) {
     const before = filesThen.get(path)
-    if (before === undefined) found.set(path, 'is changed now')
-    else if (before !== line) found.set(path, 'is changed otherwise')
+    if (before === undefined) found.set(path, 'is newly changed')
+    else if (before !== line) found.set(path, 'has different content')
   }
   for (const line of present)
     if (!isFileLine(line) && !then.has(line)) {
@@ -118,7 +118,7 @@ function formatFileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'bef
   return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
 }
 
-/** One phrase per effect, so that fewer effects can be told from different ones. */
+/** One phrase per effect, so that fewer effects are distinguishable from different ones. */
 function describeEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage

@@ -1,10 +1,10 @@
-// Which packages a file declares, before and after: ownership depends on content as well as place.
+// Finds the packages that a file declares, before and after the change. Ownership depends on content and location.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { TextPosition } from '../../go/text-position.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
 export interface PackagesInFile {
-  /** Packages in the file's blobs on either side, each with a place (preferably the result's). */
+  /** Packages in the file's blobs on either side, each with a position (preferably in the result). */
   readonly packages: ReadonlyMap<string, TextPosition>
 }
 

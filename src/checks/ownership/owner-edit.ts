@@ -1,4 +1,4 @@
-// What a change to an owner file does to a package's owners: whom it adds, and whether any remain.
+// Analyzes how a change to an owner file affects a package's owners: which it adds, and whether any remain.
 import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -17,9 +17,9 @@ import { ownerFileBroken } from './rules/owner-file-broken.ts'
 export interface OwnerEdit {
   readonly added: readonly Principal[]
   readonly removed: readonly Principal[]
-  /** Whether the edit needs approval: it adds people, leaves no other owner, or changes switches. */
+  /** Whether the edit needs approval because it adds owners, leaves no other owner, or changes switches. */
   readonly changesOwners: boolean
-  /** For people: `adds mallory`, `leaves no other owner`. */
+  /** Readable text: `adds mallory`, `leaves no other owner`. Stored with approvals, so do not reword it. */
   readonly description: string
   readonly findings: readonly Finding[]
 }
@@ -50,7 +50,7 @@ export function analyzeOwnerEdit(
   const baseText = input.ownerFiles.base.get(path)
   const before =
     baseText === undefined || file === undefined ? undefined : readAnyOwnerFile(file, path, baseText)
-  // Compare owners over all sources, so that moving a list between files adds no owner.
+  // Compares owners over all sources, so that moving a list between files does not add an owner.
   const newOwners = result.ownersOf(path, directory)
   const oldOwners = base.ownersOf(path, directory)
   const had = new Set(owners.map(principalKey))
@@ -102,7 +102,7 @@ function readAnyOwnerFile(file: OwnerFile, path: string, text: string): SourceRe
     }
     case 'owners': {
       const read = readOwnersFile(path, text)
-      // Filters decide per path, so a change to them is more than a change of people.
+      // Filters apply per path, so changing them affects more than the list of owners.
       return read.kind === 'broken'
         ? read
         : {
@@ -117,7 +117,7 @@ function readAnyOwnerFile(file: OwnerFile, path: string, text: string): SourceRe
     case 'codeowners':
     case 'aliases':
     case 'config.yaml':
-      // Repository-wide files belong to no package, so this is never reached for them.
+      // Repository-wide files do not belong to a package, so this is never reached for them.
       return createUnreadableFile(path)
   }
 }

@@ -1,4 +1,4 @@
-// Which files define owners, and which of them a decision needs. Names and places only.
+// Finds the files that define owners, and those that a decision needs. Uses only names and paths.
 import type { PullRequestChange } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
 import { ancestorDirectories } from '../../change/layout/layout.ts'
@@ -62,7 +62,7 @@ export function selectOwnerFiles(basePaths: readonly string[], change: PullReque
     }
     if ('directory' in role && role.directory) addIfPresent(toCiYamlPath(role.directory))
   }
-  // An entry of a list belongs to its package, so any owner file of that package may apply.
+  // An entry of a list belongs to its package, so any owner file of that package can apply.
   const listed = (change.lists ?? []).flatMap(({ added, removed, updated }) => [
     ...added,
     ...removed,

@@ -1,4 +1,4 @@
-// The approvals that a change requires. Cached, because each answer and each approval causes another judgment.
+// The approvals that a change requires. Cached, because each answer and each approval causes another evaluation.
 import type { PullRequestChange } from '../../change/change.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
 import { lazy, memoizePerObject, memoizeLast } from '../../findings/memoize.ts'
@@ -8,7 +8,7 @@ import { computeRequiredApprovals, type RequiredApprovals } from './required-app
 import { findSuspiciousPaths } from './suspicious-paths.ts'
 import { ownershipInputKeys, type OwnershipInputs } from './ownership-inputs.ts'
 
-/** Everything except answers that judging and commands need. */
+/** Everything except answers that the check and the commands need. */
 export interface OwnershipContext extends RequiredApprovals {
   readonly authority: Authority
   readonly packageCount: number
@@ -47,7 +47,7 @@ function createBaseTree(input: OwnershipInputs): Parameters<typeof readAuthority
   }
 }
 
-/** The owner files of the merge result. Shows the change's effect on owners; never grants rights. */
+/** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */
 function createResultTree(input: OwnershipInputs): Parameters<typeof readAuthority>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {

@@ -1,4 +1,4 @@
-// The input that determines required approvals, without people's words or answers.
+// The input that determines required approvals, without comments, reviews, or answers.
 import type { CheckInput } from '../check.ts'
 
 export const ownershipInputKeys = [

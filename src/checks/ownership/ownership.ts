@@ -1,5 +1,5 @@
-// Authors may change exactly what they own, by place and content, per the base tip's owner files. Everything else needs
-// approval.
+// Authors can change exactly what they own, by path and content, according to the base tip's owner files. Everything else
+// needs approval.
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -40,7 +40,7 @@ export { getChangeCoverage } from './ownership-context.ts'
 
 export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
-  // Judging records which answers it needs, so we ask only for those.
+  // Judging records which answers it needs, so only those are requested.
   ask: (input, answers) => {
     const questions = new Map<string, CheckQuestion>()
     judgeOwnership(input, {
@@ -54,7 +54,7 @@ export const ownershipCheck: Check<'ownership'> = {
   judge: judgeOwnership,
 }
 
-/** An account's rights on a pull request as a whole, for commands. */
+/** An account's permissions on a whole pull request, for commands. */
 export interface PullAuthorization {
   /** Whether it owns any part of the change, or is a maintainer. */
   checkRights(account: GitHubAccount): RightsResult
@@ -124,10 +124,10 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
     const agreed = consents.checkMaintainerApproval()
     if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
     waiting.push({
-      what: `a maintainer must merge it by hand: ${formatCount(outside.length, 'file is', 'files are')} outside all packages`,
+      what: `a maintainer must merge it manually because ${formatCount(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
       how: 'merges-by-hand',
-      // The check lets people merge, but the bot does not.
+      // The check passes so that a maintainer can merge, but catalog-bot does not merge.
       ...(agreed.kind === 'yes' && { isAgreed: true }),
     })
   }
@@ -150,7 +150,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
   if (open.length > 0 || push.waiting.length > 0) {
     const again = findOutdatedApprovals(input, consents, required)
     findings.addAll(again.findings)
-    // Skip people who are already asked to approve.
+    // Skips accounts that are already asked to approve.
     const requestedApprovers = new Set(waiting.flatMap(({ how, who }) => (how === undefined ? who : [])))
     waiting.push(...again.waiting.filter(({ who }) => !who.every((name) => requestedApprovers.has(name))))
   }
@@ -167,7 +167,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
   }
 }
 
-/** Adds why a required approval is missing, at its path. */
+/** Adds a finding that explains why a required approval is missing, at its path. */
 function addMissingApprovalFinding(
   requirement: RequiredApproval,
   consentStatus: Extract<ConsentStatus, { kind: 'open' }>,
@@ -200,7 +200,7 @@ function addMissingApprovalFinding(
     })
 }
 
-/** One line for each group of people who can approve the same things. */
+/** One line for each group of approvers who can approve the same changes. */
 function listPendingApprovals(
   open: readonly { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[],
   input: CheckInput,
@@ -233,8 +233,8 @@ interface ApproverGroup {
 }
 
 /**
- * Anyone in a group approves the whole pull request, so drop groups that another one covers. Of two equal groups, keep
- * the maintainers'.
+ * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal groups,
+ * keeps the maintainers.
  */
 function dropCoveredGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
   const fewestFirst = groups.toSorted(
@@ -259,7 +259,7 @@ function findEligibleApprovers(
   authority: Authority,
 ): { readonly by: 'owner' | 'maintainer'; readonly who: readonly string[] } {
   const author = input.snapshot.author === null ? '' : normalizeLogin(input.snapshot.author)
-  // New owners may not approve the change that adds them.
+  // New owners cannot approve the change that adds them.
   const added = new Set(requirement.ownerEdit?.added.map(formatPrincipal))
   const owners =
     by === 'maintainer'
@@ -269,7 +269,7 @@ function findEligibleApprovers(
           .map(formatPrincipal)
           .filter((name) => name !== author && !added.has(name))
   if (owners.length > 0) return { by: 'owner', who: owners }
-  // There is no other owner to wait for.
+  // No other owner can approve.
   return { by: 'maintainer', who: listMaintainerNames(input, authority).filter((name) => !added.has(name)) }
 }
 
@@ -286,7 +286,7 @@ function canApprove(principal: Principal): boolean {
   return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
 }
 
-/** Added owners must exist on MockGitHub; an unknown answer blocks the merge. */
+/** Added owners must exist on GitHub. An unknown answer blocks the merge. */
 function validateNewOwners(
   requirement: RequiredApproval,
   answers: CheckAnswers,
@@ -309,7 +309,7 @@ function validateNewOwners(
   return { findings, unanswered }
 }
 
-/** If someone else, or an unknown account, pushed the head, a person with a say must confirm it. */
+/** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
 function checkUnconfirmedPush(
   input: CheckInput,
   consents: ConsentEvaluator,
@@ -344,7 +344,7 @@ function checkUnconfirmedPush(
     ],
     waiting: [
       {
-        what: `somebody must confirm the commit ${head.slice(0, 12)}, which ${name} pushed`,
+        what: `the author or a maintainer must confirm the commit ${head.slice(0, 12)}, which ${name} pushed`,
         who: confirmers,
         how: 'confirms',
       },
@@ -353,7 +353,7 @@ function checkUnconfirmedPush(
   }
 }
 
-/** Reports approvals that were for a different effect, so that people approve again. */
+/** Reports approvals of a different effect, so that the approvers can approve again. */
 function findOutdatedApprovals(
   input: CheckInput,
   consents: ConsentEvaluator,
@@ -371,7 +371,7 @@ function findOutdatedApprovals(
       createFinding(approvedSomethingElseRule, undefined, { approver: account.login, head, differences }),
     ),
     waiting: found.map(({ account }) => ({
-      what: `${account.login} approves again: it was approved for something else`,
+      what: `${account.login} must approve again because the effect of the change is different now`,
       who: [account.login],
     })),
   }

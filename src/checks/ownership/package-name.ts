@@ -1,7 +1,7 @@
-// Valid names for new packages, and look-alikes. Existing names are never judged, so that stricter rules lock no one
-// out.
+// Valid names for new packages, and look-alikes. Existing names are not checked, so that stricter rules do not lock any
+// owner out.
 
-/** A package name as a Kubernetes label value: lower case, digits, inner hyphens, at most 63 characters. */
+/** A package name as a Kubernetes label value: lowercase letters, digits, and inner hyphens, at most 63 characters. */
 const packageNamePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 export const isPackageName = (name: string): boolean => packageNamePattern.test(name)
@@ -16,8 +16,8 @@ const latinByLookAlike: Readonly<Record<string, string>> = {
 } // prettier-ignore
 
 /**
- * Two names with the same skeleton look alike. Ignores case, script, accents and separators; 0 and o, 1, i and l, rn
- * and m, vv and w are equal.
+ * Two names with the same skeleton look alike. Ignores case, script, accents, and separators, and treats 0 and o, 1, i,
+ * and l, rn and m, and vv and w as equal.
  */
 export function computeNameSkeleton(name: string): string {
   return toLatin(name)
@@ -28,7 +28,7 @@ export function computeNameSkeleton(name: string): string {
     .replace(/vv/g, 'w')
 }
 
-/** A name in Latin letters, without invisible characters. */
+/** The name in Latin letters, without invisible characters. */
 function toLatin(name: string): string {
   if (/^[!-~]*$/.test(name)) return name.toLowerCase()
   const folded = name

@@ -1,5 +1,5 @@
-// Whether an owner file names a person: yes, no or unknown, and unknown never counts as yes. Rights belong to account
-// ids: a login counts only if MockGitHub resolves it to this account now and did when it was first seen.
+// Whether an owner file lists an account: yes, no, or unknown. Unknown never counts as yes. Permissions belong to account
+// ids, so a login counts only if GitHub resolves it to this account now and did so when it was first seen.
 import type { UserId } from '../../change/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
@@ -9,7 +9,7 @@ import { memoizePerObject } from '../../findings/memoize.ts'
 
 export type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
-/** An account, and its present login in the form of normalizeLogin(). */
+/** An account, and its current login as normalizeLogin() returns it. */
 export interface GitHubAccount {
   readonly id: UserId
   readonly login: string
@@ -24,7 +24,7 @@ export type RightsResult =
 export interface PrincipalMatcher {
   /** An empty list contains no one. */
   isAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult
-  /** By list or by role on the repository. Accounts of Apps never are. */
+  /** By list or by role in the repository. Accounts of Apps are never maintainers. */
   isMaintainer(account: GitHubAccount): RightsResult
 }
 
@@ -53,7 +53,8 @@ export function createPrincipalMatcher(
     if (first !== undefined && first !== account.id)
       return { kind: 'no', reused: { login: principal.login, was: first } }
     const answer = answers.get({ kind: 'user', login: principal.login })
-    if (answer.kind === 'unknown') return toUnknownResult(`which account ${principal.login} is`, answer)
+    if (answer.kind === 'unknown')
+      return toUnknownResult(`which account the login ${principal.login} belongs to`, answer)
     if (answer.kind === 'nobody' || answer.person.id !== account.id) return noResult
     return (answer.person.kind === 'bot') === isBot(account) ? yesResult : noResult
   }
@@ -81,7 +82,7 @@ export function createPrincipalMatcher(
     }
   }
 
-  // Cached, because the same people own most of what a change touches.
+  // Cached, because the same owners own most of the paths that a change touches.
   const known = new Map<string, (principals: readonly Principal[]) => RightsResult>()
 
   function isAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
@@ -95,7 +96,7 @@ export function createPrincipalMatcher(
     if (principals.length === 0) return noResult
     const open: UnansweredQuestion[] = []
     let reused: RightsResult | undefined
-    // Logins first: they are cheap to look up, and most owners are listed by login.
+    // Checks logins first, because they are cheap to look up and most owners are listed by login.
     const ordered = [
       ...principals.filter(({ kind }) => kind === 'user'),
       ...principals.filter(({ kind }) => kind !== 'user'),
@@ -118,7 +119,7 @@ export function createPrincipalMatcher(
     if (maintainerRoles.length === 0) return listed
     const answer = answers.get({ kind: 'role', user: account.id, login: account.login })
     if (answer.kind === 'unknown')
-      return toUnknownResult(`the role of ${account.login} on this repository`, answer)
+      return toUnknownResult(`the role of ${account.login} in this repository`, answer)
     return (maintainerRoles as readonly string[]).includes(answer.role) ? yesResult : noResult
   }
 

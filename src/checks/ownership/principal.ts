@@ -1,13 +1,13 @@
-// Parses and compares the names in owner files, alike for all sources. Logins are compared whole and without case.
+// Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
 import type { GitHubAccount } from '../../change/snapshot.ts'
 import { toUserId } from '../../change/ids.ts'
 import type { UserId } from '../../change/ids.ts'
 
 export type Principal =
-  /** `login` in lower case, with `[bot]` for an App's account. `id`: the account it is pinned to. */
+  /** `login` in lowercase, with `[bot]` for an App's account. `id`: the account that it is pinned to. */
   | { readonly kind: 'user'; readonly login: string; readonly id?: UserId }
   | { readonly kind: 'team'; readonly organization: string; readonly team: string }
-  /** Only in CODEOWNERS. Gives no authority, because we cannot verify who owns an address. */
+  /** Only in CODEOWNERS. Does not grant authority, because the owner of an address cannot be verified. */
   | { readonly kind: 'email'; readonly address: string }
 
 // Current logins are alphanumerics and single hyphens, at most 39; older ones may end in a hyphen, managed ones contain
@@ -16,7 +16,7 @@ const loginPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
 const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 const pinnedLoginPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
-/** Undefined for anything but a login, including surrounding white space. */
+/** Undefined for anything but a login, including a login with surrounding whitespace. */
 export function parseLogin(text: string): Principal | undefined {
   return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }
@@ -38,13 +38,13 @@ export function parsePrincipal(text: string): Principal | undefined {
   return text.includes('/') ? parseTeam(text) : parseLogin(text)
 }
 
-/** REST calls an App's account `name[bot]`, GraphQL `name`; a person who registers `name` must not pass for the App. */
+/** REST names an App's account `name[bot]`, GraphQL `name`. A user who registers `name` must not pass as the App. */
 export function normalizeLogin(person: GitHubAccount): string {
   const lower = person.login.toLowerCase()
   return person.kind === 'bot' && !lower.endsWith('[bot]') ? `${lower}[bot]` : lower
 }
 
-/** A unique name for people to read. */
+/** A unique, readable name. */
 export function formatPrincipal(principal: Principal): string {
   switch (principal.kind) {
     case 'user':

@@ -1,4 +1,4 @@
-// Which approvals a change requires, by path: its packages, their owners at the base, and the kind of change.
+// Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of change.
 import { parseBundlePath, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Layout } from '../../change/layout/layout.ts'
@@ -119,7 +119,7 @@ function classifySourceChange({ path, after }: TouchedPath, basePaths: readonly 
   return after === undefined ? 'remove-bundle' : 'edit-bundle'
 }
 
-/** Undefined if neither place nor content belongs to a package. */
+/** Undefined if neither the path nor the content belongs to a package. */
 function findCatalogApprovals(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
@@ -130,7 +130,7 @@ function findCatalogApprovals(
   const { directory } = role
   const declared = known.declared(role.catalog)
   const spoken = declared?.inFile(path.path).packages ?? new Map<string, never>()
-  // One package's owners cannot approve a new catalog.
+  // The owners of one package cannot approve a new catalog.
   const fresh: readonly ChangeKind[] = known.isNewCatalog(role.catalog) ? ['add-catalog'] : []
   if (spoken.size === 0) {
     if (directory === '') return undefined
@@ -159,7 +159,7 @@ function findCatalogApprovals(
     const ofPackage = change ? classifyPackageChange(change, known.has(name, directory, role.catalog)) : []
     const kinds: ChangeKind[] = [...fresh, ...ofPackage]
     if (ofPackage.length === 0) kinds.push('edit-sources')
-    // Both the directory's owners and the package's owners must agree.
+    // Both the directory's owners and the package's owners must approve.
     for (const at of [directory, ...elsewhere]) {
       const where =
         at === directory ? path.path : [role.catalog, at, 'catalog.yaml'].filter(Boolean).join('/')
@@ -226,7 +226,7 @@ function findListApprovals(
   })
 }
 
-/** `exists`: the base has the package already, perhaps in another catalog. */
+/** `exists`: whether the base already has the package, possibly in another catalog. */
 function classifyPackageChange(change: PackageChange, exists: boolean): readonly ChangeKind[] {
   if (change.kind === 'added') return [exists ? 'add-to-catalog' : 'add-package']
   if (change.kind === 'removed') return ['remove-package']
@@ -251,7 +251,7 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
 
 /**
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
- * or shows it. Its owners must still agree.
+ * or exposes it. Its owners must still approve.
  */
 function findUnattributedApprovals(
   input: OwnershipInputs,
@@ -281,7 +281,7 @@ function findUnattributedApprovals(
   )
 }
 
-/** New bundles named like another package's bundle: both would claim the same ClusterServiceVersion. */
+/** New bundles with the name of another package's bundle. Both would claim the same ClusterServiceVersion. */
 function findTakenBundleNames({ change }: OwnershipInputs): Finding[] {
   return change.catalogs.flatMap((catalog) => {
     const { result, packages } = catalog
@@ -389,7 +389,7 @@ class KnownPackages {
     const held = this.#namesIn(directory)
     if (held.has(name)) return true
     if (directory === '') return false
-    // A directory with other packages gains one; an unreadable directory counts by its name.
+    // A directory with other packages gains one. An unreadable directory counts by its name.
     const here = this.#declared.get(root)?.inDirectory(directory).size ?? 0
     return here === 0 && held.size === 0 && name === directory && this.isDirectory(directory)
   }
@@ -398,7 +398,7 @@ class KnownPackages {
     return this.#namesIn(directory).has(name)
   }
 
-  /** Directories of a package at the base; '' for the catalog itself. A directory of its name counts. */
+  /** Directories of a package at the base; '' for the catalog itself. A directory with the package's name counts. */
   homes(name: string): readonly string[] {
     const homes = new Set<string>()
     for (const declared of this.#declared.values())

@@ -1,4 +1,5 @@
-// Paths that no approval can allow: odd ones, links, submodules and look-alike names. Deletions are always allowed.
+// Finds paths that no approval can allow: invalid paths, links, submodules, and look-alike names. Deletions are always
+// allowed.
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -22,7 +23,7 @@ export function findSuspiciousPaths(input: OwnershipInputs): Finding[] {
       if (role.kind === 'infrastructure' && role.odd !== undefined)
         found.push(createFinding(suspiciousPath, at, { path, problem: role.odd }))
       if (after?.mode === '100755') {
-        // Scripts of the repository may be executable: the bot never merges changes to those.
+        // The repository's scripts can be executable, because catalog-bot never merges changes to them.
         if (role.kind !== 'infrastructure') found.push(createFinding(executableFile, at, { path }))
       } else if (after && after.mode !== '100644')
         found.push(createFinding(unsupportedFileMode, at, { path, mode: after.mode }))
@@ -64,7 +65,7 @@ function findConfusableNames(input: OwnershipInputs): Finding[] {
       return [
         createFinding(suspiciousPath, at, {
           path: at.file,
-          problem: `the package name ${JSON.stringify(name)} is not lower-case letters, digits and inner hyphens`,
+          problem: `the package name ${JSON.stringify(name)} must contain only lowercase letters, digits, and inner hyphens`,
         }),
       ]
     const like = bySkeleton.get(computeNameSkeleton(name))

@@ -12,7 +12,7 @@ export interface CatalogRuleKind {
   readonly judges: 'catalog'
   readonly given: readonly [catalog: CatalogView, limits: SizeLimits]
   readonly hit: {
-    /** Absent if the whole catalog is meant. */
+    /** Absent for findings about the whole catalog. */
     readonly at?: Location
     /**
      * Path of names, package first ('' if none): `['foo', 'stable', 'foo.v1']`. No lines or counts, so that it stays

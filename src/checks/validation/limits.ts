@@ -12,7 +12,8 @@ export const defaultSizeLimits: SizeLimits = {
   // gRPC sends a bundle to the cluster as one message (4 MiB by default), and the resulting Kubernetes object must fit
   // etcd's request limit of 1.5 MiB.
   bundle: mebibyte,
-  // A package is usually one file; MockGitHub warns at 50 MiB per file and refuses 100.
+  // A package is usually one file; GitHub warns about files larger than 50 MiB and rejects files larger than
+  // 100 MiB.
   package: 50 * mebibyte,
   // The catalog's pod holds all of it while building its cache; the largest public catalogs are much smaller.
   catalog: 512 * mebibyte,

@@ -1,11 +1,11 @@
-// Ranges that blang parses but reads differently from people.
+// Ranges that blang parses differently than readers expect.
 import { isInRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
 import type { Comparator } from '../../catalog/versions/version-range.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import type { Version } from '../../catalog/versions/version.ts'
 
 export type RangeMisreading =
-  /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between blanks. */
+  /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between spaces. */
   | { readonly kind: 'dropped-token'; readonly part: string }
   /** blang drops `^`, `~` and the like before a wildcard, which leaves one exact version. */
   | { readonly kind: 'dropped-operator'; readonly part: string }
@@ -27,7 +27,7 @@ export function findRangeMisreading(text: string): RangeMisreading | undefined {
   }
   const alternatives = text.split(' || ')
   for (const [index, comparators] of range.value.alternatives.entries()) {
-    // `a || || b` has an empty alternative, which matches nothing and does no harm.
+    // `a || || b` has an empty alternative, which matches nothing and is harmless.
     if (comparators.length === 0 || isSatisfiable(comparators)) continue
     return { kind: 'matches-nothing', part: alternatives[index]?.trim() ?? text }
   }

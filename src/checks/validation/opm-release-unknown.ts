@@ -6,10 +6,10 @@ export const unknownOpmRelease = defineRule<{ opm: string }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'The configured opm release is one whose rules are known',
+  title: 'catalog-bot supports the configured opm release',
   format: ({ opm }) => ({
-    what: `the rules of opm ${opm} are not known`,
-    why: 'Which catalogs are valid depends on the release; guessing could let one through that its clusters refuse.',
-    fix: 'A maintainer sets `opm` in .github/catalog-bot.yml to v1.28 or later.',
+    what: `catalog-bot does not support the rules of opm ${opm}`,
+    why: 'The opm release determines which catalogs are valid, so a wrong guess could allow a catalog that clusters reject.',
+    fix: 'Ask a maintainer to set `opm` in .github/catalog-bot.yml to v1.28 or later.',
   }),
 })

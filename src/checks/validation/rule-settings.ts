@@ -1,4 +1,4 @@
-// Applies configured severities and exclusions to findings. opm's own errors cannot be switched off.
+// Applies configured severities and exclusions to findings. opm's own errors cannot be disabled.
 import { minimatch } from 'minimatch'
 import type { Config } from '../../config/config.ts'
 import type { Finding, Severity } from '../../findings/finding.ts'
@@ -11,8 +11,8 @@ export interface RuleLocation {
 }
 
 /**
- * Applies settings except to rules in `fixed`. `placesOf` returns a finding's places; the finding is dropped if all are
- * ignored.
+ * Applies settings except to rules in `fixed`. `locationsOf` returns a finding's locations. A finding is dropped if
+ * all of them are ignored.
  */
 export function applyRuleSettings(
   findings: readonly Finding[],

@@ -1,4 +1,4 @@
-// Findings of our own rules, with default severities. Cached per catalog, because many pull requests share a base.
+// Findings of catalog-bot's own rules, with default severities. Cached per catalog, because many pull requests share a base.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -9,10 +9,10 @@ import { defaultSizeLimits } from './limits.ts'
 import { catalogRules } from './rules.ts'
 import { memoizePerObject } from '../../findings/memoize.ts'
 
-/** Sorted and limited per rule. Places use the catalog's file names. */
+/** Sorted and limited per rule. Locations use the catalog's file names. */
 export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {
   const view = createCatalogView(catalog)
-  // The loader finds these, because a file's bytes do not show where a link leads.
+  // The loader finds these, because the bytes of a file do not show the target of a link.
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
   list.addAll(linked)

@@ -1,14 +1,14 @@
-// Finds the known name that someone probably meant.
+// Finds the known name that the author probably intended.
 
-/** Most edits between two similar names; also at most a third of the shorter one. */
+/** The maximum number of edits between two similar names. Also limited to a third of the shorter name. */
 const maxEdits = 2
 
-/** Most candidates to compare, to limit the cost of a hint. */
+/** The maximum number of candidates to compare, to limit the cost of a hint. */
 const maxCandidates = 500
 
 /**
- * The nearest candidate within the limits, ignoring case and separators. The first of equally near ones; undefined if
- * none is near.
+ * The most similar candidate within the limits, ignoring case and separators. Returns the first of equally similar
+ * candidates, and undefined if none is similar.
  */
 export function findSimilarName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined

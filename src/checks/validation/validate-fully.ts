@@ -1,4 +1,5 @@
-// Validates a whole catalog in the profile `full`: opm's rules, our own, and those about images that need no registry.
+// Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need a
+// registry.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { modelRules } from '../../catalog/model/rules/all.ts'
 import { invalidPullSpec } from '../../catalog/model/rules/bundle-rules.ts'
@@ -15,13 +16,13 @@ import { runCatalogRules } from './run-catalog-rules.ts'
 import { applyRuleSettings, isRuleSilenced, toRuleLocation } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
-/** Rules that cannot be switched off: opm cannot serve a catalog that breaks one. */
+/** Rules that cannot be disabled, because opm cannot serve a catalog that violates one. */
 export const fixedRules: ReadonlySet<string> = new Set(
   [...modelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
 )
 
 /**
- * opm's verdict and findings plus ours. `passed` is false for any error. Never throws. `root`: the catalog's directory
+ * opm's verdict and findings plus catalog-bot's findings. `passed` is false for any error. Never throws. `root`: the catalog's directory
  * in its repository, for settings. `registries`: the allowed ones; empty allows all.
  */
 export function validateFully(
@@ -41,7 +42,7 @@ export function validateFully(
   const toRepositoryPath = (file: string) => (root === '' ? file : `${root}/${file}`)
   const invalidPullSpecs = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
   const rejectedImages = new Set(invalidPullSpecs.map(({ data }) => data?.['image']))
-  // If findings of opm's rule were cut off, any reference may be among them.
+  // If findings of opm's rule were truncated, any reference might be among the omitted ones.
   const isCut = invalidPullSpecs.some((found) => getOmittedCount(found) > 0)
   const written = findReferenceProblems(catalog, {
     allowed: options.registries ?? [],

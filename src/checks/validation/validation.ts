@@ -1,7 +1,8 @@
 // Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
-// only about bundles of touched templates. Old findings that do not block are not held against the change.
+// only about bundles of touched templates. Ignores existing findings that do not block.
 import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import { toRepositoryPath } from '../../change/compare-blobs.ts'
 import type { CatalogChange } from '../../change/change.ts'
@@ -42,7 +43,7 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
   if (ruleSet)
     findings.push(
       ...applyRuleSettings(
-        // No catalog changes yet; the pull request that changes it will be judged.
+        // No catalog changes yet. The pull request that changes it is checked separately.
         validateProjectedCatalogs(input.projectedCatalogs ?? [], ruleSet, config.rules, directories).map(
           (found): Finding => (found.severity === 'error' ? { ...found, severity: 'warning' } : found),
         ),
@@ -88,21 +89,31 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
   const own = result
     ? applySettings(dropPublishedFindings(runCatalogRules(result), config.rules, change.packages))
     : []
-  const isKnown = createKnownFilter(base ? applySettings(runCatalogRules(base)) : [])
-  const shown = own.filter((found) => found.severity === 'error' || !isKnown(found))
+  const ownOnBase = base ? applySettings(runCatalogRules(base)) : []
+  const isKnown = createKnownFilter(ownOnBase)
+  const shown = markOnBase(
+    own.filter((found) => found.severity === 'error' || !isKnown(found)),
+    ownOnBase,
+  )
   const harm = new FindingList()
   for (const rule of upgradeRules) harm.addAll(runUpgradeRule(rule, change))
   const upgrades = applySettings(harm.sorted())
-  const opm = result ? validateCatalog(result, { ruleSet, profile: 'opm' }).findings : []
+  const validateAsOpm = (catalog: Catalog) => validateCatalog(catalog, { ruleSet, profile: 'opm' }).findings
+  const opm = result ? validateAsOpm(result) : []
+  const opmOnBase = opm.length > 0 && base ? validateAsOpm(base) : []
   return {
-    findings: [...opm.map((found) => toRepositoryFinding(found, root)), ...shown, ...upgrades],
+    findings: [
+      ...markOnBase(opm, opmOnBase).map((found) => toRepositoryFinding(found, root)),
+      ...shown,
+      ...upgrades,
+    ],
     hasOlder: shown.length < own.length,
   }
 }
 
 /**
- * Whether the base has the same complaint. If the base's list for a rule was cut off, all findings of that rule count
- * as known.
+ * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count as
+ * known.
  */
 function createKnownFilter(base: readonly Finding[]): (found: Finding) => boolean {
   const keys = new Set(base.map(toFindingKey))
@@ -110,12 +121,22 @@ function createKnownFilter(base: readonly Finding[]): (found: Finding) => boolea
   return (found) => cut.has(found.rule) || keys.has(toFindingKey(found))
 }
 
-/** Matches a finding of the result with the same complaint in the base. */
+/** Marks the errors that the base has word for word. */
+function markOnBase(findings: readonly Finding[], base: readonly Finding[]): readonly Finding[] {
+  const known = new Set(base.map((found) => `${toFindingKey(found)} ${found.what}`))
+  return findings.map((found) =>
+    found.severity === 'error' && known.has(`${toFindingKey(found)} ${found.what}`)
+      ? { ...found, isOnBase: true }
+      : found,
+  )
+}
+
+/** Equal for the same finding in the result and in the base. */
 function toFindingKey({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
-/** Converts places to repository paths and adds the catalog's directory to the data. */
+/** Converts locations to repository paths and adds the catalog's directory to the data. */
 function toRepositoryFinding(found: Finding, root: string): Finding {
   const there = (at: Location): Location => ({ ...at, file: toRepositoryPath(root, at.file) })
   return {
@@ -146,7 +167,7 @@ function summarizeValidation(
       ? [directories === 1 ? '1 bundle directory' : `${directories} bundle directories`]
       : []),
     ...(templates.length > 0 ? [formatCount(templates.length, 'template')] : []),
-    ...(hasOlder ? ['older findings not repeated'] : []),
+    ...(hasOlder ? ['existing findings omitted'] : []),
   ].join(', ')
 }
 

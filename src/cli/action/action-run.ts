@@ -1,5 +1,5 @@
-// Decides what to do for a workflow event. Rejects unknown events, and events that combine secrets or a write token with untrusted
-// content, regardless of what was checked out.
+// Decides what to do for a workflow event. Rejects unknown events, and events that combine secrets or a write token with
+// untrusted content, regardless of what was checked out.
 import { z } from 'zod'
 
 export type ActionRun =
@@ -38,8 +38,7 @@ const pullRequestPayloadSchema = z.object({
 export function decideActionRun(event: string | undefined, payload: unknown): ActionRun {
   if (event === 'pull_request') {
     const read = pullRequestPayloadSchema.safeParse(payload)
-    if (!read.success)
-      return { kind: 'refused', why: 'the event does not identify a pull request' }
+    if (!read.success) return { kind: 'refused', why: 'the event does not identify a pull request' }
     const { number, user, head, base } = read.data.pull_request
     return {
       kind: 'check',

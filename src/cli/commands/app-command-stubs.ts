@@ -1,4 +1,4 @@
-// Stands in for the App's commands in the package for authors, which does not include their code. Each explains where to find it.
+// Replacements for the App's commands in the package for authors, which does not include their code. Each shows where to find it.
 import type { Command } from 'commander'
 
 export function addAppCommandStubs(program: Command): void {

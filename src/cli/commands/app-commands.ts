@@ -42,7 +42,7 @@ export function addAppCommands(program: Command): void {
 store in DATA_DIR, the command contacts it through a socket in that folder. Maintainers can also freeze and unfreeze merging with
 the comment commands /freeze and /thaw.
 
-The former names landings, stop, and resume still work.
+The former names still work: \`landings\` for merging, \`stop\` for freeze, and \`resume\` for unfreeze.
 
 Exit codes:
   0  success
@@ -53,7 +53,11 @@ Exit codes:
     .command('serve')
     .description('Run the GitHub App server')
     .action(async () => (await import('../serve.ts')).serve())
-  addHelp(serve, ['serve'], 'The server reads its settings from environment variables. See docs/operating.md.')
+  addHelp(
+    serve,
+    ['serve'],
+    'The server reads its settings from environment variables. See docs/operating.md.',
+  )
   const once = program
     .command('once')
     .description('Process all open pull requests once and exit')
@@ -82,8 +86,12 @@ Exit codes:
     .option('--keep', 'keep the demo running at the end')
     .option('-v, --verbose', "print catalog-bot's log")
     .action(async (options: DemoOptions) => (await import('../demo.ts')).runDemoCommand(options))
-  addHelp(demo, ['demo', 'demo --keep'], `Exit codes:
+  addHelp(
+    demo,
+    ['demo', 'demo --keep'],
+    `Exit codes:
   0  every pull request ended as expected
   1  at least one pull request did not end as expected
-  2  the command could not run`)
+  2  the command could not run`,
+  )
 }

@@ -18,9 +18,7 @@ export function addAuthoringCommands(program: Command): void {
 function addInitCommand(program: Command): void {
   const command = program
     .command('init')
-    .description(
-      'Set up a catalog repository, or create an olm.package blob',
-    )
+    .description('Set up a catalog repository, or create an olm.package blob')
     .argument('[package]', 'package name (default: set up the current repository)')
     .option('-c, --default-channel <name>', 'package: default channel for subscriptions')
     .option('-d, --description <file>', 'package: file with the description, such as README.md')
@@ -31,7 +29,12 @@ function addInitCommand(program: Command): void {
     .option('--action', 'repository: print a GitHub workflow that validates catalogs without the App')
     .option('--write', 'repository: if a configuration file is needed, write it instead of printing it')
     .addOption(
-      integerOption('--app <id>', 'repository: ID of the App, used in the rulesets', 1, Number.MAX_SAFE_INTEGER),
+      integerOption(
+        '--app <id>',
+        'repository: ID of the App, used in the rulesets',
+        1,
+        Number.MAX_SAFE_INTEGER,
+      ),
     )
     .action(async (name: string | undefined, options: InitOptions) =>
       (await import('../init.ts')).runInit(name, options),
@@ -149,7 +152,11 @@ function addRuleCommand(program: Command): void {
     .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
       (await import('../rule.ts')).printRule(id, options),
     )
-  addHelp(command, ['rule several-heads', 'rule'], `Exit codes:
+  addHelp(
+    command,
+    ['rule several-heads', 'rule'],
+    `Exit codes:
   0  success
-  2  the rule does not exist`)
+  2  the rule does not exist`,
+  )
 }

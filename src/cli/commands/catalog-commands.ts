@@ -32,7 +32,10 @@ function addValidateCommand(program: Command): void {
       'directories that each contain one catalog (default: every catalog in the current repository)',
     )
     .addOption(
-      new Option('--profile <profile>', "opm: only opm's rules, with the same result as opm; full: catalog-bot's rules as well")
+      new Option(
+        '--profile <profile>',
+        "opm: only opm's rules, with the same result as opm; full: catalog-bot's rules as well",
+      )
         .choices(['full', 'opm'])
         .default('full'),
     )
@@ -65,10 +68,7 @@ function addGraphCommand(program: Command): void {
   const graph = program
     .command('graph')
     .description('Draw upgrade graphs (Mermaid or SVG)')
-    .argument(
-      '[dir]',
-      'catalog directory (default: the only catalog in the current repository)',
-    )
+    .argument('[dir]', 'catalog directory (default: the only catalog in the current repository)')
     .addOption(repeatableOption('--package <name>', 'package to draw (default: all packages)'))
     .addOption(outputOption('mermaid', 'svg', 'short'))
     .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
@@ -93,10 +93,7 @@ Exit codes:
     .argument('<catalog...>', 'catalog directories or catalog images')
     .option('-p, --package-name <name>', 'package to print (default: all packages)')
     .option('--minimum-edge <bundle>', 'print only the upgrades that start at this bundle')
-    .option(
-      '--draw-v0-semantics',
-      'mark skipped bundles and edges that OLM v0 ignores',
-    )
+    .option('--draw-v0-semantics', 'mark skipped bundles and edges that OLM v0 ignores')
     .addOption(insecureRegistryOption())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
       (await import('../render-graph.ts')).renderGraph(catalogs, options),
@@ -172,7 +169,9 @@ function addImagesCommand(program: Command): void {
     .command('images')
     .description('Verify that all referenced images exist')
     .argument('<dir>', 'catalog directory')
-    .addOption(integerOption('--concurrency <n>', 'maximum number of simultaneous lookups', 1, 1000).default(64))
+    .addOption(
+      integerOption('--concurrency <n>', 'maximum number of simultaneous lookups', 1, 1000).default(64),
+    )
     .option('--resume <file>', 'file that stores results, so that an interrupted run can continue')
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
@@ -192,15 +191,14 @@ function addImagesCommand(program: Command): void {
 function addInstallCommand(program: Command): void {
   const command = program
     .command('install')
-    .description(
-      'Simulate installing a package, or install it with --kubeconfig',
-    )
+    .description('Simulate installing a package, or install it with --kubeconfig')
     .argument('<dir>', 'catalog directory or catalog image')
     .requiredOption('--package <name>', 'package to install')
     .addOption(
-      repeatableOption('--channel <name>', 'channel to install from (default: the default channel)').conflicts(
-        'allChannels',
-      ),
+      repeatableOption(
+        '--channel <name>',
+        'channel to install from (default: the default channel)',
+      ).conflicts('allChannels'),
     )
     .option('--all-channels', 'install from every channel of the package')
     .option(
@@ -208,7 +206,10 @@ function addInstallCommand(program: Command): void {
       'earlier version of the catalog whose bundles are upgraded (default: the catalog itself)',
     )
     .addOption(
-      repeatableOption('--bundle <name=dir>', 'read the content of a bundle from a directory instead of its image'),
+      repeatableOption(
+        '--bundle <name=dir>',
+        'read the content of a bundle from a directory instead of its image',
+      ),
     )
     .addOption(
       repeatableOption(
@@ -226,10 +227,7 @@ function addInstallCommand(program: Command): void {
     .option('--objects', 'also print the objects that would be created')
     .option('--verbose', "print the installers' full messages")
     .option('--offline', 'do not contact any registry')
-    .option(
-      '--kubeconfig <file>',
-      'also install on this cluster, in a temporary namespace',
-    )
+    .option('--kubeconfig <file>', 'also install on this cluster, in a temporary namespace')
     .option('--context <name>', 'kubeconfig context (default: the current context)')
     .option(
       '--catalog-host <host>',
@@ -239,10 +237,7 @@ function addInstallCommand(program: Command): void {
       '--installer-role <name>',
       'ClusterRole of the installer for OLM v1 before 1.11 (default: cluster-admin)',
     )
-    .option(
-      '--force-clean-up',
-      "remove the finalizers of OLM's objects if OLM does not remove them in time",
-    )
+    .option('--force-clean-up', "remove the finalizers of OLM's objects if OLM does not remove them in time")
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))
     .action(async (dir: string, options: InstallOptions) =>

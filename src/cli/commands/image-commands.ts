@@ -40,7 +40,12 @@ function createImageCommand(program: Command, name: string): Command {
         'platform to build for, such as linux/amd64 (default: all platforms of the base image)',
       ),
     )
-    .addOption(repeatableOption('--annotation <key=value>', 'image annotation, such as org.opencontainers.image.source'))
+    .addOption(
+      repeatableOption(
+        '--annotation <key=value>',
+        'image annotation, such as org.opencontainers.image.source',
+      ),
+    )
     .option('--key <file>', 'with --push: private key to sign the image and its provenance with')
     .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
     .option('--no-recursive', 'for a multi-platform image, sign only the index')
@@ -62,7 +67,9 @@ function addBuildCommand(program: Command): void {
         .choices(['oci', 'docker'])
         .default('oci'),
     )
-    .addOption(timeOption('--created <time>', 'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)'))
+    .addOption(
+      timeOption('--created <time>', 'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)'),
+    )
     .option('--force', 'push even if nothing changed')
     .option('--dockerfile', 'print a Dockerfile instead, like `generate dockerfile`')
     .option('-b, --builder-image <image>', 'with --dockerfile: image of the build stage', defaultOpmImage)

@@ -18,11 +18,16 @@ export function addMaintainerCommands(program: Command): void {
     .addOption(repositoryOption())
     .option('--branch <name>', 'branch to diagnose (default: the default branch)')
     .option('--config <file>', 'configuration file (default: none)')
-    .addOption(integerOption('--app <id>', 'ID of the App, required with a token', 1, Number.MAX_SAFE_INTEGER))
+    .addOption(
+      integerOption('--app <id>', 'ID of the App, required with a token', 1, Number.MAX_SAFE_INTEGER),
+    )
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
     .option('--rulesets <folder>', 'folder to write the two recommended rulesets to, for import into GitHub')
     .addOption(
-      listOption('--registry <host>', 'registry to check, in addition to those that the configuration allows'),
+      listOption(
+        '--registry <host>',
+        'registry to check, in addition to those that the configuration allows',
+      ),
     )
     .addOption(insecureRegistryOption())
     .addOption(outputOption('text', 'json'))

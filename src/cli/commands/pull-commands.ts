@@ -11,9 +11,7 @@ export function addPullCommands(program: Command): void {
   addActionCommand(program)
   addHelp(
     addPullOptions(
-      program
-        .command('check')
-        .description('Predict whether catalog-bot would merge a local branch'),
+      program.command('check').description('Predict whether catalog-bot would merge a local branch'),
     )
       .addOption(outputOption('text', 'json'))
       .action(async (options: CheckOptions) => (await import('../check.ts')).checkPull(options)),
@@ -31,9 +29,7 @@ Exit codes:
   )
   addHelp(
     addPullOptions(
-      program
-        .command('explain')
-        .description('Print the full decision for a branch as JSON'),
+      program.command('explain').description('Print the full decision for a branch as JSON'),
     ).action(async (options: LocalPullOptions) => (await import('../explain.ts')).explainPull(options)),
     ['explain', 'explain --base main --head update --author your-login --offline'],
     `The JSON document contains the snapshot, facts, findings, verdict, and actions. To learn about a rule, run "catalog-bot rule ID".
@@ -44,9 +40,7 @@ Exit codes:
   2  the command could not run`,
   )
   addHelp(
-    addCommitRangeOptions(
-      program.command('diff').description('Show catalog changes between two commits'),
-    )
+    addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
       .addOption(outputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: folder to write one file per changed package to')
       .action(async (options: DiffOptions) => (await import('../diff.ts')).printDiff(options)),
@@ -67,7 +61,9 @@ function addActionCommand(program: Command): void {
       .description('Run checks in a GitHub Actions workflow')
       .option('--sarif <file>', 'file to write the findings to, in SARIF format')
       .addOption(
-        new Option('--fail-on <what>', 'condition for the step to fail').choices(['errors', 'never']).default('errors'),
+        new Option('--fail-on <what>', 'condition for the step to fail')
+          .choices(['errors', 'never'])
+          .default('errors'),
       )
       .option('--offline', 'contact no registry (the images check stays unknown)')
       .action(async (options: ActionOptions) => (await import('../action.ts')).runAction(options)),

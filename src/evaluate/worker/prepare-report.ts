@@ -3,6 +3,7 @@ import { renderChangeAsMermaid } from '../../change/draw-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
 import { toProjectedChange, describeProjectedChange } from '../../messages/describe-projected-change.ts'
 import { describeCommands } from '../../messages/describe-commands.ts'
+import type { BaseBreak } from '../../messages/describe-base-breaks.ts'
 import type { HeadConflict } from '../../messages/describe-head-conflict.ts'
 import { summarizeChange } from '../../messages/summarize-change.ts'
 import type { FixView, TracedLine } from '../../messages/traced-line.ts'
@@ -10,6 +11,8 @@ import type { CommentPolicy } from '../../config/config.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { Evaluation } from '../evaluate.ts'
 import { traceFindings } from '../trace-findings.ts'
+import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { findBaseBreaks } from '../find-base-breaks.ts'
 import { findHeadConflicts } from '../find-head-conflicts.ts'
 
 export interface EvaluationReport {
@@ -24,6 +27,8 @@ export interface EvaluationReport {
   readonly fixes?: readonly FixView[] | undefined
   /** Conflicting changes that reached the base meanwhile. */
   readonly moved?: readonly HeadConflict[] | undefined
+  /** Who broke the base, if the errors are on it already. */
+  readonly baseBreaks?: readonly BaseBreak[] | undefined
   /** Whether the repository wants a comment and suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined
@@ -54,11 +59,13 @@ export async function prepareReport(
     | 'verdict'
   >,
   repository: GitRepository,
+  loader: CatalogLoader,
 ): Promise<EvaluationReport> {
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
   const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
   const traced = commits && (await traceFindings(findings, commits, repository))
   const moved = await findHeadConflicts(findings, verdict, repository)
+  const baseBreaks = await findBaseBreaks(findings, verdict.base, { repository, loader, config })
   return {
     summary: summarizeChange(change),
     changeLines:
@@ -70,6 +77,7 @@ export async function prepareReport(
     change: described?.id,
     ...traced,
     ...(moved.length > 0 && { moved }),
+    ...(baseBreaks.length > 0 && { baseBreaks }),
     comment: config.comment,
     suggestions: config.suggestions,
   }

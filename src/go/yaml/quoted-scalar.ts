@@ -72,7 +72,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
   return scalarBuilder.take()
 }
 
-/** Fast path: where text continues after blanks on the same line; 0 if scanBlanksAndBreaks() must check. */
+/** Fast path: where text continues after whitespace on the same line; 0 if scanBlanksAndBreaks() must check. */
 function findTextAfterBlanks(cursor: Cursor, blank: number): number {
   const { text, size } = cursor
   let at = blank + 1

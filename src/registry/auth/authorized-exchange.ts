@@ -1,4 +1,4 @@
-// Authenticated exchanges: answers challenges on the real request, caches each host's challenge, never sends
+// Authenticated exchanges. Answers challenges on the real request, caches each host's challenge, and never sends
 // credentials to another host or requests more than `Rights`. Does not retry.
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseChallenges, type Challenge } from './challenges.ts'
@@ -29,7 +29,7 @@ type KnownAuthScheme =
   | { readonly scheme: 'basic' }
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
-/** The most that a token may allow, even if the registry's challenge asks for more. */
+/** The maximum rights of a token, even if the registry's challenge asks for more. */
 export type RegistryTokenRights = 'pull' | 'pull,push' | 'delete'
 
 export function createAuthorizedExchange(
@@ -38,7 +38,7 @@ export function createAuthorizedExchange(
   sources: readonly CredentialSource[],
   rights: RegistryTokenRights = 'pull',
 ): AuthorizedExchange {
-  // What each host asked for last time, so that a token is ready before the first request to the next repository.
+  // The challenge of each host, so that a token is ready before the first request to the next repository.
   const knownSchemes = new Map<string, KnownAuthScheme>()
   const originOf = createOriginResolver(transport)
 
@@ -51,8 +51,8 @@ export function createAuthorizedExchange(
       typeof request.path === 'string'
         ? new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
         : request.path
-    // Keeps our authorization on its host.
-    if (url.origin !== origin) throw new RegistryError('blocked', `${url.host} is not ${endpoint.host}`)
+    // Prevents sending credentials to another host.
+    if (url.origin !== origin) throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
     const send = (authorization: string | undefined): Promise<TransportReply> =>
       transport.exchange({
         method: request.method,
@@ -87,11 +87,11 @@ export function createAuthorizedExchange(
       if (challenge.scheme === 'basic') {
         if (credential.kind !== 'basic') return reply
         if (known?.scheme === 'basic')
-          throw new RegistryError('credentials', `${endpoint.name} does not take our credentials`)
+          throw new RegistryError('credentials', `${endpoint.name} rejected the configured credentials`)
         known = { scheme: 'basic' }
       } else {
         if (credential.kind === 'bearer')
-          throw new RegistryError('credentials', `${endpoint.name} does not take our token`)
+          throw new RegistryError('credentials', `${endpoint.name} rejected the configured token`)
         known = {
           scheme: 'bearer',
           realm: challenge.parameters.get('realm') ?? '',
@@ -157,7 +157,7 @@ function createOriginResolver(transport: Transport): (host: string) => string {
     const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
     // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
     if (hostname !== host.replace(/:\d+$/, ''))
-      throw new RegistryError('blocked', `"${host}" is not a plain host name`)
+      throw new RegistryError('blocked', `"${host}" is not a valid host name`)
     if (known.size >= maxCachedOrigins) known.clear()
     known.set(host, origin)
     return origin

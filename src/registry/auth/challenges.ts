@@ -1,12 +1,12 @@
-// Parses WWW-Authenticate (RFC 9110, section 11): several challenges per header, several headers, quoted strings.
+// Parses WWW-Authenticate headers (RFC 9110, section 11), including several challenges per header and quoted strings.
 
 export interface Challenge {
   readonly scheme: string
-  /** Names in lower case; the first of duplicate names counts. */
+  /** Names are in lower case. For duplicate names, the first one counts. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-// Registries need no longer challenge. Node limits all headers together to 16 KiB.
+// No registry sends a longer challenge. Node limits all headers together to 16 KiB.
 const maxHeaderLength = 8192
 
 const tokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y

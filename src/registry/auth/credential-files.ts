@@ -16,7 +16,7 @@ import { RegistryError } from '../registry-error.ts'
 const recheckIntervalMs = 10_000
 
 /**
- * `PULL_SECRETS`, then docker's and podman's files, by precedence. Skips missing files; rejects if one cannot be read.
+ * Credentials from `PULL_SECRETS`, then from docker's and podman's files, in that order. Skips missing files. Rejects if one can't be read.
  * `environment` is the process's environment.
  */
 export async function loadSystemCredentials(
@@ -48,7 +48,7 @@ export async function loadSystemCredentials(
 
 /**
  * The pull secrets mounted below a directory, sorted by name: `.dockerconfigjson` or `.dockercfg`, in the directory or
- * its folders. Rejects if there is none.
+ * its folders. Rejects if no secret is found.
  */
 export async function loadMountedPullSecrets(
   directory: string,
@@ -66,7 +66,7 @@ export async function loadMountedPullSecrets(
   if (sources.length === 0)
     throw new RegistryError(
       'credentials',
-      `${directory} has no pull secret: neither a .dockerconfigjson nor a .dockercfg, in it or one folder down`,
+      `${directory} contains no pull secret; add a .dockerconfigjson or .dockercfg file to it or to a direct subfolder`,
     )
   return sources
 }
@@ -118,7 +118,7 @@ async function readFileVersion(path: string): Promise<string | undefined> {
     return `${mtimeMs} ${size} ${ino}`
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw new RegistryError('credentials', `${path} cannot be read`, { cause })
+    throw new RegistryError('credentials', `cannot read ${path}`, { cause })
   }
 }
 
@@ -126,7 +126,7 @@ async function readCredentialFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw new RegistryError('credentials', `${path} cannot be read`, { cause })
+    throw new RegistryError('credentials', `cannot read ${path}`, { cause })
   }
 }
 
@@ -135,6 +135,6 @@ async function listFolders(directory: string): Promise<readonly string[]> {
     // Kubernetes keeps the real files in folders that start with ".." and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort()
   } catch (cause) {
-    throw new RegistryError('credentials', `${directory} cannot be read`, { cause })
+    throw new RegistryError('credentials', `cannot read ${directory}`, { cause })
   }
 }

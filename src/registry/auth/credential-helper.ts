@@ -8,14 +8,14 @@ export interface CredentialHelperOptions {
   /** Milliseconds, default 10,000. */
   readonly helperTimeout?: number
   readonly helperPath?: string
-  /** Milliseconds of a clock that never goes back; default the process's. */
+  /** A monotonic clock, in milliseconds. Default: the process's. */
   readonly now?: () => number
 }
 
 /** Asks a helper by name for a server's credential, or returns the cached answer. */
 export type QueryCredentialHelper = (name: string, server: string) => Promise<RegistryCredential>
 
-// Cloud helpers call their cloud for each question. Cloud tokens live for 12 h.
+// Cloud helpers call their cloud for each query. Cloud tokens are valid for 12 hours.
 const helperAnswerTtlMs = 3_600_000
 // Long enough that a catalog's references do not each wait for the same broken program.
 const helperFailureTtlMs = 5_000
@@ -48,11 +48,11 @@ async function queryCredentialHelper(
   options: CredentialHelperOptions = {},
 ): Promise<RegistryCredential> {
   if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith('.'))
-    throw new RegistryError('credentials', `"${name.slice(0, 40)}" is not a credential helper's name`)
+    throw new RegistryError('credentials', `"${name.slice(0, 40)}" is not a valid credential helper name`)
   const { code, output } = await runHelperProgram(`docker-credential-${name}`, server, options)
   if (code !== 0) {
     if (/credentials not found/i.test(output)) return anonymousCredential
-    throw new RegistryError('credentials', `docker-credential-${name} ended with code ${code}`)
+    throw new RegistryError('credentials', `docker-credential-${name} exited with code ${code}`)
   }
   try {
     const { Username: username, Secret: secret } = JSON.parse(output) as {
@@ -66,7 +66,7 @@ async function queryCredentialHelper(
   } catch {
     // The output may hold a password, so no message quotes it.
   }
-  throw new RegistryError('credentials', `docker-credential-${name} did not answer with a user and a secret`)
+  throw new RegistryError('credentials', `docker-credential-${name} returned no user name and secret`)
 }
 
 function runHelperProgram(
@@ -89,11 +89,11 @@ function runHelperProgram(
       else pieces.push(piece)
     })
     child.on('error', (cause) =>
-      reject(new RegistryError('credentials', `${program} cannot be run`, { cause })),
+      reject(new RegistryError('credentials', `cannot run ${program}`, { cause })),
     )
     child.on('close', (code, signal) => {
       if (signal !== null || length > maxHelperOutputBytes)
-        reject(new RegistryError('credentials', `${program} took too long or said too much`))
+        reject(new RegistryError('credentials', `${program} timed out or produced too much output`))
       else resolve({ code: code ?? 1, output: Buffer.concat(pieces).toString('utf8') })
     })
     // A helper may exit without reading its input.

@@ -1,4 +1,4 @@
-// Identifies a credential in cache keys without revealing it, because what one credential may see, another may not.
+// Identifies a credential in cache keys without revealing it, because credentials differ in what they can access.
 import { createHash } from 'node:crypto'
 import type { RegistryCredential } from './credentials.ts'
 

@@ -1,4 +1,4 @@
-// Credentials pass from a source to the token service or the registry only: never into logs or answers.
+// Credentials go from a source only to the token service or the registry, never into logs or answers.
 
 export type RegistryCredential =
   | { readonly kind: 'anonymous' }
@@ -11,7 +11,7 @@ export const anonymousCredential: RegistryCredential = { kind: 'anonymous' }
 export interface CredentialSource {
   /**
    * Undefined if this source has none for the host. Rejects with a RegistryError `credentials` if an entry cannot be
-   * read, because falling back to anonymous would turn our mistake into "image not found".
+   * read, because falling back to anonymous would turn a configuration error into "image not found".
    */
   find(host: string, repository: string): Promise<RegistryCredential | undefined>
 }

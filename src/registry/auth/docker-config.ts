@@ -27,7 +27,7 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
     data = JSON.parse(text)
   } catch {
     // The parser's message quotes the file, which holds passwords.
-    throw new RegistryError('credentials', `${name} is not JSON`)
+    throw new RegistryError('credentials', `${name} is not valid JSON`)
   }
   const top = requireObject(data, name)
   const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && isAuthsMap(top)
@@ -84,10 +84,10 @@ function parseAuthEntry(entry: AuthEntry, key: string): RegistryCredential | und
   const auth = nonEmptyString(entry.auth)
   if (auth !== undefined) {
     if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(auth))
-      throw new RegistryError('credentials', `the "auth" of ${key} is not base64`)
+      throw new RegistryError('credentials', `the "auth" value for ${key} is not valid base64`)
     const decoded = Buffer.from(auth, 'base64').toString('utf8')
     const colon = decoded.indexOf(':')
-    if (colon < 1) throw new RegistryError('credentials', `the "auth" of ${key} is not user:password`)
+    if (colon < 1) throw new RegistryError('credentials', `the "auth" value for ${key} does not contain USER:PASSWORD`)
     // Some writers pad the password with NULs.
     const password = decoded.slice(colon + 1).replace(/\0+$/, '')
     return { kind: 'basic', username: decoded.slice(0, colon), password }
@@ -96,7 +96,7 @@ function parseAuthEntry(entry: AuthEntry, key: string): RegistryCredential | und
   const password = nonEmptyString(entry.password)
   if (username !== undefined && password !== undefined) return { kind: 'basic', username, password }
   if (username !== undefined || password !== undefined)
-    throw new RegistryError('credentials', `the entry of ${key} has a user without a password`)
+    throw new RegistryError('credentials', `the entry for ${key} must have both a user name and a password`)
   return undefined
 }
 
@@ -109,14 +109,14 @@ function normalizeAuthKey(key: string): string {
   return `${host === 'index.docker.io' || host === 'registry-1.docker.io' ? 'docker.io' : host}${path}`
 }
 
-/** What a helper is asked for. Docker Hub's entry still has the name of its first API. */
+/** The server URL to query a helper for. Docker Hub's entry still has the name of its first API. */
 function getHelperServerUrl(host: string): string {
   return host === 'docker.io' ? 'https://index.docker.io/v1/' : host
 }
 
 function requireObject(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RegistryError('credentials', `${name} is not an object`)
+    throw new RegistryError('credentials', `${name} is not a JSON object`)
   return value as Record<string, unknown>
 }
 

@@ -50,14 +50,14 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     }
     reply ??= await getToken(realm, request, credential)
     if (reply.status === 401 || reply.status === 403) {
-      // Red Hat's text says how to get an account.
+      // Red Hat's text explains how to get an account.
       const { text } = parseErrorBody(reply)
       const detail = text === '' ? '' : `: ${text}`
       if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
-        throw new RegistryError('private', `${request.host} gives no anonymous access to it${detail}`)
+        throw new RegistryError('private', `${request.host} does not allow anonymous access to this repository${detail}`)
       const why = shares
-        ? 'does not take our credentials'
-        : 'may not be given the credentials of the registry'
+        ? 'rejected the configured credentials'
+        : 'is not trusted with the registry credentials'
       throw new RegistryError('credentials', `the token service ${realm.host} ${why}`)
     }
     if (reply.status !== 200) throw toReplyError(reply, clock.now(), `the token service ${realm.host}`)
@@ -133,7 +133,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     try {
       realm = new URL(request.realm)
     } catch {
-      throw new RegistryError('blocked', `${request.host} names a token service that is no URL`)
+      throw new RegistryError('blocked', `${request.host} names a token service with an invalid URL`)
     }
     transport.policy.checkUrl(realm)
     transport.policy.checkHop(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)
@@ -172,7 +172,7 @@ function parseToken(reply: TransportReply, host: string): { token: string; secon
         seconds: Math.max(minTokenLifetimeSeconds, typeof life === 'number' ? life : minTokenLifetimeSeconds),
       }
   } catch {
-    // The text may hold a token, so the message does not quote it.
+    // The text may contain a token, so the message does not quote it.
   }
-  throw new RegistryError('server', `the token service ${host} did not answer with a token`)
+  throw new RegistryError('server', `the token service ${host} did not return a token`)
 }

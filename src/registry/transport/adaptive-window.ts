@@ -1,11 +1,11 @@
-// Adaptive concurrency per host and request kind: one more after a success, half after a rate limit, once per wave.
+// Adaptive concurrency per host and request kind. A success adds one slot; a rate limit halves the slots once per wave.
 import type { Clock } from '../../ports/clock.ts'
 
 export interface AdaptiveWindow {
   /** Waits for a slot, runs the work, releases the slot. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
   succeeded(): void
-  /** Halves the window, and starts nothing for `pause` milliseconds. */
+  /** Halves the window and starts nothing for `pause` milliseconds. */
   limited(pause: number): void
   readonly size: number
   readonly active: number

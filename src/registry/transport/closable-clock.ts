@@ -7,12 +7,12 @@ export interface ClosableClock extends Clock {
 }
 
 export function createClosableClock(clock: Clock): ClosableClock {
-  // One controller per sleep: a signal as old as the client would accumulate listeners.
+  // Uses one controller per sleep, because a client-wide signal would accumulate listeners.
   const sleeping = new Set<AbortController>()
   let closed = false
 
   function throwIfClosed(): void {
-    if (closed) throw new RegistryError('aborted', 'the bot is shutting down')
+    if (closed) throw new RegistryError('aborted', 'catalog-bot is shutting down')
   }
 
   return {

@@ -14,11 +14,11 @@ export interface EgressOptions {
   readonly deniedAddresses?: readonly string[]
   /** Ports besides those of the hosts listed above. Default 443, 80, 5000, 5001, 8443. */
   readonly ports?: readonly number[]
-  /** If set, no other host (`host` or `host:port`, exact) is contacted, realms and redirects included. */
+  /** If set, no other host (`host` or `host:port`, exact) is contacted, including realms and redirects. */
   readonly onlyHosts?: readonly string[]
-  /** A registry's further token hosts that may see its credentials: `{'registry.example': ['sso.example']}`. */
+  /** Additional token hosts that may receive a registry's credentials: `{'registry.example': ['sso.example']}`. */
   readonly tokenHosts?: Readonly<Record<string, readonly string[]>>
-  /** PEM certificates to trust besides the system's, by host. */
+  /** PEM certificates to trust in addition to the system's, by host. */
   readonly certificates?: Readonly<Record<string, string>>
   /** The operator's proxy. */
   readonly proxy?: EgressProxy
@@ -28,7 +28,7 @@ export interface EgressProxy {
   /** Undefined means a direct connection. */
   readonly to: (url: URL) => ProxyServer | undefined
   /**
-   * `address`: we resolve and check the name, and give the proxy a checked address. `name`: the operator trusts the
+   * `address`: catalog-bot resolves and checks the name, and passes a checked address to the proxy. `name`: the operator trusts the
    * proxy to resolve it and to block non-public addresses.
    */
   readonly by: 'address' | 'name'
@@ -41,7 +41,7 @@ export interface EgressPolicy {
   checkAddresses(host: string, port: number, addresses: readonly string[]): void
   /**
    * Throws a RegistryError `blocked` if `to` is an internal host that the operator opened and `from` is not, so that an
-   * untrusted registry cannot redirect us there.
+   * untrusted registry cannot redirect catalog-bot there.
    */
   checkHop(from: URL, to: URL): void
   schemeOf(host: string): 'https:' | 'http:'
@@ -91,13 +91,13 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
 
   function checkAddress(hostname: string, port: number, address: string): void {
     const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
-    if (!parsed) throw blockedError(`"${address}" is not an address`)
+    if (!parsed) throw blockedError(`"${address}" is not an IP address`)
     if (getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
     if (!isGlobalUnicast(parsed) || denied.some((cidr) => isInCidr(cidr, parsed)))
       throw blockedError(
         canonicalHostname(address) === hostname
           ? `${address} is not a public address`
-          : `${hostname} is at ${address}, which is not a public address`,
+          : `${hostname} resolves to ${address}, which is not a public address`,
       )
   }
 
@@ -106,23 +106,23 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
     const port = portOf(url)
     const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
-      throw blockedError(`${url.host} must not be contacted without TLS (${url.protocol}//)`)
+      throw blockedError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
     if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
-      throw blockedError(`${url.host} is not an allowed registry`)
+      throw blockedError(`${url.host} is not one of the allowed registries`)
     if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
-      throw blockedError(`port ${port} of ${hostname} is not one that registries use`)
+      throw blockedError(`port ${port} of ${hostname} is not an allowed registry port`)
     if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
     else if (!getInternalRanges(hostname, port) && isInternalName(hostname))
-      throw blockedError(`"${hostname}" is a name of an internal network`)
+      throw blockedError(`"${hostname}" is an internal host name`)
   }
 
-  // Origins that passed: thousands of references share a few, and the options never change.
+  // Origins that passed. Thousands of references share a few origins, and the options never change.
   const passed = new Set<string>()
 
   return {
     checkUrl(url) {
       if (url.username !== '' || url.password !== '')
-        throw blockedError(`a URL of ${url.host} carries a user name`)
+        throw blockedError(`a URL of ${url.host} contains a user name or password`)
       // Other schemes share the origin "null".
       const key = `${url.protocol}//${url.host}`
       if (passed.has(key)) return
@@ -134,7 +134,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
       const isOpenedInternal = (url: URL) =>
         getInternalRanges(canonicalHostname(url.hostname), portOf(url)) !== undefined
       if (isOpenedInternal(to) && !isOpenedInternal(from))
-        throw blockedError(`${from.host} redirects to ${to.host}, which is in an internal network`)
+        throw blockedError(`${from.host} redirects to ${to.host}, which is on an internal network`)
     },
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)
@@ -186,7 +186,7 @@ function parseCidr(text: string): CidrRange {
   try {
     return ipaddr.parseCIDR(text)
   } catch (cause) {
-    throw new RangeError(`not an address range: ${text}`, { cause })
+    throw new RangeError(`invalid address range: ${text}`, { cause })
   }
 }
 

@@ -9,7 +9,7 @@ import { openProxyTunnel } from './proxy-tunnel.ts'
 import { canonicalHostname } from './public-host.ts'
 import { RegistryError } from '../registry-error.ts'
 
-/** Every address of a name, in the order to try them. Rejects when there is none. */
+/** Every address of a name, in the order to try them. Rejects if the name has no address. */
 export type ResolveHostname = (hostname: string) => Promise<readonly string[]>
 
 // IPv4 first: without an IPv6 route, each such address would cost a failed attempt.
@@ -32,7 +32,7 @@ export function createGuardedConnector(
       connector = buildConnector({
         timeout: options.connectTimeout,
         allowH2: false,
-        // Shared: rereading the root certificates for each connection costs milliseconds.
+        // Shared, because rereading the root certificates for each connection costs milliseconds.
         secureContext: createSecureContext({
           minVersion: 'TLSv1.2',
           ...(certificate !== undefined && { ca: [...getCACertificates('default'), certificate] }),
@@ -47,7 +47,7 @@ export function createGuardedConnector(
     const hostname = canonicalHostname(target.hostname)
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
     const proxyRoute = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
-    // The policy has checked the name already; the proxy resolves it.
+    // The policy has already checked the name. The proxy resolves it.
     const isNamed = proxyRoute?.by === 'name' && !isIP(hostname)
     const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveAddresses(hostname, resolve)
     if (!isNamed) policy.checkAddresses(hostname, port, addresses)
@@ -93,6 +93,6 @@ async function resolveAddresses(hostname: string, resolve: ResolveHostname): Pro
   try {
     return await resolve(hostname)
   } catch (cause) {
-    throw new RegistryError('dns', `${hostname} cannot be resolved`, { cause })
+    throw new RegistryError('dns', `cannot resolve ${hostname}`, { cause })
   }
 }

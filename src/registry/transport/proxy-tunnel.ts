@@ -20,7 +20,7 @@ export async function openProxyTunnel(
   try {
     return await new Promise<Socket>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new RegistryError('timeout', 'the proxy does not answer in time')),
+        () => reject(new RegistryError('timeout', 'the proxy did not respond in time')),
         milliseconds,
       )
       socket.once('error', reject)
@@ -40,11 +40,11 @@ export async function openProxyTunnel(
           end < 0 ? undefined : /^HTTP\/1\.[01] (?<status>\d{3})\b/.exec(head.toString('latin1'))?.groups
         if (status?.['status'] !== '200')
           return reject(
-            new RegistryError('network', `the proxy refuses (${status?.['status'] ?? 'no answer of HTTP'})`),
+            new RegistryError('network', `the proxy rejected the connection (${status?.['status'] ?? 'not an HTTP response'})`),
           )
-        // A TLS server speaks second, so early bytes are not from it.
+        // In TLS, the client sends first, so early bytes don't come from the server.
         if (head.length > end + 4)
-          return reject(new RegistryError('network', 'the proxy says more than it should'))
+          return reject(new RegistryError('network', 'the proxy sent unexpected data'))
         socket.removeAllListeners('error').removeAllListeners('close')
         resolve(socket)
       }

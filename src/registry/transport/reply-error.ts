@@ -3,36 +3,41 @@
 import { RegistryError } from '../registry-error.ts'
 import type { TransportReply } from './transport.ts'
 
-/** `who` starts the message: `quay.io`. */
+/** `registryName` starts the message: `quay.io`. */
 export function toReplyError(reply: TransportReply, now: number, registryName: string): RegistryError {
   const { status } = reply
   const { codes, text } = parseErrorBody(reply)
   const detail = text === '' ? '' : `: ${text}`
   if (status === 429 || codes.includes('TOOMANYREQUESTS'))
-    return new RegistryError('rate-limited', `${registryName} limits requests (${status})${detail}`, {
+    return new RegistryError('rate-limited', `${registryName} is rate limiting requests (${status})${detail}`, {
       status,
       retryAfter: parseRetryAfter(reply, now),
     })
   if (status === 404)
-    return new RegistryError('missing', `${registryName} does not have it (404${formatErrorCodes(codes)})`, {
-      status,
-    })
+    return new RegistryError(
+      'missing',
+      // Blobs, tokens, and uploads can be missing too.
+      reply.url.pathname.includes('/manifests/')
+        ? `${registryName} doesn't have this image (404${formatErrorCodes(codes)})`
+        : `${registryName} returned 404${formatErrorCodes(codes)}`,
+      { status },
+    )
   if (status === 401 || status === 403)
     return new RegistryError(
       'private',
-      `${registryName} denies access (${status}${formatErrorCodes(codes)})${detail}`,
+      `${registryName} denied access (${status}${formatErrorCodes(codes)})${detail}`,
       {
         status,
       },
     )
   if (status >= 500 || status === 408 || status === 499)
-    return new RegistryError('server', `${registryName} answered ${status}${detail}`, {
+    return new RegistryError('server', `${registryName} returned ${status}${detail}`, {
       status,
       retryAfter: parseRetryAfter(reply, now),
     })
   return new RegistryError(
     'bad-reply',
-    `${registryName} answered ${status}${formatErrorCodes(codes)}${detail}`,
+    `${registryName} returned ${status}${formatErrorCodes(codes)}${detail}`,
     { status },
   )
 }
@@ -54,7 +59,7 @@ export function parseErrorBody(reply: TransportReply): { codes: readonly string[
   } catch {
     return { codes: [], text: '' }
   }
-  // Docker Hub and Red Hat sometimes answer with a bare `details` text instead of `errors`.
+  // Docker Hub and Red Hat sometimes return a bare `details` text instead of `errors`.
   const top = (typeof data === 'object' && data !== null ? data : {}) as {
     errors?: unknown
     details?: unknown

@@ -12,9 +12,9 @@ export interface TransportRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
-  /** Bytes; a longer body is an error. */
+  /** In bytes. A longer body is an error. */
   readonly bodyLimit: number
-  /** How many redirects may be followed. */
+  /** The maximum number of redirects to follow. */
   readonly redirects: number
   readonly signal?: AbortSignalLike | undefined
 }
@@ -22,7 +22,7 @@ export interface TransportRequest {
 export interface TransportReply {
   readonly status: number
   readonly headers: TransportReplyHeaders
-  /** Empty for HEAD. Cut to 64 KiB if the reply is not 2xx. */
+  /** Empty for HEAD. Truncated to 64 KiB if the reply is not 2xx. */
   readonly body: Uint8Array
   readonly url: URL
 }
@@ -32,13 +32,13 @@ export interface TransportReplyHeaders {
 }
 
 export interface TransportLimits {
-  /** Milliseconds. Defaults: 5,000 to connect, 15,000 to the headers, 30,000 between two pieces of a body. */
+  /** Milliseconds. Defaults: 5,000 to connect, 15,000 until the headers, 30,000 between two chunks of a body. */
   readonly connectTimeout: number
   readonly headersTimeout: number
   readonly bodyTimeout: number
   /** Milliseconds for an exchange with its redirects. Default 120,000. */
   readonly exchangeTimeout: number
-  /** Connections per origin. Without a limit undici opens one for every request in flight. */
+  /** Connections per origin. Without a limit, undici opens one for every pending request. */
   readonly connections: number
 }
 
@@ -56,7 +56,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-// Bytes of an error body to read.
+// The number of bytes to read from an error body.
 const maxErrorBodyBytes = 65_536
 
 export function openTransport(
@@ -107,7 +107,7 @@ export function openTransport(
           method: exchange.method,
           headers: { 'user-agent': 'catalog-bot', 'accept-encoding': 'identity', ...headers },
           body: exchange.body ?? null,
-          // undici closes the connection after every HEAD by default, which costs a handshake per check.
+          // By default, undici closes the connection after every HEAD, which costs a handshake per check.
           ...(exchange.method === 'HEAD' && options.keepAliveAfterHead !== false && { reset: false }),
         },
         {
@@ -116,7 +116,7 @@ export function openTransport(
             run.stop = (error) => controller.abort(error)
           },
           onResponseStart(_controller, code, map) {
-            // Skips interim replies (100, 103).
+            // Skips interim responses (100, 103).
             if (code < 200) return
             status = code
             received = toReplyHeaders(map)
@@ -126,7 +126,7 @@ export function openTransport(
             length += piece.length
             if (length <= limit) return void pieces.push(piece)
             const contentType = received.get('content-type')?.[0]
-            const error = new RegistryError('too-large', `the reply is larger than ${limit} bytes`, {
+            const error = new RegistryError('too-large', `the response is larger than ${limit} bytes`, {
               contentType,
             })
             // The start of an error body is enough.
@@ -154,7 +154,7 @@ export function openTransport(
       if (url.protocol === 'https:' && next.protocol !== 'https:')
         throw new RegistryError('blocked', `${url.host} redirects from https to ${next.protocol}//`)
       policy.checkHop(url, next)
-      // Another scheme or port is another origin, which must not get our headers.
+      // Another scheme or port is another origin, which must not receive the headers.
       if (next.origin !== url.origin)
         headers = headers['accept'] === undefined ? {} : { accept: headers['accept'] }
       url = next
@@ -171,10 +171,10 @@ export function openTransport(
       }
       const { host } = exchange.url
       const deadline = setTimeout(
-        () => abortExchange(new RegistryError('timeout', `${host} did not finish in time`)),
+        () => abortExchange(new RegistryError('timeout', `${host} did not complete the response in time`)),
         limits.exchangeTimeout,
       )
-      const abort = () => abortExchange(new RegistryError('aborted', 'the request was cancelled'))
+      const abort = () => abortExchange(new RegistryError('aborted', 'the request was canceled'))
       exchange.signal?.addEventListener('abort', abort)
       try {
         if (exchange.signal?.aborted) abort()
@@ -207,7 +207,7 @@ function parseRedirectUrl(location: string, base: URL): URL {
   try {
     return new URL(location, base)
   } catch (cause) {
-    throw new RegistryError('blocked', `${base.host} redirects to something that is no URL`, { cause })
+    throw new RegistryError('blocked', `${base.host} redirects to an invalid URL`, { cause })
   }
 }
 
@@ -223,10 +223,10 @@ function toReplyHeaders(map: Readonly<Record<string, string | string[] | undefin
 }
 
 const networkErrorMessages: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refuses connections',
+  ECONNREFUSED: 'refused the connection',
   ECONNRESET: 'closed the connection',
-  EHOSTUNREACH: 'cannot be reached',
-  ENETUNREACH: 'cannot be reached',
+  EHOSTUNREACH: 'is unreachable',
+  ENETUNREACH: 'is unreachable',
   EPIPE: 'closed the connection',
   UND_ERR_SOCKET: 'closed the connection',
 }
@@ -240,12 +240,12 @@ function toTransportError(error: unknown, host: string): RegistryError {
     error instanceof errors.BodyTimeoutError ||
     code === 'ETIMEDOUT'
   )
-    return new RegistryError('timeout', `${host} does not answer in time`, { cause: error })
+    return new RegistryError('timeout', `${host} did not respond in time`, { cause: error })
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO|HOSTNAME_MISMATCH)/.test(code))
-    return new RegistryError('tls', `the TLS connection to ${host} fails: ${code}`, { cause: error })
+    return new RegistryError('tls', `the TLS connection to ${host} failed: ${code}`, { cause: error })
   return new RegistryError(
     'network',
-    `${host} ${networkErrorMessages[code] ?? `cannot be asked (${code || message})`}`,
+    `${host} ${networkErrorMessages[code] ?? `cannot be queried (${code || message})`}`,
     {
       cause: error,
     },

@@ -1,5 +1,5 @@
-// An in-memory tree of an image's files: applies layers and whiteouts, follows links inside the image only. Rejects
-// what opm, which unpacks onto a disk, would read differently.
+// An in-memory tree of an image's files. Applies layers and whiteouts, and follows links only inside the image. Rejects
+// anything that opm, which unpacks to disk, would read differently.
 import { rejectedArchiveError } from './tar-header.ts'
 import type { TarEntry } from './tar-reader.ts'
 
@@ -14,18 +14,18 @@ interface DirectoryNode {
 /** `layer` is the last layer with the entry or something below it. */
 type LayeredNode = (LeafNode | DirectoryNode) & { layer: number }
 
-/** Longer chains of links are loops or abuse. */
+/** Longer link chains are loops or abuse. */
 const maxLinkDepth = 8
 
 const opaqueWhiteout = '.wh..wh..opq'
 const whiteoutPrefix = '.wh.'
 
 export interface LayeredFiles {
-  /** Begins the next layer, from the bottom up. */
+  /** Starts the next layer, from the bottom up. */
   startLayer(): void
-  /** Throws a RegistryError `unsupported` for what opm would do otherwise, or not at all. */
+  /** Throws a RegistryError `unsupported` for entries that opm would handle differently, or not at all. */
   add(entry: TarEntry): void
-  /** Everything that is there, directories too. */
+  /** Every path, including directories. */
   paths(): Iterable<string>
   /**
    * Regular files below the directories (`` means all), with links resolved. Throws a RegistryError for a dangling
@@ -48,13 +48,13 @@ export function createLayeredFiles(): LayeredFiles {
     for (const [index, part] of parts.slice(0, -1).entries()) {
       const quotedPath = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
       if (part.startsWith(whiteoutPrefix))
-        throw rejectedArchiveError(`${quotedPath()} is named like a whiteout and has content`)
+        throw rejectedArchiveError(`${quotedPath()} has the name of a whiteout but has content`)
       let child = directory.children.get(part)
       if (!child) directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer }))
       if (child.kind === 'symlink')
-        throw rejectedArchiveError(`something is written through the link ${quotedPath()}`)
+        throw rejectedArchiveError(`an entry would be written through the link ${quotedPath()}`)
       if (child.kind !== 'directory')
-        throw rejectedArchiveError(`something lies below ${quotedPath()}, which is no directory`)
+        throw rejectedArchiveError(`an entry is below ${quotedPath()}, which is not a directory`)
       child.layer = layer
       directory = child
     }
@@ -80,26 +80,26 @@ export function createLayeredFiles(): LayeredFiles {
       source = source?.kind === 'directory' ? source.children.get(part) : undefined
     }
     if (source?.kind === 'symlink')
-      throw rejectedArchiveError(`the hard link ${JSON.stringify(path)} leads to another link`)
+      throw rejectedArchiveError(`the hard link ${JSON.stringify(path)} points to another link`)
     if (source === undefined || source.kind === 'directory')
-      throw rejectedArchiveError(`the hard link ${JSON.stringify(path)} leads nowhere`)
+      throw rejectedArchiveError(`the target of the hard link ${JSON.stringify(path)} does not exist`)
     put(path, source)
   }
 
-  /** Hides lower layers' entries. Rejects one from the same layer, because the order would decide for opm. */
+  /** Hides lower layers' entries. Rejects one from the same layer, because opm's result would depend on the order. */
   function applyWhiteout(path: string, name: string): void {
     const hidden = name.slice(whiteoutPrefix.length)
     if (hidden === '' || hidden === '.' || hidden === '..')
-      throw rejectedArchiveError(`${JSON.stringify(path)} hides nothing`)
+      throw rejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
     const { children } = ensureParent(path)
     if (children.get(hidden)?.layer === layer)
-      throw rejectedArchiveError(`${JSON.stringify(path)} hides what its own layer brings`)
+      throw rejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides an entry of its own layer`)
     children.delete(hidden)
   }
 
   function applyOpaqueWhiteout(path: string): void {
     const directory = path.slice(0, -opaqueWhiteout.length)
-    if (madeOpaque.has(directory)) throw rejectedArchiveError(`${JSON.stringify(path)} is there twice`)
+    if (madeOpaque.has(directory)) throw rejectedArchiveError(`the whiteout ${JSON.stringify(path)} appears twice`)
     madeOpaque.add(directory)
     removeLowerEntries(ensureParent(path), directory)
   }
@@ -111,7 +111,7 @@ export function createLayeredFiles(): LayeredFiles {
       if (entered.has(path)) {
         if (child.kind === 'directory') removeLowerEntries(child, `${path}/`)
       } else if (child.layer === layer)
-        throw rejectedArchiveError(`${JSON.stringify(prefix)} is made opaque after its content`)
+        throw rejectedArchiveError(`the opaque whiteout for ${JSON.stringify(prefix)} follows the directory's content`)
       else children.delete(name)
     }
   }
@@ -133,7 +133,7 @@ export function createLayeredFiles(): LayeredFiles {
           [...resolveLink(here, part, child.target), ...parts.slice(index + 1)].join('/'),
           depth + 1,
         )
-        // For the system, `file/` is not a file.
+        // The operating system does not treat `file/` as a file.
         const isBelow = /\/\.?$/.test(child.target) && index === parts.length - 1
         return isBelow && found?.node.kind !== 'directory' ? undefined : found
       }
@@ -154,7 +154,7 @@ export function createLayeredFiles(): LayeredFiles {
       if (entry.kind === 'global') {
         // opm removes entries with the name of such a header.
         if (path === '' || name.startsWith(whiteoutPrefix) || ensureParent(path).children.has(name))
-          throw rejectedArchiveError(`a global header has the name ${JSON.stringify(path)}`)
+          throw rejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
         entered.add(path)
       } else if (name === opaqueWhiteout) applyOpaqueWhiteout(path)
       else if (name.startsWith(whiteoutPrefix)) applyWhiteout(path, name)
@@ -167,9 +167,9 @@ export function createLayeredFiles(): LayeredFiles {
       for (const directory of directories) {
         const start = resolvePath(directory)
         if (!start) {
-          // A missing directory is fine; a dangling link is not, because it may resolve elsewhere.
+          // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
           if (!isMissingPath(root, directory))
-            throw rejectedArchiveError(`${JSON.stringify(directory)} leads nowhere`)
+            throw rejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
           continue
         }
         if (start.node.kind !== 'directory') continue
@@ -189,12 +189,12 @@ export function createLayeredFiles(): LayeredFiles {
     if (end?.node.kind === 'file') return end.node.bytes
     if (end?.node.kind === 'directory') {
       if (end.path === path) return undefined
-      // opm skips it; other unpackers may not.
+      // opm skips it. Other tools may not.
       throw rejectedArchiveError(`${JSON.stringify(shown)} is a link to a directory`)
     }
     if (end?.node.kind === 'special')
       throw rejectedArchiveError(`${JSON.stringify(shown)} is a device or a pipe`)
-    throw rejectedArchiveError(`${JSON.stringify(shown)} leads nowhere`)
+    throw rejectedArchiveError(`${JSON.stringify(shown)} is a dangling link`)
   }
 }
 
@@ -209,7 +209,7 @@ function* pathsBelow(directory: DirectoryNode, prefix: string): Generator<string
   }
 }
 
-/** Whether a path is missing and has no link on the way. */
+/** Whether a path is missing without any link along it. */
 function isMissingPath(root: DirectoryNode, path: string): boolean {
   let node: LayeredNode | DirectoryNode | undefined = root
   for (const part of path.split('/')) {
@@ -222,9 +222,9 @@ function isMissingPath(root: DirectoryNode, path: string): boolean {
 /** A link's target from the root of the tree. Throws if it is ambiguous. */
 function resolveLink(directory: readonly string[], name: string, target: string): readonly string[] {
   const link = JSON.stringify([...directory, name].join('/'))
-  // Relative to the image's root in a container, but to the machine's root for opm.
+  // In a container, the target is relative to the image's root. For opm, it is relative to the machine's root.
   if (target.startsWith('/'))
-    throw rejectedArchiveError(`the link ${link} leads nowhere for opm: its target begins with "/"`)
+    throw rejectedArchiveError(`opm cannot resolve the link ${link} because its target starts with "/"`)
   const parts = [...directory]
   let isDown = false
   for (const part of target.split('/')) {
@@ -234,10 +234,10 @@ function resolveLink(directory: readonly string[], name: string, target: string)
       isDown = true
     } else if (isDown)
       throw rejectedArchiveError(
-        `the link ${link} leads down and up again, through what may be a link itself`,
+        `the target of the link ${link} contains ".." after a directory that might be a link`,
       )
     else if (parts.length === 0)
-      throw rejectedArchiveError(`the link ${link} leads nowhere: out of the image`)
+      throw rejectedArchiveError(`the link ${link} points outside the image`)
     else parts.pop()
   }
   return parts

@@ -1,5 +1,5 @@
-// PAX extended header records (POSIX.1-2001, pax): `LENGTH KEY=VALUE\n`, the length counting itself. Rejects what Go
-// reads differently from others.
+// PAX extended header records (POSIX.1-2001, pax): `LENGTH KEY=VALUE\n`, where the length includes itself. Rejects
+// records that Go reads differently from others.
 import { decodeLatin1, rejectedArchiveError, decodeUtf8 } from './tar-header.ts'
 
 /** Other keys (owners, times, attributes) do not matter here. */
@@ -9,7 +9,7 @@ export interface PaxRecords {
   readonly size?: number
 }
 
-// Digits of a length; five already exceed the largest header that is read.
+// The maximum number of digits. Five digits already exceed the largest accepted header.
 const maxLengthDigits = 6
 const integerPattern = /^-?\d{1,18}$/
 const timePattern = /^-?\d{1,18}(?:\.\d*)?$/
@@ -27,12 +27,12 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
   for (const [key, value] of splitPaxRecords(bytes)) {
     if (key === 'path' || key === 'linkpath') {
       const text = decodeUtf8(value)
-      // Go ignores an empty value; in the standard it removes an earlier one.
+      // Go ignores an empty value. In the standard, it removes an earlier one.
       if (text === '') throw rejectedArchiveError(`an extended header has an empty ${key}`)
-      if (text.includes('\0')) throw rejectedArchiveError(`an extended header has a NUL in its ${key}`)
+      if (text.includes('\0')) throw rejectedArchiveError(`the ${key} in an extended header contains a NUL`)
       found[key] = text
     } else if (key === 'size') {
-      if (!/^\d{1,15}$/.test(decodeLatin1(value))) throw rejectedArchiveError('an entry has no valid size')
+      if (!/^\d{1,15}$/.test(decodeLatin1(value))) throw rejectedArchiveError('an entry has an invalid size')
       found.size = Number(decodeLatin1(value))
     } else checkPaxValue(key, value)
   }
@@ -40,22 +40,22 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
 }
 
 /**
- * Rejects global headers with records other than comments (git writes the commit there): Go ignores them, others do
- * not.
+ * Rejects global headers with records other than comments, where git writes the commit. Go ignores such records; others
+ * don't.
  */
 export function checkGlobalPaxRecords(bytes: Uint8Array): void {
   for (const [key] of splitPaxRecords(bytes))
     if (key !== 'comment')
-      throw rejectedArchiveError(`a global header says ${JSON.stringify(key.slice(0, 100))} of all entries`)
+      throw rejectedArchiveError(`a global header sets ${JSON.stringify(key.slice(0, 100))} for all entries`)
 }
 
-/** Rejects values that end Go's reading. */
+/** Rejects values that make Go stop reading. */
 function checkPaxValue(key: string, value: Uint8Array): void {
   const pattern = patternByNumericKey.get(key)
   if (pattern !== undefined && value.length > 0 && !pattern.test(decodeLatin1(value)))
-    throw rejectedArchiveError(`an extended header has no valid ${key}`)
+    throw rejectedArchiveError(`an extended header has an invalid ${key}`)
   if ((key === 'uname' || key === 'gname') && value.includes(0))
-    throw rejectedArchiveError(`an extended header has a NUL in its ${key}`)
+    throw rejectedArchiveError(`the ${key} in an extended header contains a NUL`)
 }
 
 function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
@@ -66,12 +66,12 @@ function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
     const end = /^[1-9]\d*$/.test(digits) ? at + Number(digits) : 0
     const equals = bytes.indexOf(0x3d, space)
     if (end > bytes.length || equals <= space + 1 || equals >= end - 1 || bytes[end - 1] !== 0x0a)
-      throw rejectedArchiveError('an extended header of it is damaged')
+      throw rejectedArchiveError('it contains a damaged extended header')
     const key = decodeLatin1(bytes.subarray(space + 1, equals))
-    if (key.includes('\0')) throw rejectedArchiveError('an extended header of it is damaged')
-    if (key.startsWith('GNU.sparse.')) throw rejectedArchiveError('it has sparse files')
+    if (key.includes('\0')) throw rejectedArchiveError('it contains a damaged extended header')
+    if (key.startsWith('GNU.sparse.')) throw rejectedArchiveError('it contains sparse files')
     if (found.has(key))
-      throw rejectedArchiveError(`an extended header says ${JSON.stringify(key.slice(0, 100))} twice`)
+      throw rejectedArchiveError(`an extended header contains ${JSON.stringify(key.slice(0, 100))} twice`)
     found.set(key, bytes.subarray(equals + 1, end - 1))
     at = end
   }

@@ -17,7 +17,7 @@ import { createFinding } from '../../findings/rule.ts'
 import { computeGzippedSize } from './gzipped-size.ts'
 
 /**
- * Raise this when bundles are read, rendered or judged differently: it invalidates cached answers
+ * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
  * (test/registry/unpack/read-bundle-files.test.ts).
  */
 export const bundleReaderVersion = 12
@@ -35,7 +35,7 @@ export interface BundleReadingWithInstall extends BundleReading {
   readonly install: InstallFacts
 }
 
-// An evaluation holds the readings of all its bundles; honest ones have a few kilobytes. Applies separately to the
+// An evaluation holds the readings of all its bundles. Typical readings have a few kilobytes. Applies separately to the
 // rules that always count and to the others.
 const maxFindings = 100
 /** Characters of JSON, separately for content and findings. */
@@ -57,7 +57,7 @@ export function readBundleFiles(
 function toBundleReading(files: BundleFiles): BundleReading {
   const { format, findings } = validateBundle(files, {
     packedSize: computeGzippedSize,
-    // The configuration decides later which suites count.
+    // The configuration determines later which suites count.
     suites: suiteNames,
   })
   const [optional, usual] = [true, false].map((wanted) =>
@@ -69,7 +69,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)
   if (format !== 'registry+v1' || !bundle) return reading
-  // Omits the image's name, because images with the same content may differ in it.
+  // Omits the image's name, because images with the same content may have different names.
   const { name, package: its, properties, relatedImages = [] } = renderBundle(bundle, '')
   const content = {
     name,
@@ -84,7 +84,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
   return { ...reading, findings: [...shown, createFinding(unreadableBundle, undefined, { reason })] }
 }
 
-/** Facts are as long as what they quote. */
+/** Facts can be as long as the text that they quote. */
 function truncateFacts(facts: InstallFacts): InstallFacts {
   const truncate = (text: string) =>
     text.length <= maxQuotedLength ? text : `${text.slice(0, maxQuotedLength)}…`

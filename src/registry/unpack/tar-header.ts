@@ -1,5 +1,5 @@
-// Parses one tar header block (V7, USTAR, GNU). Rejects what Go's archive/tar could read as another number, name or
-// form.
+// Parses one tar header block (V7, USTAR, GNU). Rejects headers that Go's archive/tar could read as another number,
+// name, or format.
 import { RegistryError } from '../registry-error.ts'
 
 export interface TarHeader {
@@ -17,14 +17,14 @@ export const tarBlockBytes = 512
 export function parseTarHeader(header: Uint8Array): TarHeader {
   // Go also accepts a signed checksum (Sun's tar), which differs only for names outside ASCII.
   if (parseOctal(header.subarray(148, 156)) !== computeChecksums(header)[0])
-    throw rejectedArchiveError('a header of it is damaged')
+    throw rejectedArchiveError('it contains a damaged header')
   const form = detectTarFormat(header)
   const fields = form === 'v7' ? commonNumericFields : ustarNumericFields
   for (const [start, end] of fields)
     if (parseTarNumber(header.subarray(start, end)) === undefined)
-      throw rejectedArchiveError('a header has a number that is none')
+      throw rejectedArchiveError('a header contains an invalid number')
   const size = parseTarNumber(header.subarray(124, 136)) ?? -1
-  if (!Number.isSafeInteger(size) || size < 0) throw rejectedArchiveError('an entry has no valid size')
+  if (!Number.isSafeInteger(size) || size < 0) throw rejectedArchiveError('an entry has an invalid size')
   const name = sliceUntilNul(header.subarray(0, 100))
   const prefix = form === 'ustar' ? sliceUntilNul(header.subarray(345, 500)) : emptyBytes
   return {
@@ -35,7 +35,7 @@ export function parseTarHeader(header: Uint8Array): TarHeader {
   }
 }
 
-/** Whether some reader would take the block for a header: its signed or unsigned checksum matches. */
+/** Whether some reader would treat the block as a header because its signed or unsigned checksum matches. */
 export function isTarHeader(block: Uint8Array): boolean {
   if (block.length < tarBlockBytes) return false
   const written = decodeLatin1(block.subarray(148, 156))
@@ -49,7 +49,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8Decoder.decode(bytes)
   } catch (cause) {
-    throw rejectedArchiveError('a name in it is not UTF-8', cause)
+    throw rejectedArchiveError('it contains a name that is not UTF-8', cause)
   }
 }
 
@@ -63,15 +63,15 @@ export function decodeLatin1(bytes: Uint8Array): string {
 }
 
 export function rejectedArchiveError(reason: string, cause?: unknown): RegistryError {
-  return new RegistryError('unsupported', `the archive is refused: ${reason}`, { cause })
+  return new RegistryError('unsupported', `catalog-bot rejects the archive because ${reason}`, { cause })
 }
 
 const emptyBytes = new Uint8Array(0)
 const slashByte = 0x2f
-// Keeps the byte order mark.
+// Preserves the byte order mark.
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Mode, user, group and time do not matter here, but Go fails if they are not numbers. */
+/** Mode, user, group, and time don't matter here, but Go fails if they are not numbers. */
 const commonNumericFields = [
   [100, 108],
   [108, 116],
@@ -85,18 +85,18 @@ function detectTarFormat(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
   if (magic.startsWith('ustar\0')) {
     // Schily's star has a shorter prefix.
     if (decodeLatin1(header.subarray(508, 512)) === 'tar\0')
-      throw rejectedArchiveError('a header of it is star’s')
+      throw rejectedArchiveError('it contains a header in the star format')
     return 'ustar'
   }
   if (magic === 'ustar  \0') {
     // Go reads invalid times as a prefix, which its own writer once put there (golang.org/issue/12594).
     for (const start of [345, 357])
       if (header[start] !== 0 && parseTarNumber(header.subarray(start, start + 12)) === undefined)
-        throw rejectedArchiveError('a header of GNU’s form has a prefix')
+        throw rejectedArchiveError('a GNU header has a prefix')
     return 'gnu'
   }
   if (/^\0*$/.test(magic)) return 'v7'
-  throw rejectedArchiveError('a header of it is of no known form')
+  throw rejectedArchiveError('it contains a header in an unknown format')
 }
 
 function parseTarNumber(field: Uint8Array): number | undefined {
@@ -116,7 +116,7 @@ function parseOctal(field: Uint8Array): number | undefined {
   return value
 }
 
-/** GNU's form for large numbers: two's complement, first bit set. */
+/** GNU's format for large numbers: two's complement with the first bit set. */
 function parseBase256(field: Uint8Array): number | undefined {
   const inverse = ((field[0] ?? 0) & 0x40) === 0 ? 0 : 0xff
   let value = 0
@@ -126,7 +126,7 @@ function parseBase256(field: Uint8Array): number | undefined {
   return inverse === 0 ? value : -value - 1
 }
 
-/** Unsigned and signed sums, with the checksum field as spaces. */
+/** Unsigned and signed sums, with the checksum field read as spaces. */
 function computeChecksums(header: Uint8Array): readonly [number, number] {
   let unsigned = 8 * 0x20
   let negative = 0

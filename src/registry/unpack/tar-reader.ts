@@ -15,7 +15,7 @@ export type TarEntry =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
   | { readonly kind: 'hardlink'; readonly path: string; readonly target: string }
-  /** A file whose content `keep` did not want. */
+  /** A file whose content `shouldRead` did not request. */
   | { readonly kind: 'dropped'; readonly path: string }
   /** A device or a pipe. */
   | { readonly kind: 'special'; readonly path: string }
@@ -25,7 +25,7 @@ export type TarEntry =
 export interface TarLimits {
   /** Entries in one archive, including all headers. */
   readonly entries: number
-  /** Bytes of one kept file. */
+  /** Bytes of one file whose content is read. */
   readonly file: number
   /** Bytes of a PAX header or GNU long name. */
   readonly extension: number
@@ -40,11 +40,11 @@ const maxPathPartLength = 255
 export interface TarReader {
   /** Throws a RegistryError `unsupported` at the first violation. */
   push(piece: Uint8Array): void
-  /** Says that there is no more. Throws when the archive ends in the middle of something. */
+  /** Marks the end of the input. Throws if the archive is incomplete. */
   end(): void
 }
 
-/** `keep` decides before a file's content is read. `onEntry` gets each entry in order. */
+/** Calls `shouldRead` before reading a file's content, and `onEntry` for each entry in order. */
 export function createTarReader(
   onEntry: (entry: TarEntry) => void,
   shouldRead: (path: string, size: number) => boolean,
@@ -54,7 +54,7 @@ export function createTarReader(
   let entries = 0
   let ended = false
   let sawZeroBlock = false
-  // The consumer of the current data, and the bytes and padding left.
+  // The consumer of the current data, and the remaining bytes and padding.
   let sink: { readonly pieces: Uint8Array[] | undefined; finish: (bytes: Uint8Array) => void } | undefined
   let dataLeft = 0
   let paddingLeft = 0
@@ -100,13 +100,13 @@ export function createTarReader(
 
   function readBlock(block: Uint8Array): void {
     if (block.every((byte) => byte === 0)) {
-      if (isExtended()) throw rejectedArchiveError('it ends behind an extended header')
+      if (isExtended()) throw rejectedArchiveError('it ends after an extended header')
       if (sawZeroBlock) ended = true
       sawZeroBlock = true
       return
     }
-    // After one empty block some readers end, some go on, and Go fails.
-    if (sawZeroBlock) throw rejectedArchiveError('it goes on after an empty block')
+    // After one empty block, some readers stop, some continue, and Go fails.
+    if (sawZeroBlock) throw rejectedArchiveError('it contains data after an empty block')
     entries += 1
     if (entries > limits.entries) throw rejectedArchiveError(`it has more than ${limits.entries} entries`)
     const header = parseTarHeader(block)
@@ -138,26 +138,26 @@ export function createTarReader(
 
   function readEntry({ type, name, link, size }: TarHeader): void {
     // A PAX size may only repeat the header's size, because readers disagree otherwise.
-    if ((pax?.size ?? size) !== size) throw rejectedArchiveError('an entry has two sizes')
+    if ((pax?.size ?? size) !== size) throw rejectedArchiveError('an entry has two different sizes')
     const written = pax?.path ?? longName ?? decodeUtf8(name)
     const target = () => pax?.linkpath ?? longLink ?? decodeUtf8(link)
     const path = cleanPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
-    // Go reads these as files without the slash, others as directories.
+    // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
-      throw rejectedArchiveError(`the file ${quotePath(written)} is called a directory`)
+      throw rejectedArchiveError(`the file ${quotePath(written)} has the name of a directory`)
     if (isFile) readFile(path, size)
     else readBodiless(type, path, size, target)
     pax = longName = longLink = undefined
   }
 
-  /** Entries without content. If they have a size, some readers skip that many bytes, Go does not. */
+  /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   function readBodiless(type: string, path: string, size: number, target: () => string): void {
-    if (type === 'S') throw rejectedArchiveError('it has sparse files')
+    if (type === 'S') throw rejectedArchiveError('it contains sparse files')
     const kind = kindByBodilessType[type]
     if (kind === undefined)
-      throw rejectedArchiveError(`${quotePath(path)} is of the type ${quotePath(type)}, which nobody unpacks`)
-    if (size !== 0) throw rejectedArchiveError(`${quotePath(path)} has a size, and its type has no content`)
+      throw rejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
+    if (size !== 0) throw rejectedArchiveError(`${quotePath(path)} has a size, but its type has no content`)
     if (path === '') {
       if (kind !== 'directory') throw rejectedArchiveError('a link or device has no name')
     } else if (kind === 'hardlink') onEntry({ kind, path, target: cleanPath(target()) })
@@ -198,43 +198,43 @@ const kindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 'spec
   '4': 'special',
   '5': 'directory',
   '6': 'special',
-  // V7 has no type for directories: the name ends in a slash.
+  // V7 has no directory type. The name ends with a slash instead.
   '\0': 'directory',
 }
 
 /** Rejects anything but zeros after the archive, because some readers would continue. */
 function checkTrailingBytes(bytes: Uint8Array): void {
-  if (bytes.some((byte) => byte !== 0)) throw rejectedArchiveError('it goes on after its end')
+  if (bytes.some((byte) => byte !== 0)) throw rejectedArchiveError('it contains data after its end')
 }
 
 function decodeLongName(bytes: Uint8Array): string {
   const text = sliceUntilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
-    throw rejectedArchiveError('a long name of GNU’s form is damaged')
+    throw rejectedArchiveError('a GNU long name is damaged')
   return decodeUtf8(text)
 }
 
 function checkLinkTarget(path: string, target: string): string {
-  if (target.includes('\0')) throw rejectedArchiveError(`the link ${quotePath(path)} has a NUL in its target`)
+  if (target.includes('\0')) throw rejectedArchiveError(`the target of the link ${quotePath(path)} contains a NUL`)
   if (target === '' || target.length > maxPathLength)
-    throw rejectedArchiveError(`the link ${quotePath(path)} has no valid target`)
+    throw rejectedArchiveError(`the link ${quotePath(path)} has an invalid target`)
   return target
 }
 
-/** Removes `./`, leading `/` and double slashes; empty for the root. Throws if the path leaves the root. */
+/** Removes `./`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
 function cleanPath(name: string): string {
   if (name.length > maxPathLength)
     throw rejectedArchiveError(`a name is longer than ${maxPathLength} characters`)
-  if (name.includes('\0')) throw rejectedArchiveError('a name has a NUL in it')
+  if (name.includes('\0')) throw rejectedArchiveError('a name contains a NUL')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
-    throw rejectedArchiveError(`${quotePath(name)} is a name of another system`)
+    throw rejectedArchiveError(`${quotePath(name)} is a Windows path`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw rejectedArchiveError(`${quotePath(name)} leads out of the archive`)
+  if (parts.includes('..')) throw rejectedArchiveError(`${quotePath(name)} points outside the archive`)
   // Characters outside ASCII have up to three bytes in UTF-8.
   if (
     parts.some((part) => part.length > maxPathPartLength / 3 && Buffer.byteLength(part) > maxPathPartLength)
   )
-    throw rejectedArchiveError(`a name has a part of more than ${maxPathPartLength} bytes`)
+    throw rejectedArchiveError(`a path component is longer than ${maxPathPartLength} bytes`)
   return parts.join('/')
 }
 

@@ -11,7 +11,7 @@ import { splitZstdFrames, type ZstdFrame } from './zstd-frames.ts'
 
 export interface CompressedLayer {
   readonly bytes: Uint8Array
-  /** Of the uncompressed archive, from the image's config. */
+  /** The digest of the uncompressed archive, from the image's config. */
   readonly diffId: string
 }
 
@@ -19,16 +19,16 @@ export interface UnpackLimits extends TarLimits {
   /** Uncompressed bytes of one layer and of all layers. */
   readonly layer: number
   readonly image: number
-  /** Bytes of files that are kept. */
+  /** Total bytes of the files whose content is read. */
   readonly kept: number
-  /** Uncompressed to compressed, checked after `ratioFrom` uncompressed bytes. */
+  /** The ratio of uncompressed to compressed bytes, checked after `ratioFrom` uncompressed bytes. */
   readonly ratio: number
   readonly ratioFrom: number
 }
 
 const mebibyte = 1024 * 1024
 
-// The most that zstd uses (level 22); the decoder reserves this much memory.
+// The largest window that zstd uses (level 22). The decoder reserves this much memory.
 const maxZstdWindowBytes = 128 * mebibyte
 
 export const defaultUnpackLimits: UnpackLimits = {
@@ -41,21 +41,21 @@ export const defaultUnpackLimits: UnpackLimits = {
 }
 
 /**
- * The regular files below `directories`, path to bytes, after all layers. Rejects with a RegistryError: `unsupported`
- * for a rejected archive, `digest-mismatch` for a wrong diff id.
+ * Returns the regular files below `directories` after applying all layers, as path to bytes. Rejects with a RegistryError:
+ * `unsupported` for a rejected archive, `digest-mismatch` for a wrong diff ID.
  */
 export async function unpackLayers(
   layers: readonly CompressedLayer[],
   directories: readonly string[],
   limits: UnpackLimits = defaultUnpackLimits,
-  /** Further directories, chosen when all paths are known; files over the budget are missing. */
+  /** Additional directories, chosen when all paths are known. Files that exceed the budget are missing. */
   furtherDirectories: (paths: Iterable<string>) => readonly string[] = () => [],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = createLayeredFiles()
   let imageBytes = 0
   let keptBytes = 0
   const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
-  // Keeps other files while there is room, because a link may lead to them.
+  // Also reads other files within the budget, because a link may point to them.
   const shouldRead = (path: string, size: number) => {
     const fits = keptBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
     if (!fits && isWanted(path)) throw rejectedArchiveError(`its files are larger than ${limits.kept} bytes`)
@@ -76,7 +76,7 @@ export async function unpackLayers(
       if (imageBytes > limits.image)
         throw rejectedArchiveError(`its layers unpack to more than ${limits.image} bytes`)
       if (layerBytes > limits.ratioFrom && layerBytes > bytes.length * limits.ratio)
-        throw rejectedArchiveError(`a layer unpacks to more than ${limits.ratio} times its size`)
+        throw rejectedArchiveError(`a layer unpacks to more than ${limits.ratio} times its compressed size`)
       hash.update(piece)
       archive.push(piece)
     }
@@ -84,7 +84,7 @@ export async function unpackLayers(
     if (`${algorithm}:${hash.digest('hex')}` !== diffId)
       throw new RegistryError(
         'digest-mismatch',
-        'a layer is not the one that the image was built with (diff id)',
+        'a layer does not match its diff ID in the image config',
       )
   }
   return files.filesBelow([...directories, ...furtherDirectories(files.paths())])
@@ -97,7 +97,7 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     else if (compression === 'zstd') {
       const frames = splitZstdFrames(bytes)
       if (frames.some(({ window }) => window > maxZstdWindowBytes))
-        throw rejectedArchiveError(`it asks for a window of more than ${maxZstdWindowBytes} bytes`)
+        throw rejectedArchiveError(`it requires a zstd window of more than ${maxZstdWindowBytes} bytes`)
       for (const frame of frames) yield* decompressZstdFrame(bytes, frame)
     } else yield* sliceBytes(bytes)
   } catch (error) {
@@ -106,15 +106,15 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-// Decides by the bytes as opm does, because layer media types are often wrong. Rejects bytes that are an archive both
-// packed and unpacked, because some readers go by media type.
+// Uses the content like opm, because layer media types are often wrong. Rejects content that is a valid archive both
+// compressed and uncompressed, because some readers use the media type.
 function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
   const startsWithMagic = (...magic: number[]) => magic.every((byte, index) => bytes[index] === byte)
   if (startsWithMagic(0x42, 0x5a, 0x68) || startsWithMagic(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
-    throw rejectedArchiveError('it is compressed with bzip2 or xz, which only some readers know')
-  // containerd reads this as zstd; containers/image (and so opm) does not.
+    throw rejectedArchiveError('it is compressed with bzip2 or xz, which not all clients support')
+  // containerd reads this as zstd. containers/image, and therefore opm, does not.
   if (((bytes[0] ?? 0) & 0xf0) === 0x50 && bytes[1] === 0x2a && bytes[2] === 0x4d && bytes[3] === 0x18)
-    throw rejectedArchiveError('it begins with a part that only some readers skip')
+    throw rejectedArchiveError('it starts with a skippable zstd frame, which not all clients support')
   const compression = startsWithMagic(0x1f, 0x8b)
     ? 'gzip'
     : startsWithMagic(0x28, 0xb5, 0x2f, 0xfd)
@@ -122,7 +122,7 @@ function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
       : 'none'
   if (compression !== 'none' && isTarHeader(bytes.subarray(0, tarBlockBytes)))
     throw rejectedArchiveError(
-      `it is one archive to those who unpack ${compression}, and another one to those who do not`,
+      `its content depends on whether a client decompresses it with ${compression}`,
     )
   return compression
 }
@@ -130,15 +130,15 @@ function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
 async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 65_536 })
   yield* decodeSlices(gunzip, bytes)
-  // Zeros after the last member silently end gunzip's reading, even if data follows.
+  // gunzip silently stops at zeros after the last member, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
-    throw rejectedArchiveError('its compression is damaged (it goes on after its end)')
+    throw rejectedArchiveError('its compression is damaged (data after the end)')
 }
 
 /**
- * Verifies the checksum. The last byte comes separately: zstd decodes a small whole frame at once and then skips the
- * check of block sizes against the window, which Go's decoder makes. zstd does not check the declared size of a frame
- * that ends with an empty block either, so this function does.
+ * Verifies the checksum. Sends the last byte separately, because zstd decodes a small complete frame in one step and then
+ * does not check block sizes against the window, as Go's decoder does. zstd also does not check the declared size of a
+ * frame that ends with an empty block, so this function does.
  */
 async function* decompressZstdFrame(
   bytes: Uint8Array,
@@ -156,7 +156,7 @@ async function* decompressZstdFrame(
     yield piece
   }
   if (content !== undefined && unpacked !== content)
-    throw rejectedArchiveError('its compression is damaged (a part is not as long as it says)')
+    throw rejectedArchiveError('its compression is damaged (a frame does not have its declared size)')
 }
 
 async function* decodeSlices(
@@ -173,7 +173,7 @@ async function* decodeSlices(
   }
 }
 
-// Small pieces, so that a budget is exceeded by little.
+// Small pieces, so that a budget is exceeded only slightly.
 function* sliceBytes(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }

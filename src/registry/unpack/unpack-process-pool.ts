@@ -1,5 +1,5 @@
-// Reuses a process that reads bundles, because starting one costs more than most bundles. Unpacking alone gets a fresh
-// process per archive.
+// Reuses a process that reads bundles, because starting one costs more than reading most bundles. Unpacking without
+// reading uses a fresh process per archive.
 import { extname } from 'node:path'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
@@ -8,8 +8,8 @@ import type { UnpackRequest, UnpackResult } from './unpack-process.ts'
 
 const workerScriptUrl = new URL(`./unpack-process${extname(import.meta.url)}`, import.meta.url)
 
-// Files are outside the heap, with a budget; parsed content is inside it, many times as large. Callers limit
-// concurrency, because each waiting order holds its layers in memory.
+// Files are outside the heap and have a budget. Parsed content is inside the heap and many times as large. Callers
+// limit concurrency, because each waiting order holds its layers in memory.
 const commonPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
 const unpackWorkers = openWorkerPool<UnpackRequest, UnpackResult>({
   ...commonPoolOptions,
@@ -22,7 +22,7 @@ const readWorkers = openWorkerPool<UnpackRequest, UnpackResult>({
   maxOrders: 50,
 })
 
-/** Rejects with a RegistryError for archives that are rejected, take too long or need too much memory. */
+/** Rejects with a RegistryError for archives that are invalid, take too long, or need too much memory. */
 export async function runUnpackProcess(
   order: UnpackRequest,
   milliseconds: number,
@@ -39,23 +39,23 @@ export async function runUnpackProcess(
 function toUnpackError(cause: WorkerFault, milliseconds: number): Error {
   switch (cause.code) {
     case 'too-much-memory':
-      return new RegistryError('unsupported', 'the image is refused: unpacking it takes too much memory', {
+      return new RegistryError('unsupported', 'catalog-bot rejects the image because unpacking it takes too much memory', {
         cause,
       })
-    // A timeout may be this machine's fault, so it is retryable.
+    // A timeout may be caused by this machine, so it is retryable.
     case 'too-slow':
       return new RegistryError(
         'timeout',
-        `unpacking the image takes longer than ${milliseconds} milliseconds`,
+        `unpacking the image took longer than ${milliseconds} milliseconds`,
         { cause },
       )
-    // An external kill says nothing about the archive.
+    // A process that was killed externally says nothing about the archive.
     case 'ended':
     case 'not-started':
     case 'displaced':
     case 'crowded':
     case 'closed':
-      return new RegistryError('timeout', `unpacking the image was ended early: ${cause.message}`, { cause })
+      return new RegistryError('timeout', `unpacking the image was interrupted: ${cause.message}`, { cause })
     case 'failed':
       return new Error(`unpacking failed: ${cause.message}`, { cause })
   }

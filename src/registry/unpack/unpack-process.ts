@@ -1,4 +1,4 @@
-// Unpacks untrusted archives in a separate process, so that they cannot exhaust ours.
+// Unpacks untrusted archives in a separate process, so that they cannot exhaust the main process.
 import { answerOrders } from '../../workers/answer-orders.ts'
 import type { BundleReadingWithInstall } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -8,7 +8,7 @@ export interface UnpackRequest {
   readonly layers: readonly CompressedLayer[]
   readonly directories: readonly string[]
   readonly limits: UnpackLimits
-  /** The image's labels, if findings are wanted instead of files. */
+  /** The image's labels, if the caller requests findings instead of files. */
   readonly labels?: Readonly<Record<string, string>>
 }
 

@@ -78,7 +78,7 @@ test('the process reads the operator’s list and asks the cluster that it names
     catalogs: { head: 1 },
     abandoned: [],
   })
-  expect(answer).toEqual({ kind: 'not-tried', why: 'the cluster has no API for OLM v0' })
+  expect(answer).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v0 API' })
   expect(apiServer.api.requests.map(({ path }) => path)).toContain('/version')
 })
 
@@ -98,7 +98,7 @@ test('a catalog is served from the tree that was named, for as long as it is use
       Promise.reject(new Error('used')),
     ),
   ).toEqual({
-    unserved: 'there is no catalog in nowhere',
+    unserved: 'no catalog was found in nowhere',
   })
 })
 

@@ -286,7 +286,7 @@ test('what a process before left is taken away first, and a trial that nobody wa
 test('what the cluster or the operator has no place for is not tried, and says why', async () => {
   await withTestOrderScenario(async ({ sendOrder }) => {
     const v1 = await sendOrder(createTestOrder({ trial: { ...plannedTest, target: 'OLM v1' } }))
-    expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster has no API for OLM v1' })
+    expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v1 API' })
     const { catalogs: _, ...without } = createTestOrder() as Extract<
       ClusterTestWorkerRequest,
       { kind: 'try' }
@@ -304,7 +304,7 @@ test('the list is read strictly, without a word of what is in it, and entries of
     /^CLUSTER_TARGETS: 0: (?!.*secret-name: )/,
   )
   expect(() => parseClusterTargets('- {github: "a/*", kubeconfig: c}')).toThrow('OWNER/REPOSITORY')
-  expect(() => parseClusterTargets('{')).toThrow('CLUSTER_TARGETS is not YAML')
+  expect(() => parseClusterTargets('{')).toThrow('CLUSTER_TARGETS is not valid YAML')
   const targets = parseClusterTargets(
     '[{github: a/b, kubeconfig: c}, {github: a/d, kubeconfig: c}, {github: a/e, kubeconfig: c, context: x}]',
   )

@@ -368,7 +368,7 @@ describe('where to look', () => {
     expect([...scenario.askedReferences].sort()).toEqual([firstImage, secondImage, listed, related].sort())
     await scenario.advanceHours(1.05)
     const body = scenario.issues()[0]?.body
-    expect(body).toContain('on the branch `release-4.17`')
+    expect(body).toContain('on branch `release-4.17`')
     expect(body).toContain('the entry `alpha` in `catalogs.yaml:3`')
   }, 180_000)
 

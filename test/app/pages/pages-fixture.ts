@@ -48,7 +48,7 @@ export async function openPagesFixture(): Promise<PagesFixture> {
     resumed.push(resumeRequest)
     return resumeRequest.by.login === 'ann'
       ? undefined
-      : 'Only maintainers of this repository can resume merging.'
+      : 'Only maintainers of this repository can unfreeze merging.'
   }
 
   async function listen(settings: (port: number) => BotSettings): Promise<string> {

@@ -92,7 +92,7 @@ describe('a stranger', () => {
 
   test('sees who waits for whom, what is merged now, and what is stopped', async () => {
     expect(await fetchPageJson(publicRepositoryPath)).toMatchObject({
-      merging: [{ pull: 12, how: 'by the bot' }],
+      merging: [{ pull: 12, how: 'by catalog-bot' }],
       stops: [{ branch: 'release-4.20', by: '@harbormaster', command: '/thaw' }],
       pulls: [
         { pull: 12, state: 'merging' },
@@ -332,7 +332,7 @@ describe('an address', () => {
       )
     for (const target of ['http://evil.example/', 'http://[', '*', '/\\evil.example'])
       expect([target, await status(target)]).toEqual([target, 404])
-    expect(pagesFixture.log.filter((line) => line.includes('a page could not be made'))).toEqual([])
+    expect(pagesFixture.log.filter((line) => line.includes('a page could not be rendered'))).toEqual([])
   }, 120_000)
 
   test('with another spelling or extra parameters makes no entry', async () => {

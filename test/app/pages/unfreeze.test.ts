@@ -89,7 +89,7 @@ test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
   'a branch that has no stop reaches neither git nor GitHub: %j',
   async (branch) => {
     const { why, ended, fetched } = await pressResume(roleConfig, answerWithRole('maintain'), branch)
-    expect(why).toBe('This stop had ended already.')
+    expect(why).toBe('This freeze has already ended.')
     expect([ended, fetched]).toEqual([[], []])
   },
 )

@@ -29,11 +29,11 @@ test('what is wrong is said without the place of the file, its content and the p
   const file = join(folder, 'other.key')
   const open = openKeyFile(file, 'guessed')
   await expect(open()).rejects.toMatchObject({
-    message: 'the key that signs images cannot be used: ENOENT',
+    message: 'the image signing key cannot be used: ENOENT',
     retryable: true,
   })
   writeFileSync(file, cosignPrivateKey)
   await expect(open()).rejects.toMatchObject({
-    message: 'the key that signs images cannot be used: the password does not fit the key',
+    message: 'the image signing key cannot be used: the password does not fit the key',
   })
 })

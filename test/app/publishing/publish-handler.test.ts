@@ -549,7 +549,7 @@ describe('removing old images', () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: old, why: 'the registry does not delete images' }],
+      kept: [{ digest: old, why: 'the registry does not support deleting images' }],
     })
   })
 })

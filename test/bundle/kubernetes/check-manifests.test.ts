@@ -121,6 +121,6 @@ test('examples are held to the schema of their version, and those of other bundl
     files: { 'manifests/crd.yaml': { ...definition, spec: { ...definition.spec, versions } } },
   })
   expect(checkExamples(files).map(({ data }) => data)).toEqual([
-    { example: 'Foo x', problem: 'spec lacks "a", which the schema requires' },
+    { example: 'Foo x', problem: 'spec does not set "a", which the schema requires' },
   ])
 })

@@ -110,7 +110,7 @@ describe('a bundle with a release configuration', () => {
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
     expect(text.join('\n')).toContain('foo in v4.19, v4.20:')
     expect(text.join('\n')).toContain('1.1.0 added to channel stable, replaces 1.0.0')
-    expect(text.join('\n')).toContain('no image is built yet: not-built.invalid/foo:1.1.0')
+    expect(text.join('\n')).toContain('image not built yet: not-built.invalid/foo:1.1.0')
   })
 
   test('is shown with the name that its image will have', async () => {
@@ -120,9 +120,9 @@ describe('a bundle with a release configuration', () => {
       [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
     }
     const { text } = await projectCatalogs(filesWithBasicTemplate, after, 'quay.io/org/{package}:v{version}')
-    expect(text.at(-1)).toBe('  the image that is to come: quay.io/org/foo:v1.1.0')
+    expect(text.at(-1)).toBe('  expected image: quay.io/org/foo:v1.1.0')
     expect((await projectCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
-      '  no image is built yet: not-built.invalid/foo:1.1.0',
+      '  image not built yet: not-built.invalid/foo:1.1.0',
     )
   })
 
@@ -200,7 +200,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
     const after = { ...before, ...bundleDirectory('1.1.0'), [releaseConfigPath]: releaseConfig('') }
     const { text, findings } = await projectCatalogs(before, after)
     expect(findings).toEqual([])
-    expect(text.join('\n')).toContain(`do not have quay.io/foo/foo@${imageDigest} yet`)
+    expect(text.join('\n')).toContain(`do not contain quay.io/foo/foo@${imageDigest} yet`)
   })
 })
 

@@ -34,7 +34,7 @@ describe('the install check', () => {
     const message = [...describeSimulatedInstalls(outcome.installSummaries ?? [])].join('\n')
     expect(message).toContain('| OLM v0 | ✅ yes |')
     expect(message).toContain('1 of 1 versions upgrade to the head')
-    expect(message).toContain('Left for a cluster')
+    expect(message).toContain('The simulation does not show whether the Operator runs')
   })
 
   test('says what a cluster would be asked to show, where the configuration wants that, and only of what installs', () => {

@@ -119,7 +119,7 @@ describe('a release', () => {
           'v4.21',
         ),
       },
-      'there is no catalog v4.21',
+      'the catalog v4.21 does not exist',
     ],
     [
       'names a template by a path',
@@ -127,7 +127,7 @@ describe('a release', () => {
         'operators/foo/1.1.0/release-config.yaml':
           'catalog_templates: [{template_name: ../../../.github/x.yaml, channels: [stable]}]\n',
       },
-      'no plain file name',
+      'a template with an invalid file name',
     ],
     [
       'maps its template to a path',
@@ -137,7 +137,7 @@ describe('a release', () => {
           '../.github',
         ),
       },
-      'catalogs without plain names',
+      'catalogs with invalid names',
     ],
     [
       'names a channel that is markup',
@@ -145,7 +145,7 @@ describe('a release', () => {
         'operators/foo/1.1.0/release-config.yaml':
           'catalog_templates: [{template_name: basic.yaml, channels: ["a b"]}]\n',
       },
-      'no plain names',
+      'channels or bundles with invalid names',
     ],
     ['has a catalog in two files', { 'catalogs/v4.20/foo/more.yaml': '---\n' }, 'several files'],
     [

@@ -1,4 +1,4 @@
-// A repository and its mirror, for looks at pull requests by processes of their own.
+// A repository and its mirror, for evaluating pull requests in separate processes.
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/change/ids.ts'
 import type { PullSnapshot } from '../../../src/change/snapshot.ts'

@@ -222,7 +222,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     api: { merge: "You're not authorized to push to this branch." },
     bot: {
       ends: 'waits',
-      textPatterns: [/not authorized|may not push|allowed to push|can push|restrict|on a list/i],
+      textPatterns: [/not authorized|may not push|allowed to push|can push|restrict|listed users/i],
       fix: createClassicProtection({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
       then: expectMergedBy('push'),
     },

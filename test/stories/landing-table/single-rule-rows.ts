@@ -335,7 +335,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     bot: {
       ends: 'waits',
       textPatterns: [
-        /bypass|Cannot update this protected ref|may not (push|update)|update rule|restrict|on a list/i,
+        /bypass|Cannot update this protected ref|may not (push|update)|update rule|restrict|listed users/i,
       ],
       fix: (it) => {
         removeAllRulesets(it)

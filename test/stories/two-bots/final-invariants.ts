@@ -45,7 +45,7 @@ function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoB
     faults.push(`${name} says "${headline}", merged: ${isMerged}`)
   if (sha !== undefined && !(comments[0]?.body ?? '').includes(sha.slice(0, 7)))
     faults.push(`${name} does not say that it was merged as ${sha.slice(0, 7)}`)
-  if (/failed; it retries|being published|not published/.test(headline))
+  if (/hit an internal error|publishing the catalog image|not published/.test(headline))
     faults.push(`${name} says "${headline}"`)
 
   const shas = new Set([pull.headSha, ...goodHeads])

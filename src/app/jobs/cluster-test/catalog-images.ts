@@ -43,7 +43,7 @@ async function findImagesOfCatalog(
   { app, forge, repository }: JobContext<StateStore>,
 ): Promise<ClusterTestImages | 'coming'> {
   if (own.length === 0)
-    return { why: 'OLM v1 takes catalogs from images, and the configuration has no previews of this one' }
+    return { why: 'OLM v1 loads catalogs from images, and the configuration does not enable previews for this catalog' }
   const made = await app.store.readState(builtPreviewState, forge.repository, String(pull))
   const previewRequest = await app.store.readState(previewRequestState, forge.repository, String(pull))
   let isOver = false
@@ -79,7 +79,7 @@ async function findImagesOfCatalog(
   return isComing
     ? 'coming'
     : {
-        why: 'OLM v1 takes catalogs from images, and there is no preview of this commit: ask with /preview, then with /test-install',
+        why: 'OLM v1 loads catalogs from images, and this commit has no preview image; comment /preview, and then /test-install',
       }
 }
 

@@ -55,7 +55,7 @@ export async function runClusterTests(
   if (request === undefined || request.isOver || made.key === request.key) return
   const prepared = await app.clusterTests.order({ kind: 'prepare', github: forge.repository, installation })
   if (prepared.kind !== 'prepared') {
-    const why = 'why' in prepared ? prepared.why : 'the cluster was not prepared'
+    const why = 'why' in prepared ? prepared.why : 'the test cluster could not be prepared'
     await publishClusterTestCheck(request, [{ kind: 'not-tried', what: 'this change', why }], ctx)
     await app.store.writeState(
       clusterTestRunState,
@@ -166,7 +166,7 @@ async function runAllTests(
           {
             kind: 'not-tried',
             what: 'this commit',
-            why: 'there is a newer one, or the pull request was closed',
+            why: 'the pull request has a newer commit or was closed',
           },
         ],
         ctx,
@@ -218,13 +218,13 @@ async function runOneTest(
 }
 
 const noPreviewImage = {
-  why: 'OLM v1 takes catalogs from images, and the preview of this commit was not there in time',
+  why: 'OLM v1 loads catalogs from images, and the preview image for this commit was not ready in time',
 }
 
 function toClusterTestView({ trial }: RequestedTest, answer: ClusterTestWorkerResponse): ClusterTestView {
   if (answer.kind === 'tried') return { kind: 'tried', report: answer.report }
   const label = `${trial.package}, channel ${trial.channel}, ${trial.target}`
-  return { kind: 'not-tried', what: label, why: 'why' in answer ? answer.why : 'it was not tried' }
+  return { kind: 'not-tried', what: label, why: 'why' in answer ? answer.why : 'the install test did not run' }
 }
 
 async function publishClusterTestCheck(
@@ -240,6 +240,6 @@ async function publishClusterTestCheck(
     })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, head }, 'GitHub refused the check that tells of trials on a cluster')
+    app.log.warn({ err: error, head }, 'GitHub rejected the check run for cluster install tests')
   }
 }

@@ -29,7 +29,7 @@ export async function loadPublishInputs({
   if (tip === undefined) return undefined
   const { config, findings } = await readConfig(repository, tip.tree)
   if (findings.length > 0) {
-    app.log.warn({ repository: forge.repository }, 'the configuration is unreadable: nothing is published')
+    app.log.warn({ repository: forge.repository }, 'the configuration is invalid, so nothing is published')
     return undefined
   }
   if (config.publish.length === 0) return { plan: { publications: [], problems: [] }, tips: new Map() }

@@ -46,15 +46,15 @@ export function planPublications(
     const image = normalizeImageRepository(repository)
     const layout = layouts.get(branch)
     if (image === undefined) {
-      addProblem(`${repository} is not the name of an image repository`)
+      addProblem(`${repository} is not a valid image repository name`)
       continue
     }
     if (layout === undefined) {
-      addProblem(`there is no branch ${branch}, or the configuration does not name it under branches`)
+      addProblem(`branch ${branch} does not exist or is not listed under branches in the configuration`)
       continue
     }
     const catalogs = layout.catalogs.filter((catalog) => isSelectedByGlob(catalog, glob))
-    if (catalogs.length === 0) addProblem(`there is no catalog at ${glob}`)
+    if (catalogs.length === 0) addProblem(`no catalog matches ${glob}`)
     for (const catalog of catalogs) {
       const made = createPublication({ ...entry, branch }, catalog, image)
       if (typeof made === 'string') addProblem(made, catalog.root)
@@ -77,9 +77,9 @@ function createPublication(
   const tags = entry.tags.map((tag) => fill(tag))
   const environment = fill(entry.environment)
   for (const text of [...tags, environment])
-    if (text === undefined) return 'a tag names {version}, and the layout does not tell the version'
+    if (text === undefined) return 'a tag or environment uses {version}, but the catalog layout does not define a version'
   const wrong = tags.find((tag) => !isValidTag(tag ?? ''))
-  if (wrong !== undefined) return `${wrong} is not a tag`
+  if (wrong !== undefined) return `${wrong} is not a valid tag`
   const { base, platforms, cache, compression, format } = entry
   return {
     id: `${entry.branch} ${catalog.root} ${image}:${tags[0]}`,
@@ -111,7 +111,7 @@ function removeTagConflicts(planned: readonly Publication[], problems: PlanProbl
       root: catalog.root,
       image,
       tags,
-      why: 'another catalog of the configuration has the same image and tag',
+      why: 'another catalog in the configuration uses the same image and tag',
     })
   return { publications: planned.filter((one) => !clashing.has(one)), problems }
 }

@@ -79,7 +79,7 @@ export function toFailureViews(
           : []
       if (strayed === undefined) return failed
       const { tag, to } = strayed
-      const why = to === null ? 'the tag was removed' : `the tag names ${to} now`
+      const why = to === null ? 'the tag was removed' : `the tag now points to ${to}`
       return [...failed, { ...about, tags: [tag], since: formatMinute(strayed.since), why, kind: 'moved' }]
     }),
   ]

@@ -192,7 +192,7 @@ async function publishPreviewCheck(
     await forge.perform({ kind: 'put-check', head, run })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, head }, 'GitHub refused the check that tells of preview images')
+    app.log.warn({ err: error, head }, 'GitHub rejected the check run for preview images')
   }
   return digest
 }

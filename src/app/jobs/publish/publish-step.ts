@@ -283,7 +283,7 @@ async function recordFailure(
 ): Promise<PublicationState> {
   const { ctx, tip, key } = step
   const { app } = ctx
-  const why = 'why' in answer ? answer.why : `the publishing process answered ${answer.kind}`
+  const why = 'why' in answer ? answer.why : `the publishing process returned the result ${answer.kind}`
   const retryable = answer.kind === 'failed' && answer.retryable
   const known = state.failure?.key === key ? state.failure : undefined
   const attempts = (known?.attempts ?? 0) + 1
@@ -295,7 +295,7 @@ async function recordFailure(
     : maxRetryDelayMs
   const now = app.clock.now()
   app.metrics.published.inc({ outcome: answer.kind === 'refused' ? 'refused' : 'failed' })
-  app.log.warn({ image: step.publication.image, why, attempts }, 'a catalog is merged and not published')
+  app.log.warn({ image: step.publication.image, why, attempts }, 'a merged catalog could not be published')
   return writePublicationState(step, {
     ...state,
     failure: {

@@ -31,7 +31,7 @@ export async function removeOldImages(
     }
     const removed = new Set(answer.gone)
     if (answer.kept.length > 0)
-      app.log.info({ image: publication.image, kept: answer.kept }, 'old images that have to stay')
+      app.log.info({ image: publication.image, kept: answer.kept }, 'some old images were not removed')
     await app.store.writeState(
       publicationStates,
       forge.repository,

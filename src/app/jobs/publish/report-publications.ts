@@ -44,7 +44,7 @@ type PublicationReportContext = JobContext<JobQueue & StateStore & MergeRecords 
 
 const noShownPublications: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
 const deploymentRejectedNote =
-  'GitHub refused the record of the deployment: the App lacks the permission "deployments: write", or the environment is protected. The image is published all the same.'
+  'GitHub rejected the deployment record because the App lacks the "deployments: write" permission or the environment is protected. The image was still published.'
 
 /** Reports on a commit that its image build started or was superseded. */
 export async function reportBuildProgress(
@@ -129,7 +129,7 @@ async function reportDeployments(
       deployments[id] = digest
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
-      app.log.warn({ err: error, environment }, 'GitHub refused the record of a deployment')
+      app.log.warn({ err: error, environment }, 'GitHub rejected a deployment record')
       deployments[id] = `${digest} refused`
       rejectedIds.add(id)
     }
@@ -171,7 +171,7 @@ async function publishImageCheck(
     if (!isShown) await forge.perform({ kind: 'put-check', head: commit, run })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, commit }, 'GitHub refused the check that tells of an image')
+    app.log.warn({ err: error, commit }, 'GitHub rejected the check run for a published image')
   }
 }
 
@@ -243,7 +243,7 @@ async function reportToPull(
     await publishImageCheck(merge.commit, views, [], ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    ctx.app.log.warn({ err: error, pull }, 'GitHub refused the words about a merged pull request')
+    ctx.app.log.warn({ err: error, pull }, 'GitHub rejected the comment on a merged pull request')
   }
 }
 
@@ -272,7 +272,7 @@ async function answerRollbacks(
       await forge.perform({ kind: 'say-on-issue', issue: rollbackRequest.pull, marker, body })
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
-      app.log.warn({ err: error, pull: rollbackRequest.pull }, 'GitHub refused the answer to /rollback')
+      app.log.warn({ err: error, pull: rollbackRequest.pull }, 'GitHub rejected the reply to /rollback')
     }
     answers[id] = rollbackRequest.comment
   }

@@ -34,24 +34,24 @@ export function findRollbackTarget(
   candidates: readonly RollbackCandidate[],
 ): RollbackTarget {
   const [first, second, ...more] = argument.split(/[ \t]+/).filter((part) => part !== '')
-  if (more.length > 0) return unclearTarget('write /rollback TAG, or /rollback TAG DIGEST')
+  if (more.length > 0) return unclearTarget('use /rollback TAG or /rollback TAG DIGEST')
   if (candidates.length === 0) return unclearTarget('no image is published from this branch')
   const named = candidates.filter(
     ({ publication: { image, tags } }) =>
       first !== undefined && (tags.includes(first) || tags.some((tag) => `${image}:${tag}` === first)),
   )
   if (first === undefined && candidates.length > 1)
-    return unclearTarget(`several images are published from this branch: write /rollback TAG`)
-  if (named.length > 1) return unclearTarget(`several images have the tag ${first}: write IMAGE:TAG`)
+    return unclearTarget(`several images are published from this branch; use /rollback TAG`)
+  if (named.length > 1) return unclearTarget(`several images have the tag ${first}; use IMAGE:TAG`)
   const wanted = named.length === 1 || first === undefined ? second : first
   if (named.length === 0 && second !== undefined)
-    return unclearTarget(`no image is published under the tag ${first}`)
+    return unclearTarget(`no published image has the tag ${first}`)
   const among = named.length === 1 ? named : candidates
   if (wanted === undefined) {
     const [only] = among
     const before = only && findPreviousImage(only.state)
     return only === undefined || before === undefined
-      ? unclearTarget('there is no image before the present one')
+      ? unclearTarget('no earlier image is available')
       : toRollbackTarget(only, before.digest)
   }
   const found = among.flatMap((candidate) => {
@@ -62,9 +62,9 @@ export function findRollbackTarget(
     return image === undefined ? [] : [toRollbackTarget(candidate, image.digest)]
   })
   const [only, ...others] = found
-  if (only === undefined) return unclearTarget(`the bot published no image ${wanted} there`)
+  if (only === undefined) return unclearTarget(`catalog-bot has not published image ${wanted} there`)
   return others.length > 0
-    ? unclearTarget(`several images are meant by ${wanted}: write the tag first`)
+    ? unclearTarget(`${wanted} matches several images; specify the tag first`)
     : only
 }
 
@@ -116,6 +116,6 @@ export async function executeRollback(
   const request = { comment: record.comment, pull, login: record.login, digest }
   await app.store.writeState(rollbackRequestState, repository, new Map([[publication.id, request]]))
   await app.store.enqueue({ kind: 'publish', installation, repository })
-  app.log.info({ image: publication.image, digest, login: record.login }, 'a maintainer rolls an image back')
+  app.log.info({ image: publication.image, digest, login: record.login }, 'a maintainer requested an image rollback')
   return { ...decision, record: withRollback({ words, image: publication.image, tag, digest }) }
 }

@@ -57,7 +57,7 @@ export async function updatePublishIssue(
     await saveIssue({ ...known, digest })
     app.log.warn(
       { err: error, failures: failures.length },
-      'GitHub refused the issue about catalogs that are not published: issues are disabled, or the App lacks "issues: write"',
+      'GitHub rejected the issue about unpublished catalogs because issues are disabled or the App lacks the "issues: write" permission',
     )
   }
 }

@@ -54,7 +54,7 @@ export async function advanceRelease(
   const branch = releaseBranchName(entry)
   const own = await forge.findOwnPull(branch, base.branch)
   if (own !== undefined && own.state !== 'open') {
-    app.log.info({ branch, pull: own.pull, state: own.state }, 'a release is over')
+    app.log.info({ branch, pull: own.pull, state: own.state }, 'a bundle release pull request is no longer open')
     return undefined
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
@@ -84,7 +84,7 @@ async function applyComputedRelease(
     case 'unwanted':
       // The base has the content already, or the release is no longer wanted.
       if (own !== undefined) await forge.perform({ kind: 'close-own-pull', pull: own.pull })
-      app.log.info({ bundle: releaseBranchName(entry), standing: computed }, 'a bundle is not to be released')
+      app.log.info({ bundle: releaseBranchName(entry), standing: computed }, 'a bundle does not need to be released')
       return undefined
     case 'refused': {
       // An open pull request reports its problems through its checks.
@@ -125,7 +125,7 @@ async function openOrUpdatePull(
     return markTipEvaluated(opened, base)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    ctx.app.log.warn({ err: error, branch: releaseBranchName(entry) }, 'GitHub refused a release')
+    ctx.app.log.warn({ err: error, branch: releaseBranchName(entry) }, 'GitHub rejected a bundle release')
     const rejected = markTipEvaluated(latest, base)
     // An open pull request reports through its checks that it is outdated.
     return own === undefined
@@ -167,7 +167,7 @@ async function resolveReleaseImage(step: ReleaseStep, ctx: ReleaseContext): Prom
   if (image === undefined)
     return reportReleaseOnce(
       { ...entry, seen: base.tip, again: app.clock.now() + maxRetryDelayMs },
-      { kind: 'refused', why: 'no image can have the names of its directories' },
+      { kind: 'refused', why: 'its directory names cannot be used in an image name' },
       step,
       ctx,
     )
@@ -213,7 +213,7 @@ async function reportReleaseOnce(
   const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
   if (entry.told.includes(key) || entry.told.length >= maxReports) return entry
   const message = renderReleaseProblem(entry, news)
-  app.log.warn({ bundle: releaseBranchName(entry), news }, 'a bundle is not released')
+  app.log.warn({ bundle: releaseBranchName(entry), news }, 'a bundle could not be released')
   try {
     const pull = await resolveMergedPull(entry, base, ctx)
     if (pull === undefined)
@@ -224,7 +224,7 @@ async function reportReleaseOnce(
     }
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, commit: entry.commit }, 'GitHub refused to be told of a release')
+    app.log.warn({ err: error, commit: entry.commit }, 'GitHub rejected the report about a bundle release')
   }
   return { ...entry, told: [...entry.told, key] }
 }

@@ -47,7 +47,7 @@ export async function openRelease(
   let next = entry
   if (entry.digest !== digest || entry.head === undefined) {
     const from = own?.head ?? (await fetchBranchTip(branch, repository))
-    if (!isOwnBranch(from, entry)) throw new ForgeError('rejected', `the branch ${branch} is somebody else's`)
+    if (!isOwnBranch(from, entry)) throw new ForgeError('rejected', `the branch ${branch} was not created by catalog-bot`)
     const { commit: head } = await forge.perform({
       kind: 'write-commit',
       parents: from === undefined ? [base.tip] : [from, base.tip],
@@ -55,7 +55,7 @@ export async function openRelease(
       files: release.files,
       message: formatReleaseCommitMessage(view),
     })
-    if (head === undefined) throw new Error('GitHub names no commit')
+    if (head === undefined) throw new Error('GitHub did not return a commit')
     triggerCrashPoint('release-committed')
     const { from: _, ...rest } = entry
     next = { ...rest, head, digest, ...(from !== undefined && { from }) }

@@ -115,7 +115,7 @@ async function addMergedBundles(
   const { app, repository } = ctx
   const merged = await findMergedBundles(state.seen, tip, repository)
   if (merged === 'too-many') {
-    app.log.warn({ from: state.seen, tip }, 'more bundle directories came at once than are released')
+    app.log.warn({ from: state.seen, tip }, 'too many bundle directories were merged at once, so none of them are released')
     return { ...state, seen: tip }
   }
   const now = app.clock.now()

@@ -13,11 +13,11 @@ export const duplicateBundle = defineRule<BundleRuleData>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A bundle is declared once in its package',
+  title: 'Each bundle is declared only once in its package',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} is declared again`,
-    why: 'Two bundles of one name cannot be told apart, even when they are identical.',
-    fix: 'Keep one of the olm.bundle blobs, or give the other its own name.',
+    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} is declared more than once`,
+    why: 'opm cannot distinguish two bundles with the same name, even if they are identical.',
+    fix: 'Keep one of the olm.bundle blobs, or rename one of the bundles.',
   }),
 })
 
@@ -28,11 +28,11 @@ export const invalidProperty = defineRule<BundleRuleData & { index: number; type
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Properties of known types have the shape of their type',
+  title: 'The value of each property matches its type',
   format: (data) => ({
-    what: `property ${data.index} (${quote(data.type)}) of bundle ${quote(data.bundle)} cannot be read: ${data.error}`,
-    why: 'OLM decides by properties what a bundle is, provides and needs.',
-    fix: 'Correct the value. Texts that look like numbers or booleans need quotes, such as `"4.10"` or `"yes"`.',
+    what: `property ${data.index} (${quote(data.type)}) of bundle ${quote(data.bundle)} cannot be parsed: ${data.error}`,
+    why: 'OLM uses properties to determine what a bundle provides and requires.',
+    fix: 'Correct the value. Put strings that look like numbers or booleans in quotes, such as `"4.10"` or `"yes"`.',
   }),
 })
 
@@ -46,8 +46,8 @@ export const notOnePackageProperty = defineRule<BundleRuleData & { found: number
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
     what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has ${data.found} olm.package properties`,
-    why: "The property states the bundle's version; without exactly one the version is unknown.",
-    fix: 'Keep one property of type `olm.package` with `packageName` and `version`.',
+    why: "This property specifies the bundle's version. Without exactly one, the version is unknown.",
+    fix: 'Keep exactly one `olm.package` property, with `packageName` and `version`.',
   }),
 })
 
@@ -58,11 +58,11 @@ export const packageMismatch = defineRule<BundleRuleData & { packageName: string
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: "A bundle's olm.package property names the bundle's package",
+  title: "The olm.package property of a bundle names the bundle's package",
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} belongs to package ${quote(data.package)}, but its olm.package property says ${quote(data.packageName)}`,
-    why: 'The bundle would be one package in the catalog and another on the cluster.',
-    fix: 'Make `package:` and the `packageName` of the property the same.',
+    what: `bundle ${quote(data.bundle)} belongs to package ${quote(data.package)}, but its olm.package property names ${quote(data.packageName)}`,
+    why: 'The catalog lists the bundle in one package, but OLM resolves it as part of the other.',
+    fix: 'Use the same name in `package:` and in the `packageName` of the property.',
   }),
 })
 
@@ -73,11 +73,11 @@ export const invalidPullSpec = defineRule<BundleRuleData & { field: string; imag
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Image references can be read',
+  title: 'Image references are valid',
   format: (data) => ({
-    what: `${data.field} of bundle ${quote(data.bundle)} is not an image reference: ${quote(data.image)} (${data.error})`,
-    why: 'An image that cannot be named cannot be pulled.',
-    fix: 'Write host/repository:tag or, better, host/repository@sha256:digest; no scheme, no blanks, no variables.',
+    what: `${data.field} of bundle ${quote(data.bundle)} is not a valid image reference: ${quote(data.image)} (${data.error})`,
+    why: 'An image cannot be pulled without a valid reference.',
+    fix: 'Use host/repository@sha256:digest (preferred) or host/repository:tag. Remove any scheme, whitespace, or variables.',
   }),
 })
 
@@ -90,9 +90,9 @@ export const invalidVersion = defineRule<BundleRuleData & { version: string; err
   fixed: true,
   title: "A bundle's version is a semantic version",
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} has version ${quote(data.version)}, which is none: ${data.error}`,
-    why: 'Upgrades, ranges and dependencies compare versions.',
-    fix: 'Write three numbers without `v` and without leading zeros, such as `1.4.2` or `1.5.0-rc.1`.',
+    what: `bundle ${quote(data.bundle)} has invalid version ${quote(data.version)}: ${data.error}`,
+    why: 'OLM compares versions to choose upgrades and to match version ranges and dependencies.',
+    fix: 'Use three numbers without a leading `v` or leading zeros, such as `1.4.2` or `1.5.0-rc.1`.',
   }),
 })
 
@@ -103,11 +103,11 @@ export const invalidRelease = defineRule<BundleRuleData & { release: string; err
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: "A bundle's release is a list of identifiers",
+  title: "A bundle's release is valid",
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} has release ${quote(data.release)}, which is none: ${data.error}`,
-    why: 'The release orders the builds of one version.',
-    fix: 'Use at most 20 characters: letters, digits and `-` between dots, numbers without leading zeros.',
+    what: `bundle ${quote(data.bundle)} has invalid release ${quote(data.release)}: ${data.error}`,
+    why: 'The release orders bundles of the same version.',
+    fix: 'Use up to 20 letters, digits, and `-`, with dots between identifiers. Remove leading zeros from numeric identifiers.',
   }),
 })
 
@@ -120,9 +120,9 @@ export const bundleInNoChannel = defineRule<BundleRuleData>({
   fixed: true,
   title: 'Every bundle is in a channel',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} is in no channel of package ${quote(data.package)}`,
-    why: 'A bundle outside all channels can neither be installed nor upgraded to.',
-    fix: 'Add an entry for it to a channel, or remove the bundle.',
+    what: `bundle ${quote(data.bundle)} is not in any channel of package ${quote(data.package)}`,
+    why: 'Users can install or upgrade to a bundle only through a channel.',
+    fix: 'Add an entry for the bundle to a channel, or remove the bundle.',
   }),
 })
 
@@ -133,11 +133,11 @@ export const nameNotNormalized = defineRule<BundleRuleData & { wanted: string }>
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A bundle with a release is named after package, version and release',
+  title: 'A bundle with a release is named after its package, version, and release',
   format: (data) => ({
     what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} must be named ${quote(data.wanted)}`,
-    why: 'With a release, name, version and release must tell the same.',
-    fix: 'Rename the bundle (and its channel entries), or correct version and release.',
+    why: 'Bundles of the same version differ in their release, so opm requires the release in the name.',
+    fix: 'Rename the bundle and its channel entries, or correct the version and release.',
   }),
 })
 
@@ -150,8 +150,8 @@ export const bundleWithoutImage = defineRule<BundleRuleData>({
   fixed: true,
   title: 'A bundle has an image',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has no image and carries no manifests`,
-    why: "The image holds the bundle's manifests: without it there is nothing to install.",
+    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has no image and no manifests`,
+    why: "The image contains the bundle's manifests. Without it, there is nothing to install.",
     fix: 'Set `image:` to the bundle image.',
   }),
 })
@@ -166,7 +166,7 @@ export const releaseWithBuildMetadata = defineRule<BundleRuleData & { version: s
   title: 'A version with a release has no build metadata',
   format: (data) => ({
     what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has both build metadata (${data.version}) and a release (${data.release})`,
-    why: 'Both tell builds of one version apart, and would contradict each other.',
-    fix: 'Move what follows `+` into the release, or drop the release.',
+    why: 'Both distinguish builds of the same version, so they could contradict each other.',
+    fix: 'Move the part after `+` to the release, or remove the release.',
   }),
 })

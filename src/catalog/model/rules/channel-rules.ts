@@ -14,11 +14,11 @@ export const unknownPackage = defineRule<{ package: string; object: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Channels, bundles and deprecations belong to a package of the catalog',
+  title: 'Channels, bundles, and deprecations belong to a package in the catalog',
   format: (data) => ({
     what: `${data.object} belongs to package ${quote(data.package)}, which this catalog does not declare`,
-    why: 'Without its olm.package blob a package cannot be served.',
-    fix: `Add the olm.package blob, or correct \`package:\` (names are case-sensitive).`,
+    why: 'A package cannot be served without its olm.package blob.',
+    fix: `Add the olm.package blob, or correct \`package:\`. Names are case-sensitive.`,
   }),
 })
 
@@ -29,11 +29,11 @@ export const missingPackage = defineRule<{ object: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Channels, bundles and deprecations name their package',
+  title: 'Channels, bundles, and deprecations specify their package',
   format: (data) => ({
-    what: `${data.object} names no package`,
-    why: 'Every channel, bundle and deprecation belongs to exactly one package.',
-    fix: 'Add `package:` with the name of its package.',
+    what: `${data.object} does not specify a package`,
+    why: 'Every channel, bundle, and deprecation belongs to exactly one package.',
+    fix: 'Add `package:` with the package name.',
   }),
 })
 
@@ -47,7 +47,7 @@ export const namelessChannel = defineRule<{ package: string }>({
   title: 'Every channel has a name',
   format: (data) => ({
     what: `a channel of package ${quote(data.package)} has no name`,
-    why: 'Subscriptions follow a channel by its name.',
+    why: 'Subscriptions refer to a channel by name.',
     fix: 'Add `name:` with the channel name.',
   }),
 })
@@ -59,11 +59,11 @@ export const duplicateChannel = defineRule<ChannelRuleData>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A channel is declared once in its package',
+  title: 'Each channel is declared only once in its package',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} is declared again`,
-    why: 'A channel is one blob with all its entries; two blobs are not merged.',
-    fix: 'Join the entries in one olm.channel blob.',
+    what: `channel ${quote(data.channel)} of package ${quote(data.package)} is declared more than once`,
+    why: 'One blob contains all entries of a channel. opm does not merge two blobs.',
+    fix: 'Combine the entries in one olm.channel blob.',
   }),
 })
 
@@ -74,11 +74,11 @@ export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A bundle stands once in a channel',
+  title: 'Each bundle is listed only once in a channel',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} lists ${quote(data.entry)} again`,
-    why: 'An entry holds all upgrade edges of its bundle in that channel.',
-    fix: 'Join the edges in one entry and remove the other.',
+    what: `channel ${quote(data.channel)} of package ${quote(data.package)} lists ${quote(data.entry)} more than once`,
+    why: 'One entry contains all upgrade edges of a bundle in the channel.',
+    fix: 'Combine the edges in one entry and remove the other.',
   }),
 })
 
@@ -89,10 +89,10 @@ export const entryWithoutBundle = defineRule<ChannelRuleData & { entry: string }
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every channel entry has its bundle in the catalog',
+  title: 'Every channel entry refers to a bundle in the catalog',
   format: (data) => ({
     what: `channel ${quote(data.channel)} of package ${quote(data.package)} lists ${quote(data.entry)}, but the catalog has no such bundle`,
-    why: 'OLM could choose the entry and would then find nothing to install.',
+    why: 'OLM could choose the entry, but would find nothing to install.',
     fix: 'Add the olm.bundle blob, correct the name, or remove the entry.',
   }),
 })
@@ -107,8 +107,8 @@ export const emptyChannel = defineRule<ChannelRuleData>({
   title: 'A channel has at least one entry',
   format: (data) => ({
     what: `channel ${quote(data.channel)} of package ${quote(data.package)} has no entries`,
-    why: 'There is nothing to install from it.',
-    fix: 'Add entries (is the field spelt `entries:`?), or remove the channel.',
+    why: 'A subscription to the channel would find nothing to install.',
+    fix: 'Add entries, or remove the channel. If the channel has entries, make sure that the field is spelled `entries:`.',
   }),
 })
 
@@ -121,9 +121,9 @@ export const noHead = defineRule<ChannelRuleData>({
   fixed: true,
   title: 'A channel has a head',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} has no head: every entry is replaced or skipped by another`,
+    what: `channel ${quote(data.channel)} of package ${quote(data.package)} has no head because every entry is replaced or skipped by another`,
     why: 'The head is the version that new installations get.',
-    fix: 'Remove the edge that points at the newest version: its name must be in no `replaces` and in no `skips`.',
+    fix: 'Remove the edge to the newest version. Its name must not appear in any `replaces` or `skips`.',
   }),
 })
 
@@ -137,8 +137,8 @@ export const severalHeads = defineRule<ChannelRuleData & { heads: readonly strin
   title: 'A channel has one head',
   format: (data) => ({
     what: `channel ${quote(data.channel)} of package ${quote(data.package)} has ${data.heads.length} heads: ${data.heads.map(quote).join(', ')}`,
-    why: 'The head is the one version that new installations get; it must be the only entry that nothing replaces or skips.',
-    fix: 'Let the newest entry replace or skip the others, directly or through the entries between.',
+    why: 'The head is the version that new installations get, so only one entry can remain that is not replaced or skipped.',
+    fix: 'Make the newest entry replace or skip the others, directly or through intermediate entries.',
   }),
 })
 
@@ -149,10 +149,10 @@ export const replacesCycle = defineRule<ChannelRuleData & { cycle: readonly stri
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Upgrades do not run in a circle',
+  title: 'Upgrades do not form a cycle',
   format: (data) => ({
-    what: `in channel ${quote(data.channel)} of package ${quote(data.package)} \`replaces\` runs in a circle: ${data.cycle.map(quote).join(' replaces ')}`,
-    why: 'Upgrades along the circle would never end.',
+    what: `in channel ${quote(data.channel)} of package ${quote(data.package)}, \`replaces\` forms a cycle: ${data.cycle.map(quote).join(' replaces ')}`,
+    why: 'Upgrades along the cycle would never end.',
     fix: 'Remove the `replaces` that points from an older version to a newer one.',
   }),
 })
@@ -166,9 +166,9 @@ export const strandedBundle = defineRule<ChannelRuleData & { entry: string }>({
   fixed: true,
   title: 'Every entry can be upgraded to the head',
   format: (data) => ({
-    what: `${quote(data.entry)} is stranded in channel ${quote(data.channel)} of package ${quote(data.package)}: no chain of \`replaces\` leads from the head to it, and nothing skips it`,
-    why: 'Who has it installed gets no upgrade. The chain ends at an entry that is skipped, so edges below that do not count.',
-    fix: 'Let a newer entry replace it, or name it in the `skips` of one.',
+    what: `${quote(data.entry)} is stranded in channel ${quote(data.channel)} of package ${quote(data.package)}: no chain of \`replaces\` leads from the head to it, and no entry skips it`,
+    why: 'Users of this version cannot upgrade. opm follows `replaces` from the head only until it reaches a skipped entry.',
+    fix: 'Make a newer entry replace it, or add it to the `skips` of a newer entry.',
   }),
 })
 
@@ -182,8 +182,8 @@ export const namelessEntry = defineRule<ChannelRuleData>({
   title: 'Every channel entry names a bundle',
   format: (data) => ({
     what: `an entry of channel ${quote(data.channel)} of package ${quote(data.package)} has no name`,
-    why: 'An entry stands for the bundle that it names.',
-    fix: 'Add `name:` with the name of the bundle.',
+    why: 'An entry refers to its bundle by name.',
+    fix: 'Add `name:` with the bundle name.',
   }),
 })
 
@@ -194,11 +194,11 @@ export const emptySkip = defineRule<ChannelRuleData & { entry: string; index: nu
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every element of skips names a bundle',
+  title: 'Every item in skips names a bundle',
   format: (data) => ({
     what: `skips[${data.index}] of entry ${quote(data.entry)} in channel ${quote(data.channel)} of package ${quote(data.package)} is empty`,
-    why: 'An empty name skips nothing.',
-    fix: 'Remove the empty element, or name the bundle that is skipped.',
+    why: 'An empty name does not skip any bundle.',
+    fix: 'Remove the empty item, or replace it with the name of the bundle to skip.',
   }),
 })
 
@@ -211,10 +211,10 @@ export const invalidSkipRange = defineRule<
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A skipRange is a version range',
+  title: 'A skipRange is a valid version range',
   format: (data) => ({
-    what: `skipRange ${quote(data.skipRange)} of entry ${quote(data.entry)} in channel ${quote(data.channel)} of package ${quote(data.package)} cannot be read: ${data.error}`,
-    why: 'A range that cannot be read offers no upgrade to anybody.',
-    fix: 'Write comparisons of full versions, such as `>=1.0.0 <1.4.2` (no commas, no `^` or `~`).',
+    what: `skipRange ${quote(data.skipRange)} of entry ${quote(data.entry)} in channel ${quote(data.channel)} of package ${quote(data.package)} cannot be parsed: ${data.error}`,
+    why: 'OLM cannot offer upgrades based on a range that it cannot parse.',
+    fix: 'Use comparisons with full versions, such as `>=1.0.0 <1.4.2`. Commas, `^`, and `~` are not supported.',
   }),
 })

@@ -8,11 +8,11 @@ export const severalDeprecations = defineRule<{ package: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A package has one olm.deprecations blob',
+  title: 'A package has at most one olm.deprecations blob',
   format: (data) => ({
     what: `package ${quote(data.package)} has a second olm.deprecations blob`,
-    why: 'All deprecations of a package belong in one blob; two are not merged.',
-    fix: 'Join the entries in one olm.deprecations blob.',
+    why: 'One blob contains all deprecations of a package. opm does not merge two blobs.',
+    fix: 'Combine the entries in one olm.deprecations blob.',
   }),
 })
 
@@ -23,11 +23,11 @@ export const deprecationWithoutSchema = defineRule<{ package: string; index: num
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A deprecation says what kind of thing it deprecates',
+  title: 'A deprecation specifies the schema of the deprecated object',
   format: (data) => ({
     what: `deprecation ${data.index} of package ${quote(data.package)} has no reference schema`,
-    why: 'The schema tells whether a package, a channel or a bundle is deprecated.',
-    fix: 'Set `reference.schema:` to olm.package, olm.channel or olm.bundle.',
+    why: 'The schema specifies whether a package, a channel, or a bundle is deprecated.',
+    fix: 'Set `reference.schema:` to olm.package, olm.channel, or olm.bundle.',
   }),
 })
 
@@ -38,11 +38,11 @@ export const duplicateDeprecation = defineRule<{ package: string; schema: string
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A thing is deprecated once',
+  title: 'Each object is deprecated only once',
   format: (data) => ({
-    what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)} again`,
-    why: 'Only one message can be shown for it.',
-    fix: 'Keep one of the entries.',
+    what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)} more than once`,
+    why: 'OLM can show only one message for an object.',
+    fix: 'Keep only one of the entries.',
   }),
 })
 
@@ -53,10 +53,10 @@ export const unknownDeprecatedObject = defineRule<{ package: string; schema: str
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'What is deprecated exists',
+  title: 'Every deprecated object exists',
   format: (data) => ({
     what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)}, which it does not have`,
-    why: 'A deprecation of nothing warns nobody.',
+    why: 'Users never see the message of a deprecation that does not match an object.',
     fix: 'Correct `reference.name:`, or remove the entry.',
   }),
 })
@@ -68,10 +68,10 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'The deprecation of a package names no other object',
+  title: 'The deprecation of a package does not name an object',
   format: (data) => ({
     what: `the deprecation of package ${quote(data.package)} names ${quote(data.name)}`,
-    why: 'A reference to olm.package always means the package of its blob; opm refuses any name there.',
+    why: 'A reference with schema olm.package always refers to the package of its blob, so opm rejects any name in it.',
     fix: 'Remove `reference.name:`, or correct `reference.schema:`.',
   }),
 })
@@ -83,10 +83,10 @@ export const unknownDeprecationSchema = defineRule<{ package: string; schema: st
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Only packages, channels and bundles can be deprecated',
+  title: 'Deprecations refer only to packages, channels, or bundles',
   format: (data) => ({
     what: `package ${quote(data.package)} deprecates an object of schema ${quote(data.schema)}`,
-    why: 'opm knows no such object.',
-    fix: 'Set `reference.schema:` to olm.package, olm.channel or olm.bundle.',
+    why: 'opm supports deprecations only for packages, channels, and bundles.',
+    fix: 'Set `reference.schema:` to olm.package, olm.channel, or olm.bundle.',
   }),
 })

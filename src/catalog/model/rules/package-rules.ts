@@ -11,7 +11,7 @@ export const namelessPackage = defineRule<object>({
   title: 'Every package has a name',
   format: () => ({
     what: 'this olm.package blob has no name',
-    why: 'Channels and bundles find their package by its name.',
+    why: 'Channels and bundles refer to their package by name.',
     fix: 'Add `name:` with the package name.',
   }),
 })
@@ -23,10 +23,10 @@ export const duplicatePackage = defineRule<{ package: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A package is declared once in a catalog',
+  title: 'Each package is declared only once in a catalog',
   format: (data) => ({
-    what: `package ${quote(data.package)} is declared again`,
-    why: 'A catalog has one olm.package blob for each package; opm refuses a second one, even an identical one.',
+    what: `package ${quote(data.package)} is declared more than once`,
+    why: 'opm accepts one olm.package blob for each package and rejects a second one, even if it is identical.',
     fix: 'Keep one of the olm.package blobs and remove the other.',
   }),
 })
@@ -38,11 +38,11 @@ export const invalidPackageName = defineRule<{ package: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A package name is a DNS label',
+  title: 'A package name is a valid DNS label',
   format: (data) => ({
-    what: `package name ${quote(data.package)} is not a DNS label`,
-    why: 'Package names become parts of Kubernetes object names.',
-    fix: 'Use at most 63 lower-case letters, digits and `-`, beginning and ending with a letter or digit.',
+    what: `package name ${quote(data.package)} is not a valid DNS label`,
+    why: 'Package names become part of Kubernetes object names.',
+    fix: 'Use up to 63 lowercase letters, digits, and `-`. Start and end the name with a letter or digit.',
   }),
 })
 
@@ -53,10 +53,10 @@ export const noDefaultChannel = defineRule<{ package: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A package names its default channel',
+  title: 'A package has a default channel',
   format: (data) => ({
     what: `package ${quote(data.package)} has no default channel`,
-    why: 'Who installs the Operator without choosing a channel gets the default one.',
+    why: 'Users who install the Operator without choosing a channel get the default channel.',
     fix: "Set `defaultChannel:` in the olm.package blob to one of the package's channels.",
   }),
 })
@@ -71,8 +71,8 @@ export const unknownDefaultChannel = defineRule<{ package: string; channel: stri
   title: 'The default channel exists',
   format: (data) => ({
     what: `package ${quote(data.package)} has the default channel ${quote(data.channel)}, which does not exist`,
-    why: 'Installations that choose no channel would find nothing. (opm reports it as a channel without bundles.)',
-    fix: "Name one of the package's channels in `defaultChannel:`, or add the channel.",
+    why: 'A subscription without a channel would find nothing to install. opm reports this problem as a channel without bundles.',
+    fix: "Set `defaultChannel:` to one of the package's channels, or add the channel.",
   }),
 })
 
@@ -83,10 +83,10 @@ export const packageWithoutChannel = defineRule<{ package: string }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A package has a channel',
+  title: 'A package has at least one channel',
   format: (data) => ({
     what: `package ${quote(data.package)} has no channel`,
-    why: 'Bundles can be installed only through a channel.',
+    why: 'Users can install bundles only through a channel.',
     fix: 'Add an olm.channel blob for the package.',
   }),
 })
@@ -98,11 +98,11 @@ export const duplicateVersion = defineRule<{ package: string; version: string; b
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Each version of a package is one bundle',
+  title: 'Each version of a package has only one bundle',
   format: (data) => ({
     what: `bundles ${data.bundles.map(quote).join(', ')} of package ${quote(data.package)} all have version ${data.version}`,
-    why: 'Two bundles of one version cannot be told apart when upgrades are chosen.',
-    fix: 'Give each bundle its own version, or (opm v1.62 and later) its own release.',
+    why: 'OLM cannot distinguish two bundles of the same version when it chooses an upgrade.',
+    fix: 'Give each bundle a unique version. With opm v1.62 or later, you can give each bundle a unique release instead.',
   }),
 })
 
@@ -114,10 +114,10 @@ export const deprecationWithoutMessage = defineRule<{ package: string; object: s
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A deprecation says why',
+  title: 'Every deprecation has a message',
   format: (data) => ({
     what: `the deprecation of ${data.object} in package ${quote(data.package)} has no message`,
-    why: 'The message is all that users of the deprecated Operator get to see.',
-    fix: 'Add `message:` that says what is deprecated and what to use instead.',
+    why: 'The message is the only information that users of the deprecated Operator see.',
+    fix: 'Add a `message:` that explains what is deprecated and what to use instead.',
   }),
 })

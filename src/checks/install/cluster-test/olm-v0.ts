@@ -112,7 +112,9 @@ export function createOlmV0Test(
         says: `the cluster has the CRD ${there.name ?? ''} already: a trial would change it for others`,
       })
     if (!namespace)
-      return createWaitingProgress(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+      return createWaitingProgress(state, 'the namespace', [
+        { kind: 'create', object: createNamespace(plan) },
+      ])
     return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`)
   }
 
@@ -234,7 +236,10 @@ export function createOlmV0Test(
     if (isUnpacking) {
       const message = getCondition(subscriptionObject, 'BundleUnpacking')?.message ?? ''
       if (waited < deadlines.unpacking)
-        return createWaitingProgress(state, `the bundle to be unpacked${message === '' ? '' : `: ${message}`}`)
+        return createWaitingProgress(
+          state,
+          `the bundle to be unpacked${message === '' ? '' : `: ${message}`}`,
+        )
       return failTest(state, now, {
         code: 'too-slow',
         says: `the bundle is still being unpacked: ${message}`,

@@ -90,7 +90,9 @@ export function createOlmV1Test(
         says: 'OLM v1 takes catalogs from images alone, and there is only an address',
       })
     if (!namespace)
-      return createWaitingProgress(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+      return createWaitingProgress(state, 'the namespace', [
+        { kind: 'create', object: createNamespace(plan) },
+      ])
     // OLM v1 1.11 and later ignore the installer.
     const needs = isInstallerNeeded(getObject(observation, queries.api)) ? 1 : 0
     return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`, [], {
@@ -200,7 +202,8 @@ export function createOlmV1Test(
       : message === ': '
         ? 'OLM v1 to take up the extension'
         : message
-    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension)) return createWaitingProgress(known, what)
+    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension))
+      return createWaitingProgress(known, what)
     if (why) return failTest(known, now, why)
     if (isThere)
       return failTest(

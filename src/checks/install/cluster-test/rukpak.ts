@@ -86,7 +86,9 @@ export function createRukPakTest(
         says: `the cluster has the CRD ${there.name ?? ''} already: RukPak would take it over, and away with the trial`,
       })
     if (!namespace)
-      return createWaitingProgress(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+      return createWaitingProgress(state, 'the namespace', [
+        { kind: 'create', object: createNamespace(plan) },
+      ])
     return enterStage(state, 'ground', now, `namespace ${namespace.metadata.name} is there`)
   }
 
@@ -255,7 +257,8 @@ export function createRukPakTest(
     if (answer && [400, 403, 422].includes(answer.status))
       return stepDone(state, now, 'the API refuses to change a Bundle in its place')
     // A busy API has not answered the question.
-    if (answer) return createWaitingProgress(state, 'whether a Bundle can be changed in its place', [answer.action])
+    if (answer)
+      return createWaitingProgress(state, 'whether a Bundle can be changed in its place', [answer.action])
     return failTest(state, now, {
       code: 'not-immutable',
       says: 'the cluster lets a Bundle be changed in its place: the webhook of RukPak is not at work',

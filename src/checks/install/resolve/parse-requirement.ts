@@ -55,7 +55,11 @@ function createPackageRequirement(name: string, versionRange: string): BundleReq
 }
 
 function createLabelRequirement(label: string): BundleRequirement {
-  return { text: `with label: ${label}`, label: `a bundle with the label ${label}`, isMetBy: ({ facts }) => facts.labels.includes(label) }
+  return {
+    text: `with label: ${label}`,
+    label: `a bundle with the label ${label}`,
+    isMetBy: ({ facts }) => facts.labels.includes(label),
+  }
 }
 
 function parseConstraintRequirement(value: Json): BundleRequirement {
@@ -106,7 +110,10 @@ function createConstraintRequirement(constraint: DecodedConstraint): BundleRequi
       const rule = compileCelRule(constraint.rule)
       return {
         text: `with constraint: ${JSON.stringify(constraint.rule)} and message: ${JSON.stringify(constraint.failureMessage)}`,
-        label: constraint.failureMessage === '' ? `a bundle that meets ${constraint.rule}` : constraint.failureMessage,
+        label:
+          constraint.failureMessage === ''
+            ? `a bundle that meets ${constraint.rule}`
+            : constraint.failureMessage,
         isMetBy: ({ facts }) => rule(facts.properties),
       }
     }

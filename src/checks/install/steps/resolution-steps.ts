@@ -61,7 +61,8 @@ const nothingResolves = 'Nothing resolves.'
 /** OLM silently takes an older version if the head's dependencies cannot be met. */
 export function createHeadStep({ head, fresh, channel }: ChannelResolution): InstallStep {
   const title = 'New installations get the head'
-  if (fresh.kind !== 'installs' || head === undefined) return createSkippedStep('head', title, nothingResolves)
+  if (fresh.kind !== 'installs' || head === undefined)
+    return createSkippedStep('head', title, nothingResolves)
   if (fresh.root.name === head) return createStep('head', title, [], [])
   return createStep(
     'head',
@@ -98,7 +99,11 @@ export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
   const remarks = [...groups.values()].flatMap((paths) => {
     const found = createStuckRemarks(paths, resolution)
     if (!paths.every(({ from }) => stuckBefore.has(from))) return found
-    return found.map((remark) => ({ ...remark, kind: 'warning' as const, says: `${remark.says} The base branch has the same problem.` }))
+    return found.map((remark) => ({
+      ...remark,
+      kind: 'warning' as const,
+      says: `${remark.says} The base branch has the same problem.`,
+    }))
   })
   if (skippedVersions > 0)
     remarks.push({
@@ -136,9 +141,7 @@ function createStuckRemarks(
       },
     ]
   if (end.kind === 'circle')
-    return [
-      { kind: 'refused', says: `Upgrades from ${from} run in a circle.`, targets: v0Targets },
-    ]
+    return [{ kind: 'refused', says: `Upgrades from ${from} run in a circle.`, targets: v0Targets }]
   return createFailureRemarks(end, resolution, from)
 }
 

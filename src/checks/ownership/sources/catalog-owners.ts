@@ -1,5 +1,5 @@
-// `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority; we
-// parse reviewers to notice broken lists.
+// `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
+// Reviewers are parsed only to detect invalid lists.
 import { readOwnerYaml, readPrincipals } from './owner-source.ts'
 import type { SourceReadResult } from './owner-source.ts'
 import { parsePrincipal } from '../principal.ts'
@@ -7,7 +7,7 @@ import type { Principal } from '../principal.ts'
 
 const knownKeys = ['approvers', 'reviewers']
 
-/** Two lists of logins or `organization/team` names. Any other key breaks the file. */
+/** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
 export function readCatalogOwners(file: string, text: string): SourceReadResult<readonly Principal[]> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document
@@ -18,7 +18,7 @@ export function readCatalogOwners(file: string, text: string): SourceReadResult<
       problems: [
         {
           at: document.value.locate(document.value.entry(stray)?.node),
-          problem: `the key ${JSON.stringify(stray)} is not known`,
+          problem: `the key ${JSON.stringify(stray)} is unknown`,
         },
       ],
     }

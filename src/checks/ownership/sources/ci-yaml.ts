@@ -1,4 +1,4 @@
-// `operators/<directory>/ci.yaml`: one package's reviewers, and switches of the release pipeline. Ignores other keys.
+// `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other keys.
 import { isScalar } from 'yaml'
 import { readOwnerYaml, readPrincipals } from './owner-source.ts'
 import type { SourceReadResult } from './owner-source.ts'
@@ -6,7 +6,7 @@ import type { Principal } from '../principal.ts'
 
 export interface OwnershipCiYaml {
   readonly reviewers: readonly Principal[]
-  /** Values of keys that select rules elsewhere: changing one needs the same approval as changing owners. */
+  /** Values of keys that select rules elsewhere. Changing one needs the same approval as changing owners. */
   readonly switches: ReadonlyMap<string, string>
 }
 

@@ -1,5 +1,5 @@
-// CODEOWNERS with MockGitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
-// MockGitHub, any error invalidates the file, because the bad line may have removed someone's rights.
+// CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
+// GitHub, any error invalidates the file, because the invalid line might revoke permissions.
 import { findAmbiguousBreak, findInvisible } from '../../../config/ambiguous-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
@@ -16,7 +16,7 @@ export interface CodeownersLine {
 /** A path segment: `**` for any number, plain text, or a pattern. */
 type CodeownersSegment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
-// MockGitHub ignores files of 3 MB or more.
+// GitHub ignores files of 3 MB or more.
 const maxFileBytes = 3 * 1024 * 1024
 
 const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
@@ -26,7 +26,7 @@ export function readCodeowners(file: string, text: string): SourceReadResult<rea
   const problems: OwnerSourceProblem[] = []
   const lines: CodeownersLine[] = []
   if (new TextEncoder().encode(text).length >= maxFileBytes)
-    problems.push({ at: { file, line: 1, column: 1 }, problem: 'it has 3 MB or more, so GitHub ignores it' })
+    problems.push({ at: { file, line: 1, column: 1 }, problem: 'it is 3 MB or larger, so GitHub ignores it' })
   else
     for (const [index, line] of text.split('\n').entries()) {
       const parsed = parseLine(line.replace(/\r$/, ''))
@@ -48,7 +48,7 @@ export function findCodeowners(path: string, lines: readonly CodeownersLine[]): 
   return lines[last]?.owners ?? []
 }
 
-/** Narrows down the lines that may match a path: those that name one of its parts, and those without plain parts. */
+/** Narrows down the lines that can match a path: those that contain one of its parts, and those without plain parts. */
 interface CodeownersIndex {
   readonly byName: ReadonlyMap<string, readonly number[]>
   readonly others: readonly number[]
@@ -78,34 +78,35 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
 
 /**
  * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
- * MockGitHub does not document its white space.
+ * GitHub does not document its white space.
  */
 function parseLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousBreak(line)
-  if (divided !== undefined) return `it holds ${divided.name}, where readers may end a line`
+  if (divided !== undefined)
+    return `it contains ${divided.name}, which some parsers treat as the end of a line`
   const words = splitWords(line)
   const odd = words.map(findInvisible).find((name) => name !== undefined)
-  if (odd !== undefined) return `it holds ${odd}, which may be white space or not`
+  if (odd !== undefined) return `it contains ${odd}, which only some parsers treat as whitespace`
   const [pattern, ...owners] = words
   if (pattern === undefined) return undefined
   if (pattern.startsWith('!')) return 'patterns cannot be negated with !'
   if (/[[\]]/.test(pattern)) return 'patterns cannot use [ ]'
-  if (pattern.startsWith('\\#')) return 'a pattern cannot begin with an escaped #'
-  if (pattern.includes('#')) return 'a # within a pattern may begin a comment'
-  if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end in a backslash'
+  if (pattern.startsWith('\\#')) return 'a pattern cannot start with an escaped #'
+  if (pattern.includes('#')) return 'a # in a pattern could start a comment'
+  if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end with a backslash'
   const segments = splitPattern(pattern)
-  if (segments === undefined) return `${JSON.stringify(pattern)} is not a pattern`
+  if (segments === undefined) return `${JSON.stringify(pattern)} is not a valid pattern`
   const principals: Principal[] = []
   for (const owner of owners) {
     const principal = parseOwner(owner)
     if (principal === undefined)
-      return `${JSON.stringify(owner)} is not @login, @organization/team or an e-mail address`
+      return `${JSON.stringify(owner)} is not @login, @organization/team, or an email address`
     principals.push(principal)
   }
   return { pattern, segments: segments.map(parseSegment), owners: principals }
 }
 
-/** Splits at white space; `\ ` keeps a space; `#` at the start of a word begins a comment. */
+/** Splits at whitespace. `\ ` keeps a space, and `#` at the start of a word starts a comment. */
 function splitWords(line: string): readonly string[] {
   const words: string[] = []
   let word = ''
@@ -133,7 +134,7 @@ function parseOwner(text: string): Principal | undefined {
 }
 
 /**
- * The pattern as segments from the root. A slash before the end anchors the pattern; a slash at the end means
+ * The pattern as segments from the root. A slash before the end anchors the pattern. A slash at the end matches
  * everything below.
  */
 function splitPattern(pattern: string): readonly string[] | undefined {
@@ -165,7 +166,7 @@ function isPathMatch(segments: readonly CodeownersSegment[], parts: readonly str
     // `docs/*` matches only files directly in docs; a plain name matches the directory's whole content.
     if (pattern === undefined) return part === parts.length || !isBelowOnly
     if (pattern === '**')
-      // A final `**` stands for at least one segment.
+      // A final `**` matches at least one segment.
       return segment === segments.length - 1
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))

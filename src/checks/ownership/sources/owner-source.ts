@@ -1,4 +1,5 @@
-// Parses owner sources. A source with any error gives no authority: a half-read list of owners could let squatters in.
+// Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a line
+// that revokes permissions.
 import type { Location } from '../../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { findRepeatedKey } from '../../../config/repeated-key.ts'
@@ -9,7 +10,7 @@ import type { Principal } from '../principal.ts'
 
 export interface OwnerSourceProblem {
   readonly at: Location
-  /** For people, without a full stop: `reviewers must be a list of logins`. */
+  /** Readable text without a period: `reviewers must be a list of logins`. */
   readonly problem: string
 }
 
@@ -22,7 +23,7 @@ export const createBrokenSource = (at: Location, problem: string): SourceReadRes
   problems: [{ at, problem }],
 })
 
-/** The top-level mapping of an owner file, with places. Keys are unique. */
+/** The top-level mapping of an owner file, with locations. Keys are unique. */
 export interface OwnerDocument {
   readonly file: string
   entry(key: string): { readonly key: string; readonly node: Node | null } | undefined
@@ -34,8 +35,8 @@ export interface OwnerDocument {
 const maxOwnerFileLength = 256 * 1024
 
 /**
- * Accepts one document: a mapping or nothing, without duplicate keys, aliases or tags. Scalars stay text (`failsafe`),
- * so that a login such as `0x10` or `null` is kept.
+ * Accepts one document: a mapping or nothing, without duplicate keys, aliases, or tags. Scalars remain strings
+ * (`failsafe`), so that a login such as `0x10` or `null` is kept.
  */
 export function readOwnerYaml(file: string, text: string): SourceReadResult<OwnerDocument> {
   const start: Location = { file, line: 1, column: 1 }
@@ -45,13 +46,16 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return createBrokenSource(at, `it holds ${divided.name}, where readers may end a line or the text`)
+    return createBrokenSource(
+      at,
+      `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
+    )
   }
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     schema: 'failsafe',
-    // The library's check is quadratic: it compares each key with all before it, and cuts the whole text for each
+    // The library's check is quadratic: it compares each key with all previous keys, and slices the whole text for each
     // error.
     uniqueKeys: false,
     prettyErrors: false,
@@ -64,7 +68,7 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   const list = Array.isArray(documents) ? documents : []
-  if (list.length > 1) return createBrokenSource(start, 'it holds more than one document')
+  if (list.length > 1) return createBrokenSource(start, 'it contains more than one document')
   const document = list[0]
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
@@ -73,11 +77,12 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
     const { line, col } = lines.linePos(error.pos[0])
     return createBrokenSource(
       { file, line: Math.max(line, 1), column: Math.max(col, 1) },
-      error.message.split('\n')[0] ?? 'it is not YAML',
+      error.message.split('\n')[0] ?? 'it is not valid YAML',
     )
   }
-  // Other YAML versions read differently: 1.1 does not take `no` as text.
-  if (document.directives?.yaml.explicit === true) return createBrokenSource(start, 'it has a %YAML line')
+  // YAML versions differ: 1.1 does not parse `no` as a string.
+  if (document.directives?.yaml.explicit === true)
+    return createBrokenSource(start, 'it has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
@@ -96,16 +101,15 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
       return odd === undefined && unseen === undefined ? undefined : visit.BREAK
     },
   })
-  if (odd !== undefined) return createBrokenSource(locate(odd), 'it uses an alias, an anchor or a tag')
-  if (unseen !== undefined)
-    return createBrokenSource(locate(unseen), 'the name of a key holds something that nobody sees')
+  if (odd !== undefined) return createBrokenSource(locate(odd), 'it uses an alias, an anchor, or a tag')
+  if (unseen !== undefined) return createBrokenSource(locate(unseen), 'a key contains an invisible character')
   const repeated = findRepeatedKey(document)
   if (repeated !== undefined) return createBrokenSource(locate(repeated), 'Map keys must be unique')
   if (!isMap(root)) return createBrokenSource(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
-      return createBrokenSource(locate(pair.key), 'its keys must be plain text')
+      return createBrokenSource(locate(pair.key), 'its keys must be plain strings')
     entries.set(pair.key.value, pair.value)
   }
   return {
@@ -122,11 +126,11 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
   }
 }
 
-/** Unquoted scalars that YAML 1.1 or 1.2 does not read as text: null, booleans, numbers, dates. */
+/** Unquoted scalars that YAML 1.1 or 1.2 does not parse as strings: null, booleans, numbers, dates. */
 const ambiguousScalarPattern =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
 
-/** The texts of a list at a key; empty if absent. A single text instead of a list is an error. */
+/** The strings of a list at a key; empty if absent. A single string instead of a list is an error. */
 export function readStringList(
   document: OwnerDocument,
   key: string,
@@ -136,14 +140,14 @@ export function readStringList(
   if (alike !== undefined)
     return createBrokenSource(
       document.locate(document.entry(alike)?.node),
-      `the key ${JSON.stringify(alike)} may be taken for ${key}`,
+      `the key ${JSON.stringify(alike)} could be mistaken for ${key}`,
     )
   const entry = document.entry(key)
   if (entry === undefined) return { kind: 'read', value: [] }
   return readStringItems(document, entry.node, key)
 }
 
-/** Like readStringList, for a given node; `key` is its name in messages. */
+/** Like readStringList, for a given node. `key` is its name in messages. */
 export function readStringItems(
   document: OwnerDocument,
   node: Node | null,
@@ -155,18 +159,18 @@ export function readStringItems(
   const strings: { text: string; at: Location }[] = []
   for (const item of node.items) {
     if (!isScalar(item) || typeof item.value !== 'string' || item.value === '')
-      return createBrokenSource(document.locate(item), `${key} must hold plain names`)
+      return createBrokenSource(document.locate(item), `${key} must contain plain names`)
     if (item.type === 'PLAIN' && ambiguousScalarPattern.test(item.value))
       return createBrokenSource(
         document.locate(item),
-        `${key} holds ${item.value}, which is text only between quotes`,
+        `${key} contains ${item.value}, which is a string only in quotes`,
       )
     strings.push({ text: item.value, at: document.locate(item) })
   }
   return { kind: 'read', value: strings }
 }
 
-/** A list of logins; one bad entry breaks the list. */
+/** A list of logins. One invalid entry makes the list invalid. */
 export function readPrincipals(
   document: OwnerDocument,
   key: string,
@@ -178,7 +182,7 @@ export function readPrincipals(
   for (const { text, at } of strings.value) {
     const principal = parse(text)
     if (principal === undefined)
-      return createBrokenSource(at, `${key} holds ${JSON.stringify(text)}, which is not a login`)
+      return createBrokenSource(at, `${key} contains ${JSON.stringify(text)}, which is not a login`)
     people.push(principal)
   }
   return { kind: 'read', value: people }

@@ -1,5 +1,5 @@
-// Prow's OWNERS files and OWNERS_ALIASES: approvers by directory, inherited unless `no_parent_owners` is set. A broken
-// file removes authority below it: neither parents' approvers nor alias names replace it.
+// Prow's OWNERS files and OWNERS_ALIASES: approvers by directory, inherited unless `no_parent_owners` is set. An
+// invalid file removes authority below it. Neither parents' approvers nor alias names replace it.
 import { isMap, isScalar } from 'yaml'
 import {
   createBrokenSource,
@@ -18,7 +18,7 @@ import type { OwnersPathFilter } from './owners-filter.ts'
 export const ownersFileName = 'OWNERS'
 export const aliasesPath = 'OWNERS_ALIASES'
 
-/** Names are lower case and unresolved: a login or an alias. */
+/** Names are lowercase and unresolved: a login or an alias. */
 export interface OwnersFile {
   readonly noParentOwners: boolean
   /** Equal text for equal filters; empty without any. */
@@ -50,7 +50,7 @@ const knownFilterKeys = [
 ]
 const knownOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
-/** Keys that Prow does not know break the file. */
+/** Keys that Prow does not know make the file invalid. */
 export function readOwnersFile(file: string, text: string): SourceReadResult<OwnersFile> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document
@@ -65,7 +65,7 @@ export function readOwnersFile(file: string, text: string): SourceReadResult<Own
   if (filters !== undefined && document.value.entry('approvers') !== undefined)
     return createBrokenSource(
       document.value.locate(filters.node),
-      'approvers and filters exclude one another',
+      'approvers and filters are mutually exclusive',
     )
   const shape = filters === undefined ? '' : JSON.stringify(filters.node)
   return { kind: 'read', value: { ...options.value, filters: shape, approvers: approvers.value } }
@@ -93,7 +93,7 @@ export function readAliases(file: string, text: string): SourceReadResult<Owners
       members.push(principal)
     }
     if (name === '' || aliases.has(name))
-      return createBrokenSource(document.value.locate(pair.key), 'an alias needs one name')
+      return createBrokenSource(document.value.locate(pair.key), 'each alias must have a unique name')
     aliases.set(name, members)
   }
   return { kind: 'read', value: aliases }
@@ -137,7 +137,7 @@ function findUnknownKey(
     ? undefined
     : createBrokenSource(
         document.locate(document.entry(stray)?.node),
-        `the key ${JSON.stringify(stray)} is not known`,
+        `the key ${JSON.stringify(stray)} is unknown`,
       )
 }
 
@@ -168,7 +168,7 @@ function readOptions(document: OwnerDocument): SourceReadResult<{ noParentOwners
     if (!knownOptionKeys.includes(key) || !['true', 'false'].includes(value))
       return createBrokenSource(
         document.locate(pair.key),
-        `the option ${JSON.stringify(key)} is not known or not true or false`,
+        `the option ${JSON.stringify(key)} is unknown, or its value is not true or false`,
       )
     if (key === 'no_parent_owners') noParentOwners = value === 'true'
   }
@@ -184,10 +184,10 @@ function readFilters(document: OwnerDocument, node: unknown): SourceReadResult<O
     if (matches === undefined)
       return createBrokenSource(
         document.locate(pair.key),
-        `the filter ${JSON.stringify(pattern)} is more than literal text, .*, ^ and $`,
+        `the filter ${JSON.stringify(pattern)} uses more than literal text, .*, ^, and $`,
       )
     if (!isMap(pair.value))
-      return createBrokenSource(document.locate(pair.value), 'a filter holds lists of people')
+      return createBrokenSource(document.locate(pair.value), 'a filter must contain lists of approvers')
     const entries = new Map(
       pair.value.items.map((item) => [isScalar(item.key) ? String(item.key.value) : '', item.value]),
     )

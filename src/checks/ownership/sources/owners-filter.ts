@@ -1,4 +1,4 @@
-// The file patterns of OWNERS filters. Supports only literal text, `.*`, `\.` and anchors instead of all of RE2, so
+// The file patterns of OWNERS filters. Supports only literal text, `.*`, `\.`, and anchors instead of full RE2 syntax, so
 // that authors of OWNERS files cannot cause slow searches.
 
 /** The path is relative to the OWNERS file's directory. */

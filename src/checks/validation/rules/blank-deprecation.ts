@@ -1,4 +1,4 @@
-// A deprecation message of blanks. opm refuses only the empty one.
+// A deprecation message that contains only whitespace. opm rejects only an empty message.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
@@ -9,11 +9,11 @@ export const blankDeprecation = defineRule<{ schema: string; name: string }, Cat
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Deprecations say something',
+  title: 'Every deprecation has a message',
   format: ({ schema, name }) => ({
-    what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message of blanks only`,
-    why: 'Clusters show the message to those who must act, and this one tells them nothing.',
-    fix: 'Say what to use instead, and until when this is supported.',
+    what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message that contains only whitespace`,
+    why: 'Clusters show this message to the users who must act, but it does not explain what to do.',
+    fix: 'Write what to use instead and how long the deprecated item is supported.',
   }),
   *find(catalog) {
     for (const { place, package: inPackage, entries } of catalog.catalog.deprecations)

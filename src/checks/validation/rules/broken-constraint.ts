@@ -1,4 +1,4 @@
-// An olm.constraint that OLM's resolver cannot decode. To opm every value is fine.
+// An olm.constraint that OLM's resolver cannot decode. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
@@ -14,11 +14,11 @@ export const brokenConstraint = defineRule<
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Constraints have the structure that OLM can decode',
+  title: 'Every constraint has a structure that OLM can decode',
   format: ({ bundle, path, problem }) => ({
     what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenPath(path)},`} ${problem}`,
-    why: 'opm accepts any value here; OLM decodes it only when somebody installs the Operator, and then fails.',
-    fix: 'A constraint has exactly one of gvk, package, cel, all, any and not, and may have a failureMessage.',
+    why: 'opm accepts any value here, but OLM fails to decode the constraint when a user installs the Operator.',
+    fix: 'Use exactly one of gvk, package, cel, all, any, and not. A failureMessage is optional.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -1,4 +1,4 @@
-// A minKubeVersion that is not a version: OLM never finds the requirement met.
+// A minKubeVersion that is not a version. OLM treats the requirement as never met.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersion } from '../../../catalog/versions/version.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
@@ -15,11 +15,11 @@ export const brokenMinKubeVersion = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'minKubeVersion is a version',
+  title: 'minKubeVersion is a valid version',
   format: ({ bundle, version, problem }) => ({
-    what: `minKubeVersion "${version}" of ${bundle} is not a version: ${problem}`,
-    why: 'OLM compares it with the version of the cluster before it installs; one that does not parse is never met.',
-    fix: 'Write three numbers, without a "v": 1.25.0.',
+    what: `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
+    why: 'OLM compares it with the cluster version before installing. A version that OLM cannot parse is never met.',
+    fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

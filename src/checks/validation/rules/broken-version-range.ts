@@ -1,4 +1,4 @@
-// A required version range that OLM cannot parse. opm parses skipRange only.
+// A required version range that OLM cannot parse. opm parses only skipRange.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
@@ -19,14 +19,14 @@ export const brokenVersionRange = defineRule<
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Required version ranges can be parsed',
+  title: 'Required version ranges are valid',
   format: ({ bundle, required, range, problem }) => ({
     what:
       range === ''
-        ? `${bundle} requires package "${required}" and gives no versionRange`
-        : `${bundle} requires package "${required}" in "${range}", which is not a version range: ${problem}`,
-    why: 'OLM parses it only when somebody installs the Operator, and then fails.',
-    fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
+        ? `${bundle} requires package "${required}" without a versionRange`
+        : `${bundle} requires package "${required}" in "${range}", which is not a valid version range: ${problem}`,
+    why: 'OLM parses the range when a user installs the Operator, and the installation fails.',
+    fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {
     for (const { in: its, by, at, packageName, versionRange } of listPackageRequirements(catalog)) {

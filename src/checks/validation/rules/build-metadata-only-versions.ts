@@ -1,4 +1,4 @@
-// Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
+// Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
 import { getStringField } from '../view/string-field.ts'
@@ -20,11 +20,11 @@ export const buildMetadataOnlyVersions = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Versions of a package differ in more than their build metadata',
+  title: 'Versions of a package differ in more than build metadata',
   format: ({ bundle, version, other, otherVersion }) => ({
-    what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in their build metadata`,
-    why: 'Versions are compared without what follows the "+", so to OLM neither of the two is newer, and ranges cannot tell them apart.',
-    fix: 'Give the later one a higher patch version, or a release.',
+    what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in build metadata`,
+    why: 'OLM ignores the part after "+" when it compares versions, so neither bundle is newer and ranges cannot distinguish them.',
+    fix: 'Give the later bundle a higher patch version or a release.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

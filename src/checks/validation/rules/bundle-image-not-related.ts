@@ -1,4 +1,4 @@
-// A bundle whose own image is missing from its related images. Rendering adds it; mirroring relies on it.
+// A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
@@ -10,11 +10,11 @@ export const bundleImageNotRelated = defineRule<{ bundle: string; image: string 
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: "A bundle's image is one of its related images",
+  title: "A bundle's related images include its own image",
   format: ({ bundle, image }) => ({
-    what: `the related images of ${bundle} do not name its own image, ${image}`,
-    why: 'Tools that mirror a catalog copy the related images; without the bundle itself the copy cannot be installed.',
-    fix: 'Add it to relatedImages, or render the bundle again.',
+    what: `the related images of ${bundle} do not include its own image, ${image}`,
+    why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
+    fix: 'Add the image to relatedImages, or render the bundle again.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

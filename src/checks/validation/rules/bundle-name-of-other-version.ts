@@ -1,4 +1,5 @@
-// A bundle whose name states another version than its olm.package property. People go by the name, OLM by the property.
+// A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads the
+// property.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
@@ -13,11 +14,11 @@ export const bundleNameOfOtherVersion = defineRule<
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
-  title: 'A bundle is named for its own version',
+  title: 'The version in a bundle name matches the bundle version',
   format: ({ bundle, version, stated }) => ({
-    what: `${bundle} is named for version ${stated}, but is version ${version}`,
-    why: 'People read the version off the name, OLM off the property: they disagree about what is newer.',
-    fix: 'Name the bundle for its version, or correct the olm.package property; a published bundle stays as it is.',
+    what: `${bundle} is named for version ${stated}, but its version is ${version}`,
+    why: 'Users read the version from the name, but OLM reads it from the property, so they can disagree about which bundle is newer.',
+    fix: 'Rename the bundle for its version, or correct the olm.package property. Do not change a published bundle.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -1,4 +1,4 @@
-// A channel name that differs from another only by case or blanks, or that people cannot type as they see it.
+// A channel name that differs from another only in case, or that users cannot type as displayed.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
@@ -16,15 +16,15 @@ export const confusingChannelName = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Channel names can be told apart and typed as they are seen',
+  title: 'Channel names are distinct and can be typed as displayed',
   format: ({ channel, trap, twin }) => ({
     what: {
-      blanks: `the channel name "${channel}" has blanks in it`,
-      invisible: `the channel name ${JSON.stringify(channel)} has characters that cannot be seen`,
-      twin: `the channel names "${channel}" and "${twin}" differ only by upper and lower case`,
+      blanks: `the channel name "${channel}" contains whitespace`,
+      invisible: `the channel name ${JSON.stringify(channel)} contains invisible characters`,
+      twin: `the channel names "${channel}" and "${twin}" differ only in case`,
     }[trap],
-    why: 'People type the channel into a Subscription by hand, and the wrong one gives no error but waits for ever.',
-    fix: 'Use a name of letters, digits, dots and dashes that no other channel of the package resembles.',
+    why: 'Users type the channel name into a Subscription by hand. With a wrong name, the Subscription reports no error and waits forever.',
+    fix: 'Use only letters, digits, dots, and dashes, and choose a name that does not resemble another channel of the package.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

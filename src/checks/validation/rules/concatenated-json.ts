@@ -1,4 +1,4 @@
-// Several JSON objects in a file that opm reads as YAML: opm loads only the first, silently.
+// Several JSON objects in a file that opm parses as YAML. opm silently loads only the first.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
 import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
@@ -10,13 +10,13 @@ export const concatenatedJson = defineRule<{ name: string }, CatalogRuleKind>({
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'A file of JSON objects starts with the first of them',
+  title: 'A file of JSON objects starts with "{"',
   format: ({ name }) => ({
-    what: `the objects after the first one${name === '' ? '' : ` ("${name}")`} are not read`,
+    what: `opm does not read the objects after the first one${name === '' ? '' : ` ("${name}")`}`,
     why:
-      'A file that does not start with "{" is read as YAML, where a document ends with its first value: ' +
-      'everything behind it is missing from the catalog.',
-    fix: 'Remove what stands before the first "{" (a comment, "---", a byte order mark), or put "---" between the objects.',
+      'A file that does not start with "{" is parsed as YAML, where a document ends after its first value. ' +
+      'The remaining objects are missing from the catalog.',
+    fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
   }),
   *find(catalog) {
     for (const leniency of listLeniencies(catalog, 'dropped-text')) {

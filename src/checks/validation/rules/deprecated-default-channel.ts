@@ -1,4 +1,4 @@
-// The default channel is deprecated but the package is not: users who choose no channel get a deprecated one.
+// The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
@@ -12,11 +12,11 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
   title: 'The default channel is not deprecated',
   format: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
-    why: 'Everyone who subscribes without choosing a channel gets the one that users are told to leave.',
+    why: 'Users who subscribe without choosing a channel get the channel that its message asks them to leave.',
     fix:
       others > 0
         ? 'Make another channel the default.'
-        : 'Add a channel that is to be used, or deprecate the whole package.',
+        : 'Add a channel that is not deprecated, or deprecate the whole package.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

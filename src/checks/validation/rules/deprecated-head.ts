@@ -1,4 +1,5 @@
-// A deprecated bundle at the head of a channel that is not deprecated: every new installation starts deprecated.
+// A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
+// start.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
@@ -9,11 +10,11 @@ export const deprecatedHead = defineRule<{ bundle: string; channels: readonly st
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A channel in use does not end in a deprecated bundle',
+  title: 'The head of a supported channel is not deprecated',
   format: ({ bundle, channels }) => ({
-    what: `${bundle} is deprecated and is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
-    why: 'Whoever subscribes gets a deprecated version, and nobody there can leave it by upgrading.',
-    fix: 'Add a successor, or deprecate the channel (or the package) as well.',
+    what: `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
+    why: 'New subscribers get a deprecated version and cannot upgrade to a supported one.',
+    fix: 'Add a successor, or also deprecate the channel or the package.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

@@ -1,4 +1,4 @@
-// An entry that replaces or skips a newer version: installed Operators would go backwards.
+// An entry that replaces or skips a newer version. OLM would downgrade installed Operators.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
@@ -24,8 +24,8 @@ export const downgradeEdge = defineRule<
   title: 'Entries replace and skip only older versions',
   format: ({ entry, version, edge, target, targetVersion }) => ({
     what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
-    why: 'Clusters that run the newer version are moved back to the older one, which few Operators survive.',
-    fix: `Remove the edge, or let ${target} replace ${entry}.`,
+    why: 'OLM moves clusters from the newer version back to the older one, and few Operators support a downgrade.',
+    fix: `Remove the edge, or make ${target} replace ${entry}.`,
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

@@ -1,4 +1,4 @@
-// Text after a document's root value: opm's reader drops it silently.
+// Text after a document's root value. opm silently drops it.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
 import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
@@ -10,11 +10,11 @@ export const droppedText = defineRule<{ text: string }, CatalogRuleKind>({
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every line of a file is read',
+  title: 'opm reads every line of a file',
   format: ({ text }) => ({
-    what: `everything from here to the end of the document is dropped: ${excerpt(text)}`,
-    why: 'opm reads one value from each document and ignores what follows it, so this part is not in the catalog.',
-    fix: 'Put "---" on a line of its own before it, indent it like what stands above, or remove it.',
+    what: `opm drops everything from here to the end of the document: ${excerpt(text)}`,
+    why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
+    fix: 'Put "---" on a separate line before this part, indent it like the lines above, or remove it.',
   }),
   *find(catalog) {
     for (const leniency of listLeniencies(catalog, 'dropped-text')) {

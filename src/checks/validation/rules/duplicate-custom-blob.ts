@@ -11,11 +11,11 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, 
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Schema, package and name together are unique',
+  title: 'Custom blobs are unique by schema, package, and name',
   format: ({ schema, name }) => ({
-    what: `there is more than one blob of schema "${schema}" with the name "${name}" in this package`,
-    why: 'Readers identify a blob by schema, package and name: which of these they get is chance.',
-    fix: 'Remove the copies, or give each its own name.',
+    what: `the package has more than one blob with schema "${schema}" and name "${name}"`,
+    why: 'Tools identify a blob by schema, package, and name, so it is unpredictable which of these blobs they read.',
+    fix: 'Remove the duplicates, or give each blob a unique name.',
   }),
   *find({ catalog }) {
     const seen = new Map<string, (typeof catalog.others)[number]>()
@@ -31,7 +31,7 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, 
           at: toLocation(place),
           about: [inPackage, schema, name],
           data: { schema, name },
-          related: [{ at: toLocation(first.place), note: 'the first one' }],
+          related: [{ at: toLocation(first.place), note: 'the first blob' }],
         }
     }
   },

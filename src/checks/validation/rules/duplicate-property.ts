@@ -3,7 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
 
-/** We keep only a summary of the first two, which cannot prove equality; each has separate rules. */
+/** The catalog stores only a summary of the first two, which cannot prove equality. Each type has separate rules. */
 const summarizedTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 export const duplicateProperty = defineRule<{ bundle: string; type: string }, CatalogRuleKind>({
@@ -13,11 +13,11 @@ export const duplicateProperty = defineRule<{ bundle: string; type: string }, Ca
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle says each property once',
+  title: 'A bundle declares each property once',
   format: ({ bundle, type }) => ({
-    what: `${bundle} has the same property of type ${type} twice`,
-    why: 'Repeated properties are noise for the resolver, and usually the sign of a file that was merged by hand.',
-    fix: 'Remove one of the two.',
+    what: `${bundle} has the same ${type} property twice`,
+    why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
+    fix: 'Remove one of them.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -9,18 +9,18 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
-  title: 'Related images are listed once',
+  title: 'Each related image is listed once',
   format: ({ bundle, image }) => ({
     what: `${bundle} lists the related image ${image} twice under the same name`,
-    why: 'It does no harm; it usually means that the list was put together by hand or from two sources.',
-    fix: 'Remove one of the two.',
+    why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
+    fix: 'Remove one of them.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue
-        // Images contain no blanks, so the key is unambiguous.
+        // Images contain no whitespace, so the key is unambiguous.
         const key = `${image} ${name}`
         if (seen.has(key))
           yield {

@@ -1,5 +1,5 @@
-// An edge to a name that the package does not have. Legal, because a channel may end at a removed version, but a typo
-// looks the same.
+// An edge to a name that the package does not have. This is legal, because a channel can end at a removed version, but a
+// typo looks the same.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
@@ -21,11 +21,14 @@ export const edgeToNowhere = defineRule<
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
-  title: 'Edges lead to bundles that the package has',
+  title: 'Edges point to bundles in the package',
   format: ({ entry, edge, targets, near }) => ({
-    what: `${entry} ${edge} ${formatNames(targets)}: the package has no such bundle${targets.length > 1 ? 's' : ''}`,
-    why: 'The edge serves only clusters that still run a bundle removed from the catalog; with a misspelt name, nobody.',
-    fix: near === '' ? `Check the name${targets.length > 1 ? 's' : ''}.` : `Did you mean ${near}?`,
+    what: `${entry} ${edge} ${formatNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
+    why: 'The edge helps only clusters that still run a removed bundle. If the name is misspelled, the edge has no effect.',
+    fix:
+      near === ''
+        ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`
+        : `Did you mean ${near}?`,
   }),
   *find(catalog) {
     let guesses = maxSuggestionCandidates

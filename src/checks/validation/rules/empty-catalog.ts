@@ -10,9 +10,9 @@ export const emptyCatalog = defineRule<{ files: number }, CatalogRuleKind>({
   since: '0.1.0',
   title: 'A catalog has at least one package',
   format: ({ files }) => ({
-    what: files === 0 ? 'the catalog has no files' : 'the catalog has no package',
-    why: 'An empty catalog is valid and useless; more often than not its files lie elsewhere or are ignored.',
-    fix: 'Check the directory and its .indexignore, or remove the catalog.',
+    what: files === 0 ? 'the catalog has no files' : 'the catalog has no packages',
+    why: 'An empty catalog is valid but useless. Usually, its files are in a different directory or are ignored.',
+    fix: 'Check the directory and its .indexignore file, or remove the catalog.',
   }),
   *find({ catalog }) {
     // An unreadable catalog may not be empty.

@@ -1,4 +1,4 @@
-// A channel whose head is older than another entry: subscribers get the older version.
+// A channel whose head is older than another entry. Subscribers get the older version.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { findNewerThanHead } from '../view/highest-entry.ts'
@@ -19,11 +19,11 @@ export const headNotHighest = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: "A channel's head is its highest version",
+  title: "A channel's head is the highest version in the channel",
   format: ({ channel, head, headVersion, highest, highestVersion }) => ({
     what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
-    why: 'Subscriptions install the head, so nobody gets the newer version from this channel.',
-    fix: `Let ${highest} replace the head, or take it out of the channel if it was withdrawn.`,
+    why: 'Subscriptions install the head, so no subscriber gets the newer version from this channel.',
+    fix: `Make ${highest} replace the head, or remove it from the channel if it was withdrawn.`,
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

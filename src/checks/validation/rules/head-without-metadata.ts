@@ -18,13 +18,13 @@ export const headWithoutMetadata = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Channel heads carry the metadata of their ClusterServiceVersion',
+  title: 'Every channel head has the metadata of its ClusterServiceVersion',
   format: ({ bundle, channels, lacks }) => ({
     what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${missingMetadataMessages[lacks]}`,
-    why: 'Display name, description, install modes and the list of packages in a console come from the head: without them it cannot be found there.',
+    why: 'Consoles take the display name, description, and install modes from the head, so users cannot find the package without them.',
     fix:
       lacks === 'display name'
-        ? 'Give the ClusterServiceVersion a displayName, and render the bundle again from its image.'
+        ? 'Add a displayName to the ClusterServiceVersion, and render the bundle again from its image.'
         : 'Render the bundle again from its image.',
   }),
   *find(catalog) {
@@ -53,8 +53,8 @@ export const headWithoutMetadata = defineRule<
 
 const missingMetadataMessages = {
   metadata: 'has neither olm.csv.metadata nor olm.bundle.object',
-  csv: 'has no ClusterServiceVersion among its olm.bundle.object',
-  'display name': 'has an olm.csv.metadata without a display name',
+  csv: 'has no ClusterServiceVersion among its olm.bundle.object properties',
+  'display name': 'has olm.csv.metadata without a display name',
 } as const
 
 function findMissingMetadata(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {

@@ -16,15 +16,15 @@ export const iconMismatch = defineRule<{ claims: string; looksLike: string; byte
     judges: 'catalog',
     severity: 'warning',
     since: '0.1.0',
-    title: 'Icons are of the media type that they claim',
+    title: 'Icons match their declared media type',
     format: ({ claims, looksLike, bytes }) => ({
-      what: `the icon claims to be ${claims === '' ? 'of no media type' : `"${claims}"`}, and its bytes ${
-        bytes === 0 ? 'are missing' : looksLike === '' ? 'are not an image' : `are ${looksLike}`
+      what: `the icon declares ${claims === '' ? 'no media type' : `the media type "${claims}"`}, but its data is ${
+        bytes === 0 ? 'missing' : looksLike === '' ? 'not an image' : looksLike
       }`,
-      why: 'Browsers trust the media type that the catalog serves, and then show a broken picture.',
+      why: 'Browsers trust the media type that the catalog serves, so they show a broken image.',
       fix: looksLike.startsWith('image/')
         ? `Set mediatype to ${looksLike}.`
-        : 'Put a picture there: SVG (image/svg+xml) or PNG (image/png).',
+        : 'Replace the icon with an SVG (image/svg+xml) or PNG (image/png) image.',
     }),
     *find({ catalog }) {
       for (const { name, place, icon } of catalog.packages) {

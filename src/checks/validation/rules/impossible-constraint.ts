@@ -1,4 +1,4 @@
-// A constraint that no single bundle can satisfy: OLM tests all parts against the same bundle.
+// A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
@@ -16,11 +16,11 @@ export const impossibleConstraint = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A constraint can be satisfied by one bundle',
+  title: 'A single bundle can satisfy each constraint',
   format: ({ bundle, packages }) => ({
-    what: `the constraint of ${bundle} wants one bundle to be of several packages: ${formatNames(packages)}`,
-    why: '"all" holds every part against the same bundle, and a bundle belongs to one package: OLM can never install this.',
-    fix: 'Write one property for each package; several properties are satisfied by several bundles.',
+    what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatNames(packages)}`,
+    why: '"all" applies every part to the same bundle, and a bundle belongs to one package, so OLM can never satisfy the constraint.',
+    fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -1,4 +1,4 @@
-// A manifest of a kind that OLM does not install from bundles: the install plan fails.
+// A manifest of a kind that OLM does not install from bundles. The install plan fails.
 import { defineRule } from '../../../findings/rule.ts'
 import { installableKinds } from '../../../bundle/installable-kinds.ts'
 import { getStringField } from '../view/string-field.ts'
@@ -12,11 +12,11 @@ export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: 
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Bundles hold only kinds that OLM installs',
+  title: 'Bundles contain only kinds that OLM installs',
   format: ({ bundle, kind, name }) => ({
-    what: `${bundle} holds the ${kind} "${name}", a kind that OLM does not install from bundles`,
-    why: 'OLM v0 fails the whole installation over one object of an unknown kind.',
-    fix: 'Let the Operator create it when it runs, and take it out of the bundle.',
+    what: `${bundle} contains the ${kind} "${name}", but OLM does not install this kind from bundles`,
+    why: 'OLM v0 fails the whole installation if a bundle contains one object of an unsupported kind.',
+    fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -26,14 +26,14 @@ export const malformedGvk = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Group, version and kind are ones that an API can have',
+  title: 'Groups, versions, and kinds are valid for a Kubernetes API',
   format: ({ bundle, type, part, value }) => ({
     what:
       value === ''
         ? `${type} of ${bundle} has no ${part}`
-        : `${type} of ${bundle} has the ${part} "${value}", which no API can have`,
-    why: 'OLM compares these letter by letter to find who provides an API; one that cannot exist is never found.',
-    fix: 'Copy group, version and kind from the CustomResourceDefinition: example.com, v1alpha1, Example.',
+        : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
+    why: 'OLM compares these values exactly to find the bundle that provides an API, so it never finds an API that cannot exist.',
+    fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -1,5 +1,5 @@
-// An olm.maxOpenShiftVersion that OpenShift cannot read: a number, where YAML drops the last digit of `4.10`, or a text
-// that is no platform version. opm accepts any value.
+// An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string that
+// is not a platform version. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
@@ -12,17 +12,17 @@ export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: 
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'olm.maxOpenShiftVersion is one text such as "4.20"',
+  title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
   format: ({ bundle, problem }) => ({
     what: `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
-    why: 'It keeps clusters from upgrading to a platform that the Operator does not support; one that cannot be read keeps nobody.',
-    fix: `Write the value in quotes, major and minor version only: '4.20'.`,
+    why: 'The property stops clusters from upgrading to a platform that the Operator does not support, but an invalid value has no effect.',
+    fix: `Write only the major and minor version, in quotes: '4.20'.`,
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {
       const properties = bundle.properties('olm.maxOpenShiftVersion')
       for (const [index, { value, mark }] of properties.entries()) {
-        const problem = index > 0 ? 'is given more than once' : findVersionProblem(value)
+        const problem = index > 0 ? 'is set more than once' : findVersionProblem(value)
         if (problem === undefined) continue
         yield {
           at: toLocation(bundle.blob.place, mark),
@@ -35,10 +35,10 @@ export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: 
 })
 
 function findVersionProblem(value: Json): string | undefined {
-  if (typeof value === 'number') return `is the number ${value}, not a text`
-  if (typeof value !== 'string') return 'is not a text'
+  if (typeof value === 'number') return `is the number ${value}, not a string`
+  if (typeof value !== 'string') return 'is not a string'
   // OpenShift's operator-lifecycle-manager accepts a patch version but ignores it.
   return /^v?\d+\.\d+(?:\.\d+)?$/.test(value.trim())
     ? undefined
-    : `is "${value}", which is not a version of the platform`
+    : `is "${value}", which is not an OpenShift version`
 }

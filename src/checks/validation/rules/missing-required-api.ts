@@ -1,4 +1,4 @@
-// A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
+// A required API that no bundle of this catalog provides. Another catalog or the platform might provide it.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { getStringField } from '../view/string-field.ts'
@@ -24,11 +24,11 @@ export const missingRequiredApi = defineRule<
   severity: 'warning',
   ofNewBundles: true,
   since: '0.1.0',
-  title: 'The APIs that bundles require are provided by the catalog',
+  title: 'The catalog provides the APIs that its bundles require',
   format: ({ bundle, group, version, kind }) => ({
     what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
-    why: 'It installs only on clusters where another catalog offers an Operator with this API.',
-    fix: 'Correct group, version and kind, add the Operator that provides it, or tell users which catalog has it.',
+    why: 'The bundle installs only on clusters where another catalog offers an Operator with this API.',
+    fix: 'Correct the group, version, and kind, add an Operator that provides the API, or document which catalog has one.',
   }),
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined

@@ -1,4 +1,4 @@
-// A required package that this catalog lacks. Another catalog of the cluster may have it.
+// A required package that this catalog lacks. Another catalog on the cluster might have it.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
@@ -21,13 +21,13 @@ export const missingRequiredPackage = defineRule<
   severity: 'warning',
   ofNewBundles: true,
   since: '0.1.0',
-  title: 'The packages that bundles require are in the catalog',
+  title: 'The catalog contains the packages that its bundles require',
   format: ({ bundle, required, versionRange, isPresent }) => ({
     what: isPresent
-      ? `${bundle} requires package "${required}" in ${versionRange}, and no version in the catalog is in that range`
-      : `${bundle} requires package "${required}", which the catalog does not have`,
-    why: 'It installs only on clusters where another catalog offers the required package.',
-    fix: `Add a fitting version of "${required}" to the catalog, correct the requirement, or tell users which catalog has it.`,
+      ? `${bundle} requires package "${required}" in ${versionRange}, but no version in the catalog is in that range`
+      : `${bundle} requires package "${required}", which is not in the catalog`,
+    why: 'The bundle installs only on clusters where another catalog offers the required package.',
+    fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
   }),
   *find(catalog) {
     for (const { in: its, by, at, packageName, versionRange, alone } of listPackageRequirements(catalog)) {

@@ -16,10 +16,10 @@ export const misspelledField = defineRule<
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Fields are spelt as the format spells them',
+  title: 'Field names are spelled correctly',
   format: ({ field, known, schema }) => ({
-    what: `${schema} has no field "${field}": "${known}" was probably meant`,
-    why: 'opm ignores fields that it does not know, so what this one says has no effect and nobody is told.',
+    what: `${schema} has no field "${field}" (did you mean "${known}"?)`,
+    why: 'opm silently ignores unknown fields, so the value of this field has no effect.',
     fix: `Rename it to "${known}", or remove it.`,
   }),
   *find(catalog) {

@@ -28,16 +28,16 @@ export const misspelledPropertyType = defineRule<
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Property types are spelt as OLM spells them',
+  title: 'Property types are spelled correctly',
   format: ({ bundle, type, known }) => ({
-    what: `OLM does not know the property type "${type}" of ${bundle}: "${known}" was probably meant`,
-    why: 'Types are compared letter by letter: what the property demands or offers counts for nothing, and nobody is told.',
-    fix: `Write "${known}".`,
+    what: `${bundle} has a property of the unknown type "${type}" (did you mean "${known}"?)`,
+    why: 'OLM silently ignores unknown property types, so whatever the property requires or provides has no effect.',
+    fix: `Change the type to "${known}".`,
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {
       for (const { type, mark } of bundle.blob.properties) {
-        // Custom types begin with a domain; another rule covers blanks around a type.
+        // Custom types start with a domain. Another rule covers whitespace around a type.
         if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
         const known = findSimilarName(type, knownPropertyTypes)
         if (known === undefined) continue

@@ -1,4 +1,4 @@
-// A schema that is a typo away from one that opm reads. opm keeps such a blob unread.
+// A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
@@ -12,11 +12,11 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }, Ca
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Schemas are spelt as the format spells them',
+  title: 'Schema names are spelled correctly',
   format: ({ schema, known }) => ({
-    what: `opm does not know the schema "${schema}": "${known}" was probably meant`,
-    why: 'Schemas are compared letter by letter; a blob of an unknown one is kept and never read.',
-    fix: `Write "${known}".`,
+    what: `opm does not know the schema "${schema}" (did you mean "${known}"?)`,
+    why: 'Schema names are case-sensitive, and opm keeps a blob with an unknown schema but never reads it.',
+    fix: `Change the schema to "${known}".`,
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {

@@ -1,5 +1,5 @@
-// Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata): usually an unfinished
-// migration.
+// Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
+// unfinished.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
@@ -14,14 +14,14 @@ export const mixedMetadataFormats = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'The bundles of a package carry their metadata in one format',
+  title: 'All bundles of a package use the same metadata format',
   format: ({ objects, metadata, withObjects }) => ({
     what:
       objects === metadata
-        ? `${objects} carries olm.bundle.object and olm.csv.metadata`
-        : `${withObjects} bundle${withObjects === 1 ? '' : 's'} (first ${objects}) of this package carry olm.bundle.object, others (first ${metadata}) olm.csv.metadata`,
-    why: 'Whole manifests make catalogs many times larger, and consoles show the two formats differently.',
-    fix: 'Render with `--migrate-level bundle-object-to-csv-metadata`.',
+        ? `${objects} has both olm.bundle.object and olm.csv.metadata`
+        : `the package has ${withObjects} bundle${withObjects === 1 ? '' : 's'} with olm.bundle.object (such as ${objects}) and others with olm.csv.metadata (such as ${metadata})`,
+    why: 'Full manifests make catalogs many times larger, and consoles show the two formats differently.',
+    fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

@@ -9,11 +9,11 @@ export const namelessRequirement = defineRule<{ bundle: string }, CatalogRuleKin
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'Required packages have a name',
+  title: 'Every required package has a name',
   format: ({ bundle }) => ({
-    what: `${bundle} requires a package without saying which`,
+    what: `${bundle} requires a package but does not specify its name`,
     why: 'No package has an empty name, so OLM can never install this bundle.',
-    fix: 'Give packageName, or remove the requirement.',
+    fix: 'Set packageName, or remove the requirement.',
   }),
   *find(catalog) {
     for (const { in: its, by, at, packageName, alone } of listPackageRequirements(catalog))

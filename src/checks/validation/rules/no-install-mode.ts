@@ -1,4 +1,4 @@
-// A channel head that supports no install mode: OLM finds no group of namespaces that it may be installed for.
+// A channel head that supports no install mode. OLM cannot install it for any OperatorGroup.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listCsvMetadata } from '../view/csv-metadata.ts'
@@ -10,11 +10,11 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }, Catal
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Channel heads support at least one install mode',
+  title: 'Every channel head supports at least one install mode',
   format: ({ bundle, modes }) => ({
     what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'supports none of its install modes'}`,
-    why: 'Whatever namespaces an OperatorGroup chooses, the Operator says that it does not support them, and never starts.',
-    fix: 'Support at least one of OwnNamespace, SingleNamespace, MultiNamespace and AllNamespaces in the ClusterServiceVersion.',
+    why: 'The Operator never starts, because it does not support the namespaces of any OperatorGroup.',
+    fix: 'In the ClusterServiceVersion, support at least one of OwnNamespace, SingleNamespace, MultiNamespace, and AllNamespaces.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

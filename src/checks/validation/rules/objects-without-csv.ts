@@ -1,4 +1,4 @@
-// A bundle installed from inline objects without a ClusterServiceVersion.
+// A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
 import { getStringField } from '../view/string-field.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
@@ -14,10 +14,10 @@ export const objectsWithoutCsv = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle without an image carries exactly one ClusterServiceVersion',
+  title: 'A bundle without an image has exactly one ClusterServiceVersion',
   format: ({ bundle, objects, csvs }) => ({
-    what: `${bundle} has no image, and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
-    why: 'Without an image OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
+    what: `${bundle} has no image and has ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
+    why: 'Without an image, OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {

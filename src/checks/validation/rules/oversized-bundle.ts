@@ -10,11 +10,11 @@ export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle stays below the ceiling for bundles',
+  title: 'A bundle does not exceed the size limit for bundles',
   format: ({ bundle, bytes, limit }) => ({
-    what: `${bundle} takes ${formatBytes(bytes)} of the catalog, more than ${formatBytes(limit)}`,
-    why: 'A bundle is sent to the cluster as one message and becomes objects of the Kubernetes API; both have limits not far above.',
-    fix: 'Render with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
+    what: `${bundle} takes up ${formatBytes(bytes)} of the catalog, which exceeds the limit of ${formatBytes(limit)}`,
+    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects, and both have only slightly higher limits.',
+    fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   }),
   *find(catalog, limits) {
     for (const { package: its, bundle } of listBundles(catalog)) {

@@ -12,11 +12,11 @@ export const oversizedCatalog = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A catalog stays below the ceiling for catalogs',
+  title: 'A catalog does not exceed the size limit for catalogs',
   format: ({ bytes, limit, packages }) => ({
-    what: `the catalog has ${formatBytes(bytes)} in ${packages} packages, more than ${formatBytes(limit)}`,
-    why: 'The pod that serves it reads all of it when it starts, and clusters give that pod little memory and time.',
-    fix: 'Migrate olm.bundle.object to olm.csv.metadata, drop bundles that nobody upgrades from, or split the catalog.',
+    what: `the catalog has ${formatBytes(bytes)} in ${packages} packages, which exceeds the limit of ${formatBytes(limit)}`,
+    why: 'The pod that serves the catalog reads all of it at startup, and clusters give that pod little memory and time.',
+    fix: 'Migrate olm.bundle.object to olm.csv.metadata, remove bundles that are no longer in use, or split the catalog.',
   }),
   *find({ catalog }, limits) {
     const bytes = catalog.files.reduce((sum, file) => sum + file.bytes, 0)

@@ -12,11 +12,11 @@ export const oversizedPackage = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A package stays below the ceiling for packages',
+  title: 'A package does not exceed the size limit for packages',
   format: ({ bytes, limit, bundles }) => ({
-    what: `the package takes ${formatBytes(bytes)} in ${bundles} bundles, more than ${formatBytes(limit)}`,
-    why: 'GitHub warns about files above 50 MiB and refuses those above 100; every cluster that reads the catalog pays for it too.',
-    fix: 'Remove bundles that nobody upgrades from any more, or migrate olm.bundle.object to olm.csv.metadata.',
+    what: `the package has ${formatBytes(bytes)} in ${bundles} bundles, which exceeds the limit of ${formatBytes(limit)}`,
+    why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
+    fix: 'Remove bundles that are no longer in use, or migrate olm.bundle.object to olm.csv.metadata.',
   }),
   *find(catalog, limits) {
     for (const its of catalog.packages) {

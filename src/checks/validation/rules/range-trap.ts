@@ -14,11 +14,11 @@ export const misreadRange = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Version ranges mean what they say',
+  title: 'Version ranges match the versions that they appear to match',
   format: ({ range, trap, part, from }) => ({
     what: `the ${from} "${range}" ${misreadingMessages[trap](part)}`,
-    why: 'OLM reads ranges with rules of its own: no hyphen ranges, no ^ or ~, and it drops what it does not understand without a message.',
-    fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
+    why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
+    fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {
     for (const { at, about, range, from } of listVersionRanges(catalog)) {
@@ -30,11 +30,10 @@ export const misreadRange = defineRule<
 })
 
 const misreadingMessages: Readonly<Record<RangeMisreading['kind'], (part: string) => string>> = {
-  'dropped-token': (part) => `loses its "${part}", which OLM drops`,
-  'dropped-operator': (part) => `loses the operator in "${part}", which then means one exact version`,
-  'double-wildcard': (part) => `does not mean what "${part}" says: OLM ends it before the next minor version`,
+  'dropped-token': (part) => `contains "${part}", which OLM ignores`,
+  'dropped-operator': (part) =>
+    `has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,
+  'double-wildcard': (part) => `contains "${part}", which OLM ends before the next minor version`,
   'matches-nothing': (part) =>
-    part.includes(' ') || part === ''
-      ? 'matches no version at all'
-      : `matches no version at all because of "${part}"`,
+    part.includes(' ') || part === '' ? 'matches no version' : `matches no version because of "${part}"`,
 }

@@ -1,4 +1,4 @@
-// A related image without a reference. Often it is under `value`, as in the bundle's annotations.
+// A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listLeniencies } from '../view/leniencies.ts'
@@ -19,13 +19,13 @@ export const relatedImageEmpty = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Every related image names an image',
+  title: 'Every relatedImages entry specifies an image',
   format: ({ bundle, name, index, hasValue }) => ({
-    what: `related image ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} names no image${
-      hasValue ? ', but has a field "value"' : ''
+    what: `the relatedImages entry ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} does not specify an image${
+      hasValue ? ' but has a "value" field' : ''
     }`,
-    why: 'opm skips it, and tools that mirror the catalog do not copy what should stand here.',
-    fix: hasValue ? 'Rename "value" to "image".' : 'Give its image, or remove it.',
+    why: 'opm skips the entry, so tools that mirror the catalog do not copy the image.',
+    fix: hasValue ? 'Rename "value" to "image".' : 'Set the image, or remove the entry.',
   }),
   *find(catalog) {
     const values = new Set(

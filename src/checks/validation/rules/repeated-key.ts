@@ -1,4 +1,4 @@
-// A key appears twice in one mapping: YAML and JSON forbid it, opm silently uses the last one.
+// A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
 import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
@@ -10,11 +10,11 @@ export const repeatedKey = defineRule<{ path: string }, CatalogRuleKind>({
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'No mapping says the same key twice',
+  title: 'Every key of a mapping is unique',
   format: ({ path }) => ({
-    what: `"${path}" is written more than once`,
-    why: 'Only the last one counts; everything under the earlier ones is lost without a message.',
-    fix: 'Keep one of them, with the content of all.',
+    what: `the key "${path}" appears more than once`,
+    why: 'opm uses only the last value, and silently drops everything under the earlier keys.',
+    fix: 'Merge them into a single key.',
   }),
   *find(catalog) {
     for (const leniency of listLeniencies(catalog, 'repeated-key'))

@@ -11,11 +11,11 @@ export const reservedSchema = defineRule<{ schema: string }, CatalogRuleKind>({
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Custom schemas keep out of the prefix "olm."',
+  title: 'Custom schemas do not use the prefix "olm."',
   format: ({ schema }) => ({
-    what: `the schema "${schema}" uses the prefix "olm.", which belongs to OLM`,
-    why: 'A later opm may give this name a meaning, and then reads or refuses the blob.',
-    fix: 'Use a prefix of your own, such as a domain name.',
+    what: `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
+    why: 'A later opm release might define this name and then read or reject the blob.',
+    fix: 'Use your own prefix, such as a domain name.',
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others)

@@ -1,4 +1,4 @@
-// An entry that replaces or skips itself: opm counts it as replaced, so it cannot be a head.
+// An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
@@ -14,8 +14,8 @@ export const selfEdge = defineRule<
   title: 'No entry replaces or skips itself',
   format: ({ entry, edge }) => ({
     what: `${entry} ${edge} itself`,
-    why: 'An entry that something replaces or skips is not a head, and one that is skipped cannot be installed.',
-    fix: `Remove its own name from ${edge}.`,
+    why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
+    fix: `Remove ${entry} from its own ${edge}.`,
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

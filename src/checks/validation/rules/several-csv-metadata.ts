@@ -1,4 +1,4 @@
-// More than one olm.csv.metadata in a bundle: `opm validate` accepts it, `opm serve` refuses the whole package.
+// More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
@@ -13,8 +13,8 @@ export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, 
   title: 'A bundle has at most one olm.csv.metadata',
   format: ({ bundle, count }) => ({
     what: `${bundle} has ${count} properties of type olm.csv.metadata`,
-    why: '`opm validate` accepts it, but the pod that serves the catalog takes one at most and never starts.',
-    fix: 'Keep the one that belongs to this version.',
+    why: '`opm validate` accepts this, but the pod that serves the catalog accepts at most one and never starts.',
+    fix: 'Keep only the property that belongs to this version.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {
@@ -24,7 +24,7 @@ export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, 
         at: toLocation(bundle.blob.place, second.mark),
         about: [its.name, bundle.blob.name],
         data: { bundle: bundle.blob.name, count: more.length + 2 },
-        related: [{ at: toLocation(bundle.blob.place, first.mark), note: 'the first one' }],
+        related: [{ at: toLocation(bundle.blob.place, first.mark), note: 'the first property' }],
       }
     }
   },

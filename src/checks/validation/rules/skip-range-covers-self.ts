@@ -19,10 +19,10 @@ export const skipRangeCoversSelf = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A skipRange covers only versions older than its own entry',
+  title: 'A skipRange covers only versions older than its entry',
   format: ({ entry, version, skipRange, covered }) => ({
     what: `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
-    why: 'A skipRange says which versions may jump to this one; one that reaches this version or newer ones offers a step to itself or back.',
+    why: 'A skipRange lists the versions that can upgrade directly to its entry, so this range offers an upgrade to the same or an older version.',
     fix: `End the range with <${version}.`,
   }),
   *find(catalog) {

@@ -1,4 +1,5 @@
-// A skipRange that covers no older version of its channel, on an entry that nothing else leads to: it is unreachable.
+// A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
+// unreachable.
 import { defineRule } from '../../../findings/rule.ts'
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { VersionIndex } from '../../../catalog/versions/version-index.ts'
@@ -21,11 +22,11 @@ export const skipRangeMissesPredecessors = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A skipRange covers at least one older version of its package',
+  title: 'A skipRange covers at least one older version in its package',
   format: ({ entry, skipRange, older }) => ({
     what: `the skipRange "${skipRange}" of ${entry} covers none of the ${older} older version${older === 1 ? '' : 's'} in the channel`,
-    why: 'A skipRange lets older versions jump to this one; this one lets nobody in the catalog jump, and nothing else leads here.',
-    fix: 'Correct its bounds, or let the entry replace the version before it.',
+    why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
+    fix: 'Correct the bounds, or make the entry replace the previous version.',
   }),
   *find(catalog) {
     const ladders = new Map<ChannelView, VersionIndex<string>>()
@@ -39,7 +40,7 @@ export const skipRangeMissesPredecessors = defineRule<
     }
     for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
       if (own.version === undefined) continue
-      // Other edges lead here, so the range may be for other channels and catalogs.
+      // Other edges lead to the entry, so the range might be for other channels and catalogs.
       if (hasEdgeInChannel(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue

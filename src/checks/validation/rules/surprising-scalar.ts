@@ -1,4 +1,5 @@
-// A value that YAML reads differently than it looks, where opm accepts any type. Elsewhere opm refuses the file itself.
+// A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type. Elsewhere,
+// opm rejects the file.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
 import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
@@ -13,11 +14,11 @@ export const misreadScalar = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Values without quotes mean what they look like',
+  title: 'Unquoted values have the type that they appear to have',
   format: ({ path, text, value }) => ({
-    what: `${path}: ${text} is read as the ${typeof value} ${String(value)}`,
-    why: 'YAML guesses the type of text without quotes, and everything behind it sees only the guess.',
-    fix: `Write '${text}' in quotes if text is meant, ${String(value)} if the ${typeof value} is.`,
+    what: `the value ${text} of ${path} is parsed as the ${typeof value} ${String(value)}`,
+    why: 'YAML infers the type of an unquoted value, and every tool sees only the inferred value.',
+    fix: `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
   }),
   *find(catalog) {
     for (const leniency of listLeniencies(catalog, 'scalar')) {

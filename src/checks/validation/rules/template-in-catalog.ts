@@ -12,11 +12,11 @@ export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleKind>
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Templates stand beside the catalog, not in it',
+  title: 'Templates are outside the catalog',
   format: ({ schema }) => ({
-    what: `a template (${schema}) lies in the catalog`,
-    why: 'opm keeps it as a custom blob and renders nothing from it: what it describes is not in the catalog because of it.',
-    fix: 'Move it out of the catalog (or name it in .indexignore), and commit what `render` makes of it.',
+    what: `the catalog contains a template (${schema})`,
+    why: 'opm keeps the template as a custom blob and does not render it, so its packages are not added to the catalog.',
+    fix: 'Move the template out of the catalog (or list it in .indexignore), and commit the output of `catalog-bot render`.',
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, place } of catalog.others)

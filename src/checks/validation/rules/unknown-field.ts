@@ -21,11 +21,11 @@ export const unknownField = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Blobs have only fields that the format defines',
+  title: 'Blobs contain only fields that the format defines',
   format: ({ field, schema, known }) => ({
     what: `${schema} has no field "${field}"${known.length > 0 ? ` here, only ${known.join(', ')}` : ''}`,
-    why: 'opm ignores fields that it does not know: they look like settings, and set nothing.',
-    fix: 'Remove the field; what only people need to know fits in a comment.',
+    why: 'opm ignores unknown fields, so the value has no effect.',
+    fix: 'Remove the field. If its value is only for human readers, use a comment instead.',
   }),
   *find(catalog) {
     for (const leniency of listLeniencies(catalog, 'unknown-field')) {

@@ -14,11 +14,11 @@ export const unknownPackageInCustomBlob = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Custom blobs name packages that the catalog has',
+  title: 'Custom blobs refer to packages in the catalog',
   format: ({ schema, name, near }) => ({
-    what: `a blob of schema "${schema}" names package "${name}", which the catalog does not have`,
-    why: 'Whoever reads such blobs finds them by their package, so this one is never found.',
-    fix: near === '' ? 'Correct the package, or remove the blob.' : `Did you mean "${near}"?`,
+    what: `a blob with schema "${schema}" refers to package "${name}", which is not in the catalog`,
+    why: 'Tools look up custom blobs by package, so they never find this blob.',
+    fix: near === '' ? 'Correct the package name, or remove the blob.' : `Did you mean "${near}"?`,
   }),
   *find(view) {
     let guesses = maxSuggestionCandidates

@@ -1,4 +1,4 @@
-// Names of custom blobs that `opm serve` refuses although `opm validate` accepts them (since opm v1.69.0).
+// Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0).
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
@@ -11,11 +11,11 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'The schema and package of a custom blob are names that opm can serve',
+  title: 'opm can serve the schema and package names of every custom blob',
   format: ({ field, value }) => ({
-    what: `opm cannot serve a custom blob whose ${field} is "${value}"`,
-    why: '`opm validate` accepts it, but the pod that serves the catalog refuses it and never starts.',
-    fix: 'Use letters, digits, dots, dashes and underscores only, and start with a letter or a digit.',
+    what: `opm cannot serve a custom blob with the ${field} "${value}"`,
+    why: '`opm validate` accepts the blob, but the pod that serves the catalog rejects it and never starts.',
+    fix: 'Use only letters, digits, dots, dashes, and underscores, and start with a letter or digit.',
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {

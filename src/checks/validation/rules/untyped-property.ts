@@ -14,9 +14,9 @@ export const untypedProperty = defineRule<{ bundle: string; type: string }, Cata
     what:
       type === ''
         ? `a property of ${bundle} has no type`
-        : `a property of ${bundle} has a type with blanks around it: "${type}"`,
-    why: 'Properties are found by their type, letter by letter, so this one is never found.',
-    fix: 'Give the type as it is defined, such as olm.gvk.',
+        : `a property of ${bundle} has a type with whitespace around it: "${type}"`,
+    why: 'OLM looks up properties by their exact type, so it never finds this property.',
+    fix: 'Set the exact type, such as olm.gvk.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

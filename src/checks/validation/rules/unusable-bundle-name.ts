@@ -1,4 +1,4 @@
-// A bundle name that is not valid for a ClusterServiceVersion, which takes it as its Kubernetes name.
+// A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
@@ -14,11 +14,11 @@ export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleKind
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Bundle names are names that Kubernetes objects can have',
+  title: 'Every bundle name is a valid name for a Kubernetes object',
   format: ({ bundle }) => ({
-    what: `no Kubernetes object can be called "${bundle}"`,
-    why: 'OLM creates a ClusterServiceVersion of this name when it installs the bundle, and the API server refuses it.',
-    fix: 'Use lower-case letters, digits, dots and dashes; the usual form is <package>.v<version>.',
+    what: `the bundle name "${bundle}" is not a valid name for a Kubernetes object`,
+    why: 'When OLM installs the bundle, it creates a ClusterServiceVersion with this name, and the API server rejects it.',
+    fix: 'Use only lowercase letters, digits, dots, and dashes. The usual form is <package>.v<version>.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundles(catalog)) {

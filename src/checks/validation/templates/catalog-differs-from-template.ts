@@ -3,7 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export interface TemplateDrift {
   readonly template: string
   readonly catalog: string
-  /** A few words each: `channel stable is missing`. */
+  /** A short phrase for each difference: `channel stable is missing`. */
   readonly differences: readonly string[]
   readonly command: string
   readonly files: number
@@ -20,14 +20,14 @@ export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A catalog is what its template renders to',
+  title: 'A catalog matches the output of its template',
   format: ({ template, catalog, differences, command, files }) => ({
-    what: `${catalog} is not what ${template} renders to: ${differences.slice(0, maxShownDifferences).join('; ')}${
+    what: `${catalog} does not match the output of ${template}: ${differences.slice(0, maxShownDifferences).join('; ')}${
       differences.length > maxShownDifferences ? `; and ${differences.length - maxShownDifferences} more` : ''
     }`,
-    why: 'What changed in the template alone reaches nobody; what changed in the catalog alone is gone the next time somebody renders the template.',
-    fix: `Make the change in the template, run: ${command} and commit what it writes${
-      files > 1 ? `, instead of the ${files} files that are there` : ''
-    }.`,
+    why: 'A change only in the template does not reach users, and a change only in the catalog is lost when the template is rendered again.',
+    fix: `Make the change in the template, and commit the output of this command${
+      files > 1 ? ` in place of the ${files} existing files` : ''
+    }: ${command}`,
   }),
 })

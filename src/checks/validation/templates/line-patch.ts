@@ -1,4 +1,4 @@
-// Unified diffs for `git apply`. Gives up early if texts differ by many edits.
+// Unified diffs for `git apply`. Stops early if the files differ in many lines.
 
 import { findShortestEdits, type LineEdit } from '../../../findings/shortest-edits.ts'
 
@@ -10,7 +10,7 @@ export interface PatchLimits {
 
 const contextLineCount = 3
 
-/** Undefined if the texts are equal, lack a final line break, or exceed the limits. */
+/** Undefined if the files are equal, lack a final line break, or exceed the limits. */
 export function createLinePatch(
   path: string,
   before: string,

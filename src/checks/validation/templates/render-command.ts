@@ -23,7 +23,7 @@ function findCatalogFile(catalog: string, { files }: Catalog): string {
   return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`
 }
 
-/** Paths are untrusted: quote them so that the shell treats them as plain text. */
+/** Quotes untrusted paths so that the shell treats them as plain text. */
 function quoteForShell(path: string): string {
   const safe = path.startsWith('-') ? `./${path}` : path
   return /^[\w./@+,:=-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", `'\\''`)}'`

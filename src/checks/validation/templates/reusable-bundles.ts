@@ -1,5 +1,5 @@
-// Bundles that the base's catalog already has, to reuse for templates. A digest's content never changes and the base
-// was already judged, so there is no need to ask again. A moved tag matters only where the change differs.
+// Bundles that the base's catalog already has, to reuse for templates. The content of a digest never changes, and
+// the base was already checked, so catalog-bot does not ask again. A moved tag matters only where the change differs.
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
@@ -8,7 +8,7 @@ import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.t
 
 /**
  * Known bundles by reference. Empty for substitutes templates, which need more of the ClusterServiceVersion than a
- * catalog keeps.
+ * catalog stores.
  */
 export function findReusableBundles(
   schema: string,

@@ -1,5 +1,5 @@
-// Offers the rendered catalog as a patch. It shows only bundles of the base's catalog, because a registry may have
-// shown others to the bot's credentials alone.
+// Offers the rendered catalog as a patch. The patch shows only bundles of the base's catalog, because readers might not
+// have access to other images that catalog-bot can pull.
 import { createLinePatch } from './line-patch.ts'
 import { renderTemplate } from '../../../catalog/template/render-template.ts'
 import { parseTemplateDocument } from '../../../catalog/template/template-document.ts'
@@ -15,7 +15,7 @@ const patchLimits = { edits: 200, characters: 12_000 }
 // Characters that are invisible or do not survive copying.
 const hiddenCharacterPattern = /[^\n\P{C}]|\p{Default_Ignorable_Code_Point}|\p{Zl}|\p{Zp}/u
 
-/** Undefined if there is no small patch. Basic templates only: the others read bundle images. */
+/** Undefined if there is no small patch. Supports only basic templates, because the others read bundle images. */
 export function suggestPatch({
   offer,
   file,
@@ -32,7 +32,9 @@ export function suggestPatch({
   const bundles = new Map<string, WritableBundle>(before.value.bundles.map((blob) => [blob.image, blob]))
   const rendered = renderTemplate(source, (image) => {
     const blob = bundles.get(image)
-    return blob ? { ok: true, value: [{ blob }] } : { ok: false, error: 'the base does not have it' }
+    return blob
+      ? { ok: true, value: [{ blob }] }
+      : { ok: false, error: 'the base does not contain the bundle' }
   })
   if (!rendered.ok) return undefined
   const text = (file.path.endsWith('.json') ? formatCatalogJson : formatCatalogYaml)(rendered.value)

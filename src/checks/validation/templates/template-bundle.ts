@@ -14,7 +14,7 @@ export interface TemplateBundle {
 /** `image` must be an image reference. */
 export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundle {
   const { reference } = parseImageReference(image)
-  if (!reference) throw new TypeError(`${image} is no image reference`)
+  if (!reference) throw new TypeError(`${image} is not an image reference`)
   const { host, repository } = reference
   let { digest } = reference
   if (digest === undefined) {
@@ -39,7 +39,7 @@ function toBundleAnswer(
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {
       kind: 'unsupported',
-      reason: `it is no bundle that opm can read${first && !isRestricted ? `: ${first.what}` : ''}`,
+      reason: `it is not a bundle that opm can read${first && !isRestricted ? `: ${first.what}` : ''}`,
     }
   }
   const { name, package: its, properties, relatedImages } = content

@@ -1,5 +1,5 @@
-// Renders templates and compares them with the checked-in catalogs. Reuses bundles that the base has, so most pull
-// requests need no questions.
+// Renders templates and compares the output with the checked-in catalogs. Reuses bundles of the base, so most pull
+// requests do not need any questions.
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import { assembleCatalog } from '../../../catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
@@ -77,13 +77,13 @@ function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateN
   if (templateRules.every(({ id }) => isRuleOff(config.rules[id]))) return { kind: 'none' }
   // Removed together with its catalog, or never present.
   if (source === undefined)
-    return isStated && result ? { kind: 'broken', reason: 'there is no such file' } : { kind: 'none' }
-  if (source === 'too-large') return { kind: 'broken', reason: 'it is larger than any template' }
+    return isStated && result ? { kind: 'broken', reason: 'the file does not exist' } : { kind: 'none' }
+  if (source === 'too-large') return { kind: 'broken', reason: 'the file is too large for a template' }
   if (source === 'too-many')
     return {
       kind: 'broken',
       reason:
-        'the pull request changes more templates than the bot renders at once; split it into several pull requests',
+        'the pull request changes more templates than catalog-bot renders at a time; split it into several pull requests',
     }
   if (!isStated && result === undefined) return { kind: 'none' }
   const document = parseTemplateDocument(source)
@@ -96,7 +96,7 @@ function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateN
   const missing = images.value.filter((image) => image !== '' && !before.has(image))
   const rejected = missing.flatMap((image) => {
     const { reference, reason } = parseImageReference(image)
-    if (!reference) return [`${image} is not an image reference: ${reason}`]
+    if (!reference) return [`${image} is not a valid image reference: ${reason}`]
     return isAllowedRegistry(reference, config.images.registries)
       ? []
       : [`${image} is in a registry that this repository does not allow`]
@@ -126,7 +126,7 @@ function evaluateTemplate(
       isRestricted ||= answer.isRestricted
     } else if (shouldWait(answer, state))
       unanswered.push({
-        question: `what ${image} renders to, for ${state.template}`,
+        question: `the rendered content of ${image} for ${state.template}`,
         reason: answer.reason,
         retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetrySeconds,
       })
@@ -160,8 +160,8 @@ function evaluateTemplate(
 const privateRetrySeconds = 900
 
 /**
- * A private image looks like a missing one, and time does not change that. It blocks only if the configuration names
- * the pair; otherwise it is a remark.
+ * A private image looks like a missing one, and waiting does not change that. It blocks only if the configuration lists
+ * the pair. Otherwise, it causes a warning.
  */
 function shouldWait(
   answer: Extract<TemplateBundle['answer'], { readonly reason: string }>,
@@ -173,12 +173,12 @@ function shouldWait(
 function createBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
   return (reference) => {
     const bundle = bundles.get(reference)
-    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is not known` }
+    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
   }
 }
 
 /**
- * The semver template copies description and icon from the head's ClusterServiceVersion, which we do not keep for
+ * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
 function hasDescriptions(
@@ -233,15 +233,15 @@ function formatDrift({ kind, subject, fields }: TemplateDrift): string {
   }
 }
 
-// Do not repeat names and versions from restricted bundles (BundleAnswer.isRestricted).
+// Omits names and versions from restricted bundles (BundleAnswer.isRestricted).
 const restrictedReason =
-  'the bundles that it names do not render; whoever may pull them sees why with "catalog-bot render"'
+  'its bundles do not render; users who can pull their images can run "catalog-bot render" to see why'
 
-/** Names what only the catalog has; counts what it lacks, because that may come from a restricted image. */
+/** Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image. */
 function redactDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatDrift)
-  const lacks = `${missing} ${missing === 1 ? 'thing that it renders to is' : 'things that it renders to are'} missing`
+  const lacks = `${missing} rendered ${missing === 1 ? 'item is' : 'items are'} missing`
   return missing === 0 ? others : [...others, lacks]
 }
 
@@ -251,7 +251,7 @@ function createUnrenderableFinding(state: LoadedTemplatePair, reason: string): F
   return createTemplateFinding(state, unrenderableTemplate, at, { template, catalog, reason })
 }
 
-/** A mismatch is an error if the configuration names the pair. */
+/** A mismatch is an error if the configuration lists the pair. */
 function createTemplateFinding<Data extends object>(
   { isStated }: LoadedTemplatePair,
   rule: FindingRule<Data>,

@@ -3,7 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export interface UnrenderableTemplate {
   readonly template: string
   readonly catalog: string
-  /** In opm's words if it has some. */
+  /** opm's error message, if there is one. */
   readonly reason: string
 }
 
@@ -14,10 +14,10 @@ export const unrenderableTemplate = defineRule<UnrenderableTemplate>({
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'A template can be rendered',
+  title: 'Every template can be rendered',
   format: ({ template, catalog, reason }) => ({
     what: `${template} cannot be rendered: ${reason}`,
-    why: `${catalog} cannot be made from it any more, and nobody can tell whether the two agree.`,
-    fix: 'Repair the template until `catalog-bot render` (or `opm alpha render-template`) takes it.',
+    why: `${catalog} can no longer be generated from the template, and catalog-bot cannot check that they match.`,
+    fix: 'Correct the template until `catalog-bot render` or `opm alpha render-template` accepts it.',
   }),
 })

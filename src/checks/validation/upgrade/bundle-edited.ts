@@ -1,5 +1,5 @@
-// A published bundle with changed content. Installations depend on it, so it is immutable, except for what catalogs
-// display (bundle-metadata-edited).
+// A published bundle with changed content. Installations depend on the content, so it is immutable, except for displayed
+// metadata (bundle-metadata-edited).
 import { defineRule } from '../../../findings/rule.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { toCanonicalJson } from '../../../change/compare-blobs.ts'
@@ -16,11 +16,11 @@ export const bundleEdited = defineRule<BundleEditData, UpgradeRuleKind>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'A published bundle keeps its content',
+  title: 'The content of a published bundle does not change',
   format: ({ bundle, fields }) => ({
-    what: `published bundle "${bundle}" is edited: ${fields.join(', ')}`,
-    why: 'Clusters that installed it have something else under the same name and version, and are never upgraded to this.',
-    fix: 'Restore the bundle as it was, and publish the correction as a new version that replaces it.',
+    what: `published bundle "${bundle}" is changed: ${fields.join(', ')}`,
+    why: 'Clusters that already installed it have different content under the same name and version, and never upgrade to the new content.',
+    fix: 'Restore the bundle, and publish the correction as a new version that replaces it.',
   }),
   find: (change, sides) => findBundleEdits(change, sides, false),
 })
@@ -32,11 +32,11 @@ export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleKind>(
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'The displayed metadata of a published bundle stays as it was rendered',
+  title: 'The displayed metadata of a published bundle does not change',
   format: ({ bundle }) => ({
-    what: `the metadata of published bundle "${bundle}" is edited (olm.csv.metadata or olm.bundle.object)`,
-    why: 'Image, version, dependencies and related images are the same; what the catalog shows or serves of it is not.',
-    fix: 'Check that it was rendered from the same image, for instance to move it to another metadata format.',
+    what: `the metadata of published bundle "${bundle}" is changed (olm.csv.metadata or olm.bundle.object)`,
+    why: 'Installations are not affected, but the catalog shows or serves different metadata than before.',
+    fix: 'Check that the metadata was rendered from the same image, for example to migrate to another metadata format.',
   }),
   find: (change, sides) => findBundleEdits(change, sides, true),
 })

@@ -10,11 +10,11 @@ export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeR
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A published bundle stays in the catalog',
+  title: 'A published bundle remains in the catalog',
   format: ({ bundles }) => ({
     what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatSomeNames(bundles)}`,
-    why: 'Clusters that pin or reinstall a removed version can no longer do so.',
-    fix: 'Keep the bundles, and deprecate or skip those that nobody should install any more.',
+    why: 'Clusters that pin or reinstall a removed version can no longer install it.',
+    fix: 'Keep the bundles, and deprecate or skip those that users should no longer install.',
   }),
   *find({ kind, bundles }, sides) {
     if (kind !== 'changed' || bundles.removed.length === 0) return

@@ -1,4 +1,4 @@
-// A removed channel, which breaks its subscriptions. A deprecated channel has been announced.
+// A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
 import { defineRule } from '../../../findings/rule.ts'
 import type { PackageChange } from '../../../change/change.ts'
 import { findPackageLocation, type BaseAndResult, type UpgradeRuleKind } from './upgrade-rule.ts'
@@ -12,9 +12,9 @@ export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleKind>({
   since: '0.1.0',
   title: 'A channel is deprecated before it is removed',
   format: ({ channel }) => ({
-    what: `channel "${channel}" is removed without having been deprecated`,
-    why: 'Every subscription to it stops getting updates, and nobody was told.',
-    fix: 'Keep the channel, deprecate it (olm.deprecations) with a message that names its successor, and remove it later.',
+    what: `channel "${channel}" is removed without a prior deprecation`,
+    why: 'Every subscription to the channel stops getting updates without a warning to its users.',
+    fix: 'Keep the channel, deprecate it in olm.deprecations with a message that names its successor, and remove it later.',
   }),
   find: (change, sides) => findChannelRemovals(change, sides, false),
 })
@@ -26,11 +26,11 @@ export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeR
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A deprecated channel is removed when nobody needs it any more',
+  title: 'A deprecated channel is removed only when it is no longer in use',
   format: ({ channel }) => ({
     what: `deprecated channel "${channel}" is removed`,
-    why: 'Subscriptions that still follow it stop getting updates.',
-    fix: 'If it has been deprecated for long enough, nothing.',
+    why: 'Subscriptions that still use the channel stop getting updates.',
+    fix: 'If the channel has been deprecated long enough, no action is needed.',
   }),
   find: (change, sides) => findChannelRemovals(change, sides, true),
 })

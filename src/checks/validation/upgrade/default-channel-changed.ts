@@ -1,4 +1,4 @@
-// A changed default channel: new installations get other updates. Also reports whether the new channel continues the
+// A changed default channel: new installations get different updates. Also reports whether the new channel continues the
 // old one.
 import { defineRule } from '../../../findings/rule.ts'
 import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts'
@@ -26,14 +26,14 @@ export const defaultChannelChanged = defineRule<
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: "A package's default channel stays",
+  title: "A package's default channel does not change",
   format: ({ before, after, leftBehind }) => ({
-    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no way on from ${formatSomeNames(leftBehind)}`}`,
-    why: 'Installations that name no channel follow another line from now on; those that name one stay where they are.',
+    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatSomeNames(leftBehind)}`}`,
+    why: 'Installations that do not specify a channel switch to the new one. Installations that specify a channel are not affected.',
     fix:
       leftBehind.length === 0
-        ? 'Make sure that this is meant, and say so in the pull request.'
-        : `Add to "${after}" what leads on from the versions of "${before}", or tell people in the pull request how they get there.`,
+        ? 'Make sure that the change is intentional, and explain it in the pull request.'
+        : `Add an upgrade path from the versions of "${before}" to "${after}", or explain in the pull request how users can upgrade.`,
   }),
   *find({ defaultChannel }, sides) {
     if (!defaultChannel) return
@@ -48,7 +48,7 @@ function findStrandedVersions(
 ): string[] {
   const old = sides.base?.channel(before)
   const now = sides.result?.channel(after)
-  // Without a head there is nothing to compare; opm's rules refuse such a channel.
+  // Without a head, there is nothing to compare. opm's rules reject such a channel.
   if (!old || !now || analyzeUpgradeGraph(now.entries).heads.length === 0) return []
   const installed = old.entries.map(({ name }) => {
     const version = findBundleVersion(name, sides)

@@ -18,11 +18,11 @@ export const headMovesBackwards = defineRule<
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: "A channel's head never becomes an older version",
+  title: "A channel's head never moves to an older version",
   format: ({ channel, before, after, versions }) => ({
-    what: `the head of channel "${channel}" goes back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
-    why: 'New installations get an older version than before, and clusters that have the newer one keep it: OLM does not downgrade.',
-    fix: 'Publish the correction as a newer version; keep the withdrawn one in the channel and let the new head skip it.',
+    what: `the head of channel "${channel}" moves back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
+    why: 'New installations get an older version, but clusters with the newer version keep it because OLM does not downgrade.',
+    fix: 'Publish the correction as a newer version. Keep the withdrawn version in the channel, and make the new head skip it.',
   }),
   *find({ channels }, sides) {
     for (const { name: channel, head } of channels.changed) {

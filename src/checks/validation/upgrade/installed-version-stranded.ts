@@ -22,17 +22,19 @@ export const installedVersionStranded = defineRule<
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every version that could be upgraded still can be',
+  title: 'Every version keeps its upgrade path',
   format: ({ channel, bundles, newer, head }) => ({
-    what: `in channel "${channel}" ${formatSomeNames(bundles)} ${bundles.length === 1 ? 'has' : 'have'} no way to ${head} any more`,
-    why: 'Clusters with these versions installed stop getting updates, silently.',
+    what: `in channel "${channel}", ${formatSomeNames(bundles)} no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
+    why: 'Clusters with these versions installed silently stop getting updates.',
     fix: [
       ...(newer.length < bundles.length
-        ? [`Let ${head}, or an entry that leads to it, replace or skip them, or cover them by a skipRange.`]
+        ? [
+            `Make ${head}, or an entry that leads to it, replace them, skip them, or cover them with a skipRange.`,
+          ]
         : []),
       ...(newer.length > 0
         ? [
-            `Keep ${formatSomeNames(newer)}, which nothing older should replace, and lead on from there to a newer version, or deprecate it.`,
+            `Keep ${formatSomeNames(newer)}, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate ${newer.length === 1 ? 'it' : 'them'}.`,
           ]
         : []),
     ].join(' '),
@@ -43,7 +45,7 @@ export const installedVersionStranded = defineRule<
     for (const after of result.channels) {
       const before = base.channel(after.name)
       const heads = analyzeUpgradeGraph(after.entries).heads
-      // Without a head nothing can be stranded; opm's rules refuse such a channel.
+      // Without a head, nothing can be stranded. opm's rules reject such a channel.
       if (!before || heads.length === 0) continue
       // Only entries of the base can be installed from this channel, not names that edges mention.
       const installed = before.entries.map(({ name }) => {

@@ -10,11 +10,11 @@ export const newlyDeprecated = defineRule<{ what: string; message: string }, Upg
   judges: 'pull request',
   severity: 'info',
   since: '0.1.0',
-  title: 'New deprecations are meant',
+  title: 'New deprecations are intentional',
   format: ({ what, message }) => ({
-    what: `${what} is deprecated from now on: ${message}`,
+    what: `${what} is newly deprecated: ${message}`,
     why: 'Clusters that use it show this message to their users.',
-    fix: 'Make sure that the message tells them what to use instead.',
+    fix: 'Make sure that the message explains what to use instead.',
   }),
   *find({ kind, name: of, deprecations }, { result }) {
     if (kind !== 'changed') return

@@ -11,13 +11,13 @@ export const packageRemoved = defineRule<
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A published package stays in the catalog',
+  title: 'A published package remains in the catalog',
   format: ({ name, bundles, deprecated }) => ({
     what: `package "${name}" is removed, with ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}${deprecated ? ' (it was deprecated)' : ''}`,
-    why: 'Who has it installed keeps a subscription that finds nothing any more, and it cannot be installed again.',
+    why: 'Existing subscriptions stop receiving updates, and users can no longer install the package.',
     fix: deprecated
-      ? 'If it has been deprecated for long enough, nothing.'
-      : 'Deprecate the package first (olm.deprecations), so that users are told, and remove it later.',
+      ? 'If the package has been deprecated long enough, no action is needed.'
+      : 'Deprecate the package in olm.deprecations first to inform users, and remove it later.',
   }),
   *find({ kind, name, bundles }, { base, result }) {
     if (kind !== 'removed' || !base || !result) return

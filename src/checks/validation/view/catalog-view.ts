@@ -31,11 +31,11 @@ export interface PackageView {
   readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelView[]
   readonly bundles: readonly BundleView[]
-  /** The first of that name. */
+  /** The first bundle with that name. */
   bundle(name: string): BundleView | undefined
   ladder(): VersionIndex<BundleView>
   readonly deprecations: readonly DeprecationBlob[]
-  /** The package has the name ''. */
+  /** For `olm.package`, the name is ''. */
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
 }
 
@@ -48,7 +48,7 @@ export interface ChannelView {
 
 export interface BundleView {
   readonly blob: BundleBlob
-  /** From the first `olm.package` property; '' if there is none. */
+  /** From the first `olm.package` property; '' if absent. */
   readonly versionText: string
   readonly version?: Version
   properties(type: string): readonly Property[]

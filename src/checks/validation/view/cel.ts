@@ -1,5 +1,5 @@
 // Whether a CEL rule compiles in OLM's resolver, which has the variable `properties` and the function `semver_compare`.
-// Never evaluates.
+// Does not evaluate the rule.
 import { Environment } from '@marcbachmann/cel-js'
 
 const celEnvironment = new Environment()
@@ -7,8 +7,8 @@ const celEnvironment = new Environment()
   .registerFunction('semver_compare(string, string): int', () => 0n)
 
 /**
- * Complaints that OLM's compiler shares. The library is stricter about macro arguments (OLM accepts
- * `has(properties[0].type)`), so we ignore its other complaints.
+ * Errors that OLM's compiler also reports. The library is stricter about macro arguments (OLM accepts
+ * `has(properties[0].type)`), so its other errors are ignored.
  */
 const definiteErrorCodes: ReadonlySet<string> = new Set([
   'unknown_variable',
@@ -16,12 +16,14 @@ const definiteErrorCodes: ReadonlySet<string> = new Set([
   'no_matching_overload',
 ])
 
-/** The problem, as the end of a sentence; undefined for a valid rule. */
+/** The problem as a verb phrase; undefined for a valid rule. */
 export function findCelProblem(rule: string): string | undefined {
   const { valid, type, error } = celEnvironment.check(rule)
   if (valid) {
     const result = String(type)
-    return result === 'bool' || result === 'dyn' ? undefined : `has a rule that gives ${result}, not bool`
+    return result === 'bool' || result === 'dyn'
+      ? undefined
+      : `has a rule that returns ${result} instead of bool`
   }
   const isSyntax = error?.name === 'ParseError'
   if (!isSyntax && !definiteErrorCodes.has(error?.code ?? '')) return undefined

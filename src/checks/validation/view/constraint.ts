@@ -16,7 +16,7 @@ export interface ConstraintProblem {
 }
 
 export interface ConstraintParseResult {
-  /** Absent if the value is too broken. */
+  /** Absent if the value cannot be parsed. */
   readonly constraint?: OlmConstraint
   readonly problems: readonly ConstraintProblem[]
 }
@@ -33,7 +33,7 @@ const fieldsByKind: Readonly<Record<ConstraintKind, readonly string[]>> = {
   not: ['constraints'],
 }
 
-/** OLM refuses larger values before it decodes them. */
+/** OLM rejects larger values before it decodes them. */
 const maxConstraintBytes = 131_072
 /** Far deeper than real constraints; protects the stack from hostile values. */
 const maxConstraintDepth = 64
@@ -43,7 +43,7 @@ export function parseConstraint(value: Json): ConstraintParseResult {
   const problems: ConstraintProblem[] = []
   const size = new TextEncoder().encode(JSON.stringify(value)).length
   if (size > maxConstraintBytes) {
-    const problem = `has ${size} bytes, and OLM takes no more than ${maxConstraintBytes}`
+    const problem = `has ${size} bytes, but OLM accepts at most ${maxConstraintBytes}`
     return { problems: [{ path: '', problem }] }
   }
   const constraint = parseConstraintAt(value, '', 0, problems)
@@ -65,7 +65,7 @@ function parseConstraintAt(
     const kind = constraintKinds.find((known) => known === key.toLowerCase())
     if (kind !== undefined && map[key] !== null) present.push(kind)
     else if (kind === undefined && key.toLowerCase() !== 'failuremessage')
-      addProblem(`has an unknown field "${key}"; OLM refuses the whole constraint`)
+      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`)
   }
   const [kind, ...more] = present
   if (kind === undefined) return addProblem(`has none of ${constraintKinds.join(', ')}`)
@@ -76,14 +76,14 @@ function parseConstraintAt(
   if (inner === undefined) return addProblem('is not a mapping', here)
   for (const key of Object.keys(inner))
     if (!fieldsByKind[kind].some((known) => known.toLowerCase() === key.toLowerCase()))
-      addProblem(`has an unknown field "${key}"; OLM refuses the whole constraint`, here)
+      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`, here)
   const text = (field: string): string => {
     const found = findField(inner, field)
     if (typeof found === 'string' && found.trim() !== '') return found
     addProblem(
       found === undefined || found === null || found === ''
-        ? `lacks ${field}`
-        : `has a ${field} that is no text`,
+        ? `has no ${field}`
+        : `has a ${field} that is not a string`,
       here,
     )
     return ''
@@ -103,7 +103,7 @@ function parseConstraintAt(
     case 'any':
     case 'not': {
       const list = findField(inner, 'constraints')
-      if (!Array.isArray(list) || list.length === 0) return addProblem('lacks a list of constraints', here)
+      if (!Array.isArray(list) || list.length === 0) return addProblem('has no list of constraints', here)
       const constraints = list.map((item: Json, index) =>
         parseConstraintAt(item, `${here}.constraints[${index}]`, level + 1, to),
       )

@@ -2,7 +2,7 @@ import type { CsvMetadata } from '../../../catalog/facts/catalog.ts'
 import type { TextPosition } from '../../../go/text-position.ts'
 import type { BundleView } from './catalog-view.ts'
 
-/** Skips properties that do not decode; opm refuses those. */
+/** Skips properties that do not decode, because opm rejects those. */
 export function listCsvMetadata(
   bundle: BundleView,
 ): { readonly metadata: CsvMetadata; readonly mark: TextPosition }[] {

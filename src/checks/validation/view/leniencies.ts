@@ -27,7 +27,7 @@ export function toLeniencyHit(leniency: LocatedLeniency, what: string): { at: Lo
   return { at, about: [owner, schema, name, what] }
 }
 
-/** The type of the property whose value contains the oddity; undefined elsewhere. */
+/** The type of the property whose value contains the leniency; undefined elsewhere. */
 export function findPropertyType(
   view: CatalogView,
   { package: inPackage, name, path }: { package: string; name: string; path: string },

@@ -1,7 +1,7 @@
 import type { Json } from '../../../go/json/json.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
 
-/** The exact field if it is a text, else the first match without case, as in Go; '' if there is none. */
+/** The exact field if it is a string, or else the first case-insensitive match, as in Go; '' if absent. */
 export function getStringField(value: Json, field: string): string {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     const exact = (value as Readonly<Record<string, Json>>)[field]

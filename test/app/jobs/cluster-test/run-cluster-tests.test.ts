@@ -160,7 +160,7 @@ const listConclusions = ({ checks }: ClusterTestRecord) =>
 test('both catalogs are served from the trees that were validated, and the check tells the end', async () => {
   const played = await runScenario({
     answer: async (_, news) => {
-      await news({ kind: 'news', id: 'abcdefgh', says: 'the trial begins' })
+      await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'tried', report: createTestReport({ verdict: 'installs' }) }
     },
   })
@@ -239,7 +239,7 @@ test('a newer commit, a closed pull request or a lost lease stops what runs, and
 test('names are kept before anything has them, and whoever comes after a death takes them away', async () => {
   const died = await runScenario({
     answer: async (_, news) => {
-      await news({ kind: 'news', id: 'abcdefgh', says: 'the trial begins' })
+      await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'failed', why: 'the process ended' }
     },
   })

@@ -135,7 +135,7 @@ describe('a merged catalog', () => {
     })
     await scene.run()
     expect(scene.registry.calls).toEqual([])
-    expect(scene.issues()[0]?.body).toMatch(/no branch mallory, or the configuration does not name it/)
+    expect(scene.issues()[0]?.body).toMatch(/branch mallory does not exist or is not listed under branches in the configuration/)
     await scene.push({
       '.github/catalog-bot.yml': `branches: [release-*]\n${createPublishConfig('    branch: release-1\n')}`,
       [catalogPath]: createPackageYaml('main'),
@@ -189,7 +189,7 @@ describe('a registry that is down', () => {
     await scene.run()
     expect(scene.check(commit)).toMatchObject({ status: 'in_progress' })
     expect(scene.issues()).toEqual([])
-    expect(findReportComment(pull)).toMatch(/### 🔄 Merged; being published/)
+    expect(findReportComment(pull)).toMatch(/### 🔄 Merged; publishing the catalog image/)
     const quiet = listWriteRequests(scene)
     await scene.run()
     expect(listWriteRequests(scene)).toBe(quiet)
@@ -249,7 +249,7 @@ test('a target that the operator does not allow is told of, and no registry is a
   })
   await scene.run()
   expect(scene.registry.calls).toEqual([])
-  expect(scene.issues()[0]?.body).toMatch(/the operator of the App does not let .* push to/)
+  expect(scene.issues()[0]?.body).toMatch(/the bot administrator does not allow .* to push to/)
   expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
@@ -262,12 +262,12 @@ describe('a tag that somebody else moves', () => {
     scene.advanceTime(hourSeconds)
     await scene.run()
     const theirs = scene.registry.findDigest(`${catalogImage}:latest`)
-    expect(scene.issues()[0]).toMatchObject({ title: '1 catalog image was changed by somebody else' })
+    expect(scene.issues()[0]).toMatchObject({ title: '1 catalog image was changed outside catalog-bot' })
     expect(scene.issues()[0]?.body).toContain(theirs)
     const commit = await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     await scene.run()
     expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(theirs)
-    expect(scene.check(commit)?.summary).toMatch(/Somebody else had moved the tag `latest`/)
+    expect(scene.check(commit)?.summary).toMatch(/The tag `latest` had been moved to/)
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
   }, 180_000)
 
@@ -348,7 +348,7 @@ test('a process that is killed at any moment is taken up where it was, and every
     const run1 = scene.check(commit)
     expect(run1).toMatchObject({ conclusion: 'success' })
     // A push that was repeated finds its own work, which is nobody else's and no unchanged image.
-    expect(run1?.summary).not.toMatch(/Somebody else|already/)
+    expect(run1?.summary).not.toMatch(/had been moved|already/)
     expect(scene.deployments().filter(({ sha }) => sha === commit)).toHaveLength(1)
     expect(findReportComment(pull)).toMatch(/Merged and published/)
     if (ended) break
@@ -411,7 +411,7 @@ test('a new base image gets the same catalog, when it is looked for', async () =
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(first)
   expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
   expect(scene.registry.calls.filter((asked) => asked === 'build')).toHaveLength(1)
-  expect(scene.check(getMainHead(scene))?.summary).toMatch(/put on the new base image/)
+  expect(scene.check(getMainHead(scene))?.summary).toMatch(/published on the new base image/)
 }, 180_000)
 
 test('former images stay as many as configured; older ones go, and never one that a tag needs', async () => {

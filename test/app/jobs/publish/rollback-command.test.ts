@@ -71,23 +71,23 @@ describe('/rollback', () => {
   test.each([
     ['nothing, where several images are published', '', severalPublications, /several images are published/],
     ['a tag that two images have', 'v2', severalPublications, /several images have the tag v2/],
-    ['a digest that two images had', createDigest(5), severalPublications, /several images are meant/],
+    ['a digest that two images had', createDigest(5), severalPublications, /matches several images/],
     [
       'a digest that the bot never published there',
       createDigest(4),
       severalPublications,
-      /published no image/,
+      /has not published image/,
     ],
-    ["another tag's image", `v1 ${createDigest(6)}`, severalPublications, /published no image/],
-    ['a tag of a preview', 'pr-12', severalPublications, /published no image pr-12/],
+    ["another tag's image", `v1 ${createDigest(6)}`, severalPublications, /has not published image/],
+    ['a tag of a preview', 'pr-12', severalPublications, /has not published image pr-12/],
     [
       'an unknown tag with a digest',
       `v7 ${createDigest(1)}`,
       severalPublications,
-      /no image is published under the tag v7/,
+      /no published image has the tag v7/,
     ],
-    ['too many words', 'v1 v2 v3', severalPublications, /write \/rollback/],
-    ['the first image', '', [{ publication: one, state: createPublicationState(1) }], /no image before/],
+    ['too many words', 'v1 v2 v3', severalPublications, /use \/rollback/],
+    ['the first image', '', [{ publication: one, state: createPublicationState(1) }], /no earlier image/],
     ['anything, where nothing is published', '', [], /no image is published from this branch/],
   ])('does not take %s', (_name, words, candidates, why) => {
     expect(findRollbackTarget(words, candidates)).toMatchObject({

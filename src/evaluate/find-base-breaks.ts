@@ -1,0 +1,100 @@
+// Finds the commits on the base branch that introduced errors which a pull request did not cause. Runs only for such
+// errors, and validates the catalog before a few commits that changed the file.
+import { defaultRuleSet } from '../catalog/model/rule-set.ts'
+import type { CommitSha } from '../change/ids.ts'
+import { validateFully } from '../checks/validation/validate-fully.ts'
+import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
+import type { Config } from '../config/config.ts'
+import type { Finding } from '../findings/finding.ts'
+import type { BaseBreak } from '../messages/describe-base-breaks.ts'
+import type { GitRepository } from '../ports/repository.ts'
+import type { CatalogLoader } from './catalogs/catalog-loader.ts'
+import { LruMap } from './catalogs/lru-map.ts'
+
+const maxFiles = 3
+/** First parents that are searched for a change of the file. */
+const maxSearchedCommits = 100
+/** Catalogs that are validated for one file. */
+const maxValidations = 4
+
+export interface BaseBreakTools {
+  readonly repository: GitRepository
+  readonly loader: CatalogLoader
+  readonly config: Config
+}
+
+/** By base commit and errors, because many pull requests wait for the same fix. */
+const commitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
+
+/** Rejects with a GitError. */
+export async function findBaseBreaks(
+  findings: readonly Finding[],
+  base: CommitSha,
+  tools: BaseBreakTools,
+): Promise<readonly BaseBreak[]> {
+  // Only findings about a catalog name it; an install that fails because of them does not.
+  const byFile = Map.groupBy(
+    findings.filter(({ isOnBase, at, data }) => isOnBase === true && at && data?.['catalog'] !== undefined),
+    ({ at }) => at?.file ?? '',
+  )
+  const breaks: BaseBreak[] = []
+  for (const [file, same] of [...byFile].slice(0, maxFiles)) {
+    const root = String(same[0]?.data?.['catalog'] ?? '')
+    const keys = new Set(same.map(toErrorKey))
+    const cacheKey = JSON.stringify([base, root, file, [...keys]])
+    const cached = commitCache.get(cacheKey)
+    const { commit } = cached ?? { commit: await findBreakingCommit(base, root, file, keys, tools) }
+    if (cached === undefined) commitCache.set(cacheKey, { commit })
+    breaks.push({ file, errors: same.length, ...(commit !== undefined && { commit }) })
+  }
+  return breaks
+}
+
+function toErrorKey({ rule, subject }: Finding): string {
+  return `${rule} ${subject ?? ''}`
+}
+
+/** The first commit whose catalog has one of the errors. Undefined if it is older than the search reaches. */
+async function findBreakingCommit(
+  base: CommitSha,
+  root: string,
+  file: string,
+  keys: ReadonlySet<string>,
+  tools: BaseBreakTools,
+): Promise<CommitSha | undefined> {
+  const { repository } = tools
+  const blobAt = async (commit: CommitSha) =>
+    (await repository.entry(await repository.treeOf(commit), file))?.oid
+  let validations = 0
+  let commit = base
+  let blob = await blobAt(commit)
+  for (let searched = 0; searched < maxSearchedCommits; searched++) {
+    const [parent] = await repository.parentsOf(commit)
+    if (parent === undefined) return commit
+    const before = await blobAt(parent)
+    if (before !== blob) {
+      if (!(await hasAnyError(parent, root, keys, tools))) return commit
+      if (++validations === maxValidations) return undefined
+    }
+    commit = parent
+    blob = before
+  }
+  return undefined
+}
+
+async function hasAnyError(
+  commit: CommitSha,
+  root: string,
+  keys: ReadonlySet<string>,
+  { repository, loader, config }: BaseBreakTools,
+): Promise<boolean> {
+  const catalog = await loader.load(repository, await repository.treeOf(commit), root)
+  if (catalog === undefined) return false
+  const { findings } = validateFully(catalog, {
+    ruleSet: findConfiguredRuleSet(config) ?? defaultRuleSet,
+    settings: config.rules,
+    root,
+    registries: config.images.registries,
+  })
+  return findings.some((found) => found.severity === 'error' && keys.has(toErrorKey(found)))
+}

@@ -1,0 +1,137 @@
+// A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { toPullNumber, type CommitSha } from '../../src/change/ids.ts'
+import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
+import type { CatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import { findBaseBreaks } from '../../src/evaluate/find-base-breaks.ts'
+import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
+import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { describeBaseBreaks } from '../../src/messages/describe-base-breaks.ts'
+import { catalogYaml } from '../checks/ownership/read-catalog-text.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { createSnapshot } from '../gate/gate-builders.ts'
+import type { OriginFiles } from '../git/origin.ts'
+
+let fixture: OwnershipScenario
+beforeAll(async () => {
+  fixture = await openOwnershipScenario('base-breaks')
+  for (const login of ['alice', 'maria']) fixture.fakeAccounts.person(login)
+}, 180_000)
+afterAll(() => fixture.close())
+
+const pull = toPullNumber(7)
+const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const goodFiles: OriginFiles = {
+  'config.yaml': 'maintainers: [maria]\n',
+  'operators/mine/ci.yaml': 'reviewers: [alice]\n',
+  [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0']),
+  [getCatalogPath('other')]: catalogYaml('other', ['1.0.0', '1.1.0']),
+}
+const otherPath = getCatalogPath('other')
+/** Two heads: no entry replaces the other. */
+const brokenFiles: OriginFiles = {
+  ...goodFiles,
+  [otherPath]: String(goodFiles[otherPath]).replace(/^ +replaces: .*\n/m, ''),
+}
+const mineGrows = { [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']) }
+
+const loader: CatalogLoader = {
+  cache: noopCache,
+  load: async (repository, tree, root) => {
+    const entries = (await repository.list(tree)).filter(({ path }) => path.startsWith(`${root}/`))
+    const files = entries.map(async ({ path, oid }) => ({
+      path: path.slice(root.length + 1),
+      facts: parseCatalogFile(await repository.read(oid)),
+    }))
+    return entries.length === 0 ? undefined : assembleCatalog(await Promise.all(files))
+  },
+}
+
+async function evaluatePull(base: CommitSha, head: CommitSha) {
+  fixture.origin.branch('main', base)
+  fixture.origin.pull(7, head)
+  await fixture.mirror.fetch('main', pull)
+  const snapshot = createSnapshot({ pull, base, head, author: fixture.fakeAccounts.person('alice') })
+  const evaluation = await evaluateSnapshot(snapshot, {
+    repository: fixture.mirror,
+    loader,
+    ask: async (question) =>
+      ['image', 'bundle', 'install'].includes(question.kind)
+        ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
+        : fixture.fakeAccounts.answer(question),
+    memory: noopPullMemory,
+  })
+  const findings = evaluation.verdict.outcomes
+    .filter(({ isOptional }) => isOptional !== true)
+    .flatMap((outcome) => outcome.findings)
+    .filter(({ severity }) => severity === 'error')
+  return { ...evaluation, findings, told: await prepareReport(evaluation, fixture.mirror, loader) }
+}
+
+describe('a base branch that a commit broke', () => {
+  test('blocks a pull request for another package, names the commit, and asks nothing of the author', async () => {
+    const good = fixture.origin.commit(goodFiles)
+    const breaking = fixture.origin.commit(brokenFiles, [good])
+    const later = fixture.origin.commit({ ...brokenFiles, 'README.md': 'later\n' }, [breaking])
+    const head = fixture.origin.commit({ ...brokenFiles, ...mineGrows }, [later])
+    const { verdict, findings, told } = await evaluatePull(later, head)
+    expect(verdict.kind).toBe('blocked')
+    expect(findings.map(({ rule, isOnBase }) => [rule, isOnBase])).toEqual([['several-heads', true]])
+    expect(verdict.outcomes.find(({ check }) => check === 'install')?.findings).toMatchObject([
+      { rule: 'does-not-install', isOnBase: true },
+    ])
+    expect(told.baseBreaks).toEqual([{ file: otherPath, errors: 1, commit: breaking }])
+    const { comment = '' } = renderReport(verdict, { ...told })
+    expect(comment).toContain('`main` is already broken')
+    expect(comment).toContain('No action is needed from the author')
+    expect(comment).not.toContain('Push a fix')
+    expect(comment).not.toContain('[!CAUTION]')
+  })
+
+  test('does not hide an error that the pull request adds', async () => {
+    const good = fixture.origin.commit(goodFiles)
+    const breaking = fixture.origin.commit(brokenFiles, [good])
+    const mine = catalogYaml('mine', ['1.0.0', '1.1.0']).replace(/^ +replaces: .*\n/m, '')
+    const head = fixture.origin.commit({ ...brokenFiles, [getCatalogPath('mine')]: mine }, [breaking])
+    const { verdict, findings, told } = await evaluatePull(breaking, head)
+    expect(findings.map(({ at, isOnBase }) => [at?.file, isOnBase])).toEqual([
+      [getCatalogPath('mine'), undefined],
+      [otherPath, true],
+    ])
+    const { comment = '' } = renderReport(verdict, { ...told })
+    expect(comment).toContain('One error to fix')
+    expect(comment).toContain('Push a fix')
+  })
+
+  test('is not excused where the pull request brings the error itself', async () => {
+    const good = fixture.origin.commit(goodFiles)
+    const head = fixture.origin.commit(brokenFiles, [good])
+    const { findings, told } = await evaluatePull(good, head)
+    expect(findings.map(({ isOnBase }) => isOnBase)).toEqual([undefined])
+    expect(told.baseBreaks).toBeUndefined()
+  })
+
+  test('names no commit where the error is older than the first one that is searched', async () => {
+    const first = fixture.origin.commit(brokenFiles)
+    let tip = first
+    for (let at = 0; at < 105; at++)
+      tip = fixture.origin.commit({ ...brokenFiles, 'README.md': `${at}\n` }, [tip])
+    const head = fixture.origin.commit({ ...brokenFiles, ...mineGrows }, [tip])
+    const { findings, config } = await evaluatePull(tip, head)
+    const tools = { repository: fixture.mirror, loader, config }
+    expect(await findBaseBreaks(findings, tip, tools)).toEqual([{ file: otherPath, errors: 1 }])
+  })
+})
+
+test('the line links the pull request if catalog-bot merged it, and the commit otherwise', () => {
+  const commit = fixture.origin.commit(goodFiles)
+  const page = { web: 'https://github.com', repository: { owner: 'coast', name: 'catalog' }, pull }
+  const breaks = [{ file: 'catalog/a.yaml', errors: 2, commit }]
+  expect(describeBaseBreaks(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([
+    "`catalog/a.yaml` already has 2 errors on `main`, since [#3](https://github.com/coast/catalog/pull/3). This pull request didn't cause them.",
+  ])
+  expect(describeBaseBreaks(breaks, new Map(), page, 'main')[0]).toContain(`/commit/${commit}`)
+})
