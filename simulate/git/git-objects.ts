@@ -87,7 +87,7 @@ export class GitObjects {
 }
 
 function requireObject<T>(value: T | undefined, id: string): T {
-  if (value === undefined) throw new GitError('missing', `object ${id} is not here`)
+  if (value === undefined) throw new GitError('missing', `object ${id} is missing`)
   return value
 }
 

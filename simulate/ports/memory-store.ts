@@ -198,7 +198,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
           outcome === 'landed' &&
           mergedIntents(intent.repository).find((it) => it.intent.pull === intent.pull)
         if (before && before.intent.commit !== as)
-          throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
+          throw new StoreError('already-landed', `pull request ${intent.pull} was already merged`)
         const ends = before ? 'abandoned' : outcome
         if (row.outcome === ends) return false
         tables.intents[id - 1] = { ...row, intent: { ...intent, commit: as }, outcome: ends }

@@ -12,7 +12,7 @@ export interface HealthReport {
 }
 
 export interface HealthMonitor {
-  /** Records the outcome of a MockGitHub request made as the App. */
+  /** Records the outcome of a GitHub request made as the App. */
   recordGitHubResult(error?: unknown): void
   report(): Promise<HealthReport>
 }
@@ -61,7 +61,7 @@ export function createHealthMonitor(
             ]),
         ...held().map(formatHeldInstallation),
       ]
-      // Deliveries are still stored while MockGitHub does not answer.
+      // Deliveries are still stored while GitHub does not answer.
       return { isReady: isStoreThere && !areCredentialsRejected, problems }
     },
   }

@@ -1,4 +1,4 @@
-// Opens job contexts: one mirror per repository, opened on first use, and MockGitHub as the acting account.
+// Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -29,7 +29,7 @@ export interface RepositoryContexts {
   readonly close: () => Promise<void>
 }
 
-/** Traced calls: MockGitHub requests and slow git commands. Mirror reads are too many and too fast. */
+/** Traced calls: GitHub requests and slow git commands. Mirror reads are too many and too fast. */
 const forgeSpans = {
   readSnapshot: 'github.readSnapshot',
   openPulls: 'github.openPulls',

@@ -56,13 +56,13 @@ type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promi
 
 export interface ServeOptions {
   readonly clock?: Clock
-  /** An extra page that uses the App's MockGitHub access. */
+  /** An extra page that uses the App's GitHub access. */
   readonly page?: (github: GitHubApp) => PageHandler
 }
 
 /**
  * Starts the App. Rejects if the port is taken, the store cannot be opened or git is missing, and with a SettingsError
- * if MockGitHub rejects the credentials. It starts even if MockGitHub does not answer, because deliveries are stored.
+ * if GitHub rejects the credentials. It starts even if GitHub does not answer, because deliveries are stored.
  */
 export async function startApp(
   settings: BotSettings,
@@ -175,7 +175,10 @@ export async function startApp(
               store,
               open: workplaces.open,
               onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
-                log.info({ repository, branch, kind, login }, 'a maintainer unfroze merging on a status page'),
+                log.info(
+                  { repository, branch, kind, login },
+                  'a maintainer unfroze merging on a status page',
+                ),
             }),
           }),
         ),

@@ -27,11 +27,11 @@ const environmentSchema = z.object({
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
   GITHUB_API_URL: z.url().optional(),
   GITHUB_URL: z.url().optional(),
-  /** Whether to respect MockGitHub's secondary rate limits, which its responses do not report. */
+  /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   /** Milliseconds between writes of one installation. */
   GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubLimits.writePause),
-  /** Percentages of MockGitHub's limit reserved for more important work than evaluations, sweeps and scans. */
+  /** Percentages of GitHub's limit reserved for more important work than evaluations, sweeps and scans. */
   GITHUB_RESERVES: z
     .string()
     .transform((text) => text.split(',').map(Number))
@@ -59,9 +59,9 @@ const environmentSchema = z.object({
   MAX_COMMENTS: countSchema.default(defaultEvaluationBudget.comments),
   MAX_CHECK_SECONDS: countSchema.default(defaultEvaluationBudget.time / 1000),
   MAX_CHECK_MEGABYTES: countSchema.min(256).default(defaultEvaluationBudget.memory),
-  /** Private repositories are always limited to people who can read them on MockGitHub. */
+  /** Private repositories are always limited to people who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
-  /** The public address, for links in reports and redirects from MockGitHub. */
+  /** The public address, for links in reports and redirects from GitHub. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The App's OAuth client, for sign-in. */
   CLIENT_ID: z
@@ -231,7 +231,7 @@ function isSafeForCookies(address: string): boolean {
 }
 
 /**
- * MockGitHub's API and git addresses. MockGitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
+ * GitHub's API and git addresses. GitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
  */
 function deriveGitHubUrls(
   values: z.output<typeof environmentSchema>,
@@ -253,7 +253,9 @@ function readCredentials(values: z.output<typeof environmentSchema>): AppCredent
   if (values.APP_ID === undefined && privateKey === undefined) return undefined
   if (values.APP_ID === undefined) throw new SettingsError("APP_ID is missing; set it to the App's ID")
   if (privateKey === undefined)
-    throw new SettingsError("PRIVATE_KEY is missing; set it to the App's private key, or set PRIVATE_KEY_PATH to the path of the key file")
+    throw new SettingsError(
+      "PRIVATE_KEY is missing; set it to the App's private key, or set PRIVATE_KEY_PATH to the path of the key file",
+    )
   const secret = values.WEBHOOK_SECRET
   if (secret === undefined)
     throw new SettingsError('WEBHOOK_SECRET is missing; without it, anyone could send deliveries')

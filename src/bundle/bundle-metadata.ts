@@ -22,7 +22,7 @@ export interface TypedMetadataEntry {
   readonly type: string
   readonly value: Json
   readonly tree: Value | undefined
-  /** The JSON that opm stores and uses as sort key; '' without a value. */
+  /** The JSON that opm stores and uses as the sort key; '' without a value. */
   readonly text: string
 }
 

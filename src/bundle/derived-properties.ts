@@ -23,7 +23,7 @@ export interface Gvk {
 export interface DerivedProperty {
   readonly type: string
   readonly value: Json
-  /** opm uses this JSON as sort key. */
+  /** opm uses this JSON as the sort key. */
   readonly text: string
 }
 
@@ -148,7 +148,7 @@ function createPackageProperty(packageName: string, version: string, release: st
   return createProperty('olm.package', { packageName, version, ...(release !== '' && { release }) })
 }
 
-/** From the annotation `olm.properties`. opm only logs an unreadable list and keeps what it has read. */
+/** From the annotation `olm.properties`. opm only logs an unreadable list and keeps the items before the error. */
 function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
   const annotation = valueAt(valueAt(valueAt(csv, 'metadata'), 'annotations'), 'olm.properties')
   if (annotation?.kind !== 'string') return []
@@ -166,7 +166,7 @@ function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
     return {
       type: getTextField(item, 'type'),
       value: tree ? toPlainJson(tree) : null,
-      // Unchanged, because opm uses it as sort key.
+      // Unchanged, because opm uses it as the sort key.
       text: tree ? text.slice(tree.start, tree.end) : '',
       tree,
     }

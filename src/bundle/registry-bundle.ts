@@ -1,5 +1,5 @@
-// Reads a registry+v1 bundle as opm does: only the first document of each file, no undecodable files, and only the first
-// ClusterServiceVersion.
+// Reads a registry+v1 bundle as opm does: only the first document of each file, no undecodable files, and only the
+// first ClusterServiceVersion.
 import { lazy, memoizePerObject } from '../findings/memoize.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'

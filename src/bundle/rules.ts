@@ -1,4 +1,4 @@
-// Every rule about the inside of a bundle. Made by `npm run rule-pages`: edit the rules, not this list.
+// All rules about bundle contents. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../findings/rule.ts'
 import { apiNeverThere } from './rules/api-never-there.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'

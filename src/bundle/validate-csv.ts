@@ -103,7 +103,8 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
       return describeMissingKeys('group', 'version', 'kind')
     case 'olm.package':
       return (
-        describeMissingKeys('packageName', 'version') ?? findRangeProblem(asString(getField(value, 'version')))
+        describeMissingKeys('packageName', 'version') ??
+        findRangeProblem(asString(getField(value, 'version')))
       )
     case 'olm.label':
       return describeMissingKeys('label')
@@ -118,7 +119,9 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
       const kinds = ['all', 'any', 'not', 'cel', 'gvk', 'package'].filter(
         (key) => getField(value, key) !== undefined,
       )
-      return kinds.length === 1 ? undefined : 'it must have exactly one of all, any, not, cel, gvk and package'
+      return kinds.length === 1
+        ? undefined
+        : 'it must have exactly one of all, any, not, cel, gvk and package'
     }
     default:
       return 'the type is unknown'

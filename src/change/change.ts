@@ -1,11 +1,11 @@
-// A pull request's change in catalog terms. describe-change.ts makes it from two trees, never from a list of MockGitHub or
-// the author.
+// A pull request's change in catalog terms. describe-change.ts derives it from two trees, never from a list that GitHub or
+// the author provides.
 import type { BlobLocation, Catalog } from '../catalog/facts/catalog.ts'
 import type { TextPosition } from '../go/text-position.ts'
 import type { Location } from '../findings/finding.ts'
 import type { PathChange } from './path-change.ts'
 
-/** A path's role, by the layout of the base (and, for new catalogs, the result). */
+/** The role of a path according to the layout of the base or, for new catalogs, of the result. */
 export type PathRole =
   /** Part of a catalog, below `catalog`. `directory` is the package directory's name; '' for files directly in the catalog. */
   | { readonly kind: 'catalog'; readonly catalog: string; readonly directory: string }
@@ -17,7 +17,7 @@ export type PathRole =
   | { readonly kind: 'owners'; readonly directory?: string }
   /**
    * Everything else: workflows, recipes, the bot's own configuration, dot files. `odd`: why no one may add such a
-   * path at all, such as `it holds a control character` (T08).
+   * path at all, such as `it contains a control character` (docs/threats.md#t08).
    */
   | { readonly kind: 'infrastructure'; readonly odd?: string }
 
@@ -30,9 +30,9 @@ export interface PullRequestChange {
   readonly paths: readonly TouchedPath[]
   /** Catalogs with at least one differing path, sorted by root. */
   readonly catalogs: readonly CatalogChange[]
-  /** New image references of the result, each once per place. */
+  /** New image references in the result, each once per location. */
   readonly references: readonly NewImageReference[]
-  /** Changes of composite lists, sorted by path: exactly the paths of the role `references`. */
+  /** Changes to composite lists, sorted by path. These are exactly the paths with the role `references`. */
   readonly lists?: readonly ReferenceListChange[]
 }
 
@@ -41,7 +41,7 @@ export interface ReferenceListChange {
   readonly path: string
   readonly added: readonly ListedImage[]
   readonly removed: readonly { readonly name: string; readonly image: string }[]
-  /** Entries with the same name and different lines, perhaps with the same image. */
+  /** Entries with the same name and different lines. Their image can be the same. */
   readonly updated: readonly {
     readonly name: string
     readonly before: string
@@ -63,7 +63,7 @@ export interface ListedImage {
 export interface CatalogChange {
   readonly root: string
   readonly version?: string
-  /** The whole catalog before (absent for a new one) and after (absent for a removed one). */
+  /** The whole catalog before (absent for a new catalog) and after (absent for a removed catalog). */
   readonly base?: Catalog
   readonly result?: Catalog
   /** Sorted by name. */
@@ -82,7 +82,7 @@ export interface PackageChange {
       readonly place: BlobLocation
     }[]
     readonly removed: readonly { readonly name: string; readonly version: string }[]
-    /** Same name, other content: published bundles are immutable. `fields` names what differs, such as `image`, `properties`. */
+    /** The same name with different content, although published bundles are immutable. `fields` lists the differing fields. */
     readonly changed: readonly {
       readonly name: string
       readonly fields: readonly string[]

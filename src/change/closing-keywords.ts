@@ -1,4 +1,4 @@
-// The issues and pull requests that MockGitHub closes because of a commit message.
+// Finds the issues and pull requests that GitHub closes because of a commit message.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/linking-a-pull-request-to-an-issue
 
 export interface ClosingReference {
@@ -7,7 +7,7 @@ export interface ClosingReference {
   readonly number: number
 }
 
-/** Real messages close fewer; the limit bounds the work. */
+/** Real messages close fewer. The limit bounds the processing time. */
 const maxClosingReferences = 200
 
 const closingKeywordPattern =

@@ -1,5 +1,6 @@
-// Parses commands in comments. Commands carry authority, so parsing is strict (T30): an exact ASCII line in a plain
-// paragraph near the top, which no Markdown hides, quotes or shows as code. Rights are checked elsewhere.
+// Parses commands in comments. Commands carry authority, so parsing is strict (docs/threats.md#t30): a command is an
+// exact ASCII line in a plain paragraph near the top that Markdown does not hide, quote, or show as code. Permissions are
+// checked elsewhere.
 
 export const commandNames = [
   'approve',
@@ -17,14 +18,14 @@ export const commandNames = [
 ] as const
 export type CommandName = (typeof commandNames)[number]
 
-/** Other names of commands. Records keep the name in `commandNames`. */
+/** Aliases of commands. Records store the name in `commandNames`. */
 const commandAliases: ReadonlyMap<string | undefined, CommandName> = new Map([['unfreeze', 'thaw']])
 
 export interface SlashCommand {
   readonly name: CommandName
-  /** The start of a commit id, 7 to 64 lower-case hex digits. */
+  /** A commit id prefix of 7 to 64 lowercase hexadecimal digits. */
   readonly sha?: string
-  /** The rest of the line, where the command takes a branch, a reason or an image. */
+  /** The rest of the line if the command accepts a branch, a reason, or an image. */
   readonly words?: string
 }
 
@@ -34,7 +35,7 @@ export type ParsedComment =
   /** Meant for the bot but unclear: several commands, or unknown words after one. */
   | { readonly kind: 'unclear'; readonly reason: string }
 
-/** Only the top counts, so that a quoted mail below gives no command. */
+/** Only the first lines count, so that a quoted email below them does not contain a command. */
 export const maxCommandLines = 20
 
 const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
@@ -68,7 +69,7 @@ export function parseComment(body: string): ParsedComment {
   }
   const [command, ...others] = found.values()
   if (command === undefined) return { kind: 'none' }
-  if (others.length > 0) return { kind: 'unclear', reason: 'it gives more than one command' }
+  if (others.length > 0) return { kind: 'unclear', reason: 'it contains more than one command' }
   return { kind: 'command', command }
 }
 
@@ -76,12 +77,12 @@ export function parseComment(body: string): ParsedComment {
 const multilineConstructPattern = /```|~~~|</
 // Starts of blocks other than paragraphs, heading underlines, and indented code.
 const blockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
-// Starts of spans that may continue on the next lines: code, links, images, emphasis, math, escapes.
+// Starts of spans that can continue on the next lines: code, links, images, emphasis, math, escapes.
 const spanStartPattern = /[`[\]*_~$\\{}]/
-// Quote headers of mail programs.
+// Quote headers of email clients.
 const quoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
-/** Lines of plain paragraphs near the top; skips lines that could belong to another construct. */
+/** Yields the lines of plain paragraphs near the top. Skips lines that could belong to another construct. */
 function* findPlainLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.

@@ -1,5 +1,5 @@
-// Compares blobs of two catalogs: bytes first because most are untouched, then parsed values because formatting is not
-// content.
+// Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values, because
+// formatting does not matter.
 import { parseBlobFields, type BlobFields } from '../catalog/load/blob-fields.ts'
 import type { BlobLocation } from '../catalog/facts/catalog.ts'
 import type { Json } from '../go/json/json.ts'
@@ -9,8 +9,8 @@ export type TreeSide = 'base' | 'result'
 
 export interface TreeFiles {
   /**
-   * The bytes of a file of one side's tree, by its path from the repository's root; undefined where they are not to be
-   * had: then what was in them counts as different. Asked only for files that differ, or whose blobs may have moved.
+   * Returns the bytes of a file in one side's tree, by its path from the repository root. If the bytes are unavailable, it
+   * returns undefined, and the content counts as different. Called only for files that differ or that blobs might have left.
    */
   read(side: TreeSide, path: string): Uint8Array | undefined
 }
@@ -18,13 +18,13 @@ export interface TreeFiles {
 export interface BlobComparer {
   /** Whether two blobs have the same bytes. */
   sameBytes(base: BlobLocation, result: BlobLocation): boolean
-  /** Both blobs' fields by name; undefined where either is unreadable. */
+  /** The fields of both blobs by name, or undefined if either blob is unreadable. */
   values(base: BlobLocation, result: BlobLocation): { base: BlobFields; result: BlobFields } | undefined
 }
 
 /**
  * Compares blobs of one catalog at `root`. `differs` says whether a path's content differs between the trees.
- * Places may name files from the repository's root or from the catalog's.
+ * Locations can be relative to the repository root or to the catalog root.
  */
 export function compareBlobs(
   root: string,
@@ -80,7 +80,7 @@ export function findDifferingFields(
   return differing.sort()
 }
 
-/** JSON text with sorted keys: equal values have equal texts. */
+/** Returns JSON text with sorted keys, so that equal values have equal text. */
 export function toCanonicalJson(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join()}]`

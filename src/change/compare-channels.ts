@@ -1,4 +1,4 @@
-// Compares the channels of one package: entries, edges, heads. The order of entries is ignored.
+// Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.
 import type { ChannelBlob, ChannelEntry } from '../catalog/facts/catalog.ts'
 import { analyzeUpgradeGraph } from '../catalog/graph/upgrade-graph.ts'
 import { findDifferingFields, type BlobComparer } from './compare-blobs.ts'
@@ -72,7 +72,7 @@ function hasSameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
   )
 }
 
-/** Undefined unless the channel has exactly one head. */
+/** Returns undefined unless the channel has exactly one head. */
 function findSingleHead(entries: readonly ChannelEntry[]): string | undefined {
   const { heads } = analyzeUpgradeGraph(entries)
   return heads.length === 1 ? heads[0] : undefined

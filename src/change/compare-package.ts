@@ -1,5 +1,5 @@
-// Compares one package's bundles, channels, deprecations and metadata. What cannot be compared counts as different;
-// formatting is ignored.
+// Compares the bundles, channels, deprecations, and metadata of one package. Values that cannot be compared count as
+// different. Ignores formatting.
 import type {
   BlobLocation,
   BundleBlob,
@@ -18,10 +18,10 @@ import { filterOlmVisibleFields } from './olm-visible-fields.ts'
 const noChanges = { added: [], removed: [], changed: [] } as const
 const noDeprecations: ReadonlyMap<string, DeprecationEntry> = new Map()
 
-/** Lists of a bundle whose order is irrelevant: opm sorts them when it writes. */
+/** Bundle lists whose order is irrelevant, because opm sorts them on output. */
 const unorderedBundleFields = new Set(['properties', 'relatedImages'])
 
-/** Undefined when nothing differs. */
+/** Returns undefined if nothing differs. */
 export function comparePackage(
   root: string,
   name: string,
@@ -120,7 +120,7 @@ function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: B
   if (toComparableList(base.properties) !== toComparableList(result.properties)) fields.push('properties')
   if (toComparableList(base.relatedImages) !== toComparableList(result.relatedImages))
     fields.push('relatedImages')
-  // The facts omit most metadata, so equal facts don't prove equality when the texts differ.
+  // The facts omit most metadata, so equal facts don't prove equality if the text differs.
   return fields.length > 0 ? fields : ['text']
 }
 
@@ -191,7 +191,7 @@ function countChangedOtherBlobs(
   return Math.max(unpaired, left)
 }
 
-/** Limit for blobs with equal schema and name; the rest count as different. */
+/** The limit for blobs with the same schema and name. The others count as different. */
 const maxSameNamedBlobs = 100
 
 function toBlobKey({ schema, name }: OtherBlob): string {

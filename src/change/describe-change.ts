@@ -1,5 +1,5 @@
-// Describes two trees' difference in catalog terms: classified paths, changed packages and new images. Reads only what
-// differs, through the caller's `texts`.
+// Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads only
+// differing files, through the caller's `texts`.
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import { compareBlobs, toRepositoryPath, type TreeFiles } from './compare-blobs.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
@@ -35,7 +35,7 @@ export interface CatalogPair {
   readonly result?: Catalog
 }
 
-/** Never throws on invalid catalogs: what cannot be compared counts as different. */
+/** Never throws on invalid catalogs. Values that cannot be compared count as different. */
 export function describeChange({
   paths,
   layout,

@@ -8,7 +8,7 @@ export interface ChangeDrawing {
   readonly drawing: Drawing
 }
 
-/** In the order of catalogs and packages. Removed packages have no drawing. */
+/** Returns drawings in the order of catalogs and packages. Removed packages have no drawing. */
 export function drawChange(change: PullRequestChange): ChangeDrawing[] {
   const found = new Map<string, { catalogs: string[]; drawing: Drawing }>()
   for (const { root, version, base, result, packages } of change.catalogs)
@@ -25,7 +25,7 @@ export function drawChange(change: PullRequestChange): ChangeDrawing[] {
   return [...found.values()]
 }
 
-/** Mermaid source of all legible drawings; undefined where there are none. */
+/** Returns the Mermaid source of all legible drawings, or undefined if there are none. */
 export function renderChangeAsMermaid(change: PullRequestChange): string | undefined {
   return drawMermaid(drawChange(change).map(({ drawing }) => drawing))
 }

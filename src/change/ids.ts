@@ -1,19 +1,19 @@
-// Branded ids, so that one kind cannot be passed as another.
+// Branded ids, so that one kind of id cannot be passed as another.
 
 declare const brand: unique symbol
 type Branded<T, Name extends string> = T & { readonly [brand]: Name }
 
-/** A git commit's object id, 40 (or 64) lower-case hex digits. */
+/** The object id of a Git commit: 40 (or 64) lowercase hexadecimal digits. */
 export type CommitSha = Branded<string, 'CommitSha'>
 export type TreeSha = Branded<string, 'TreeSha'>
 export type BlobSha = Branded<string, 'BlobSha'>
 export type PullNumber = Branded<number, 'PullNumber'>
-/** A numeric account id, because logins can be renamed and taken over (T25). */
+/** A numeric account id, because logins can be renamed and reused (docs/threats.md#t25). */
 export type UserId = Branded<number, 'UserId'>
 
 const objectIdPattern = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** Throws a TypeError when the text isn't an object id: other text must never reach git's argv. */
+/** Throws a TypeError if the text isn't an object id, because other text must never be an argument of git. */
 export function toCommitSha(text: string): CommitSha {
   return assertObjectId(text) as CommitSha
 }

@@ -1,19 +1,19 @@
-// The commits that a merge adds to the base branch, and the other pull requests that it closes. checks/commits judges
-// them.
+// The commits that a merge adds to the base branch, and the other pull requests that it closes. checks/commits
+// evaluates them.
 import type { BlobSha, CommitSha, PullNumber } from './ids.ts'
 import type { ClosingReference } from './closing-keywords.ts'
 
-/** MockGitHub lists no more commits of a pull request, so people could not review further ones. */
+/** GitHub does not list more commits of a pull request, so reviewers could not see the others. */
 export const maxIncomingCommits = 250
 
-/** Bytes. Messages of larger commit objects, which people don't write, are not read. */
+/** In bytes. The messages of larger commit objects are not read, because authors don't write such commits. */
 export const maxCommitObjectBytes = 256 * 1024
 
-/** MockGitHub rejects a push with a file above 100 MiB in any commit. */
+/** GitHub rejects a push with a file above 100 MiB in any commit. */
 export const maxPushedFileBytes = 100 * 1024 * 1024
 
 export interface IncomingCommits {
-  /** False: a limit was exceeded, and the other fields are unknown. */
+  /** False if a limit was exceeded, so that the other fields are unknown. */
   readonly isWhole: boolean
   /** Commits reachable from the head but not the base, newest first, without the merge commit. */
   readonly commits: readonly IncomingCommit[]
@@ -26,7 +26,7 @@ export interface IncomingCommit {
   /** Whether its workflow files differ from those of its commit on the base branch. */
   readonly editsWorkflows: boolean
   readonly isSigned: boolean
-  /** Undefined where readers may disagree on the message: it is too large, or not UTF-8. */
+  /** Undefined if the message is too large or not UTF-8, because readers might interpret it differently. */
   readonly closes: readonly ClosingReference[] | undefined
 }
 

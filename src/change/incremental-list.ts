@@ -5,7 +5,7 @@ import { findLowerBound } from './sorted-paths.ts'
 
 type PathEntry = string | { readonly path: string }
 
-/** What a list lost and gained, both sorted by path. A changed entry is in both. */
+/** The entries that a list lost and gained, both sorted by path. A changed entry is in both. */
 export interface ListPatch<Entry extends PathEntry> {
   readonly removed: readonly Entry[]
   readonly added: readonly Entry[]
@@ -26,7 +26,7 @@ const maxArrayRuns = 10_000
 
 const pathOf = (entry: PathEntry): string => (typeof entry === 'string' ? entry : entry.path)
 
-/** Applies the differences and remembers the origin. Returns the list itself without differences. */
+/** Applies the differences and stores the origin. Returns the list itself if there are no differences. */
 export function patchList<Entry extends PathEntry>(
   list: readonly Entry[],
   patch: ListPatch<Entry>,
@@ -60,8 +60,8 @@ export function patchList<Entry extends PathEntry>(
 }
 
 /**
- * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must give the same result.
- * Cached as long as the list.
+ * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must return the same result.
+ * Cached for the lifetime of the list.
  */
 export function memoizePerList<Entry extends PathEntry, Value>(
   full: (list: readonly Entry[]) => Value,
@@ -87,7 +87,7 @@ export function memoizePerList<Entry extends PathEntry, Value>(
   }
 }
 
-/** Filters a list in order. Returns the same object while no member changes. */
+/** Filters a list in order. Returns the same object until a member changes. */
 export function createListFilter<Entry extends PathEntry>(
   isWanted: (entry: Entry) => boolean,
 ): (list: readonly Entry[]) => readonly Entry[] {
@@ -98,7 +98,7 @@ export function createListFilter<Entry extends PathEntry>(
   )
 }
 
-/** Counts members by key, ignoring those without one. Returns the same object while no key changes. */
+/** Counts members by key, ignoring those without one. Returns the same object until a key changes. */
 export function createKeyCollector<Entry extends PathEntry>(
   keyOf: (entry: Entry) => string | undefined,
 ): (list: readonly Entry[]) => ReadonlySet<string> {

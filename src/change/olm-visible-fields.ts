@@ -18,7 +18,7 @@ const fieldValueShapes: Readonly<Record<string, FieldShape>> = {
   'olm.label.required': { label: {} },
 }
 
-/** The differing fields in which a part that OLM reads differs. */
+/** Returns the differing fields in which a part that OLM reads differs. */
 export function filterOlmVisibleFields(
   differing: readonly string[],
   base: BlobFields,
@@ -29,7 +29,7 @@ export function filterOlmVisibleFields(
   )
 }
 
-/** A field's text as OLM reads it, for comparison. Ignores the order of lists. */
+/** Returns the text of a field as OLM reads it, for comparison. Ignores the order of lists. */
 function toOlmVisibleText(field: string, value: BlobFieldValue): string {
   const bundle = blobShapes['olm.bundle']
   const shape = typeof bundle === 'object' ? getFieldShape(bundle, field) : 'any'
@@ -49,7 +49,7 @@ function toOlmVisibleProperty(property: Json): Json {
   if (!isJsonObject(property)) return property
   const { type } = property
   const named = Object.keys(property).filter((name) => getFieldShape({ type: {}, value: {} }, name))
-  // Go ignores the case of keys, so among keys that differ only in case the order decides.
+  // Go ignores the case of keys, so the order matters for keys that differ only in case.
   const isPlain = named.every((name) => name === 'type' || name === 'value')
   if (!isPlain || typeof type !== 'string') return property
   const shape = Object.hasOwn(fieldValueShapes, type) ? fieldValueShapes[type] : undefined

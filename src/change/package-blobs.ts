@@ -16,10 +16,10 @@ export interface PackageBlobs {
   readonly others: readonly OtherBlob[]
 }
 
-/** Shared, because a catalog can have hundreds of thousands of packages, most without most kinds of blobs. */
+/** Shared, because a catalog can have hundreds of thousands of packages, and most lack most kinds of blobs. */
 const noBlobs: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
 
-/** By package; `names` limits which. Packages without blobs are not in the map. */
+/** Groups blobs by package. `names` limits the packages. Packages without blobs are not in the map. */
 export function groupBlobsByPackage(
   catalog: Catalog | undefined,
   names?: ReadonlySet<string>,
@@ -54,7 +54,7 @@ export function getBlobLocations(blobs: PackageBlobs | undefined): BlobLocation[
   )
 }
 
-/** From the bundle's `olm.package` property; '' without one. */
+/** Reads the version from the bundle's `olm.package` property. Returns '' if it has none. */
 export function getBundleVersion(bundle: BundleBlob): string {
   for (const { type, value } of bundle.properties)
     if (type === 'olm.package' && typeof value === 'object' && value !== null && 'version' in value)

@@ -1,4 +1,5 @@
-// What differs between two trees, path by path: no rename detection (T01), modes included (T07).
+// The differences between two trees by path, without rename detection (docs/threats.md#t01) and with file modes
+// (docs/threats.md#t07).
 import type { BlobSha } from './ids.ts'
 
 export interface TreeEntry {
@@ -11,7 +12,7 @@ export interface TreePathEntry extends TreeEntry {
   readonly path: string
 }
 
-/** A path on one side only was added or removed; on both sides its mode or content differs. */
+/** A path that exists on one side was added or removed. If it exists on both sides, its mode or content differs. */
 export interface PathChange {
   readonly path: string
   readonly before?: TreeEntry

@@ -1,5 +1,5 @@
-// A catalog's package as stored for web pages: plain JSON, made once for each state of the catalog, so that a page
-// reads one row.
+// A package of a catalog as stored for web pages: plain JSON that is created once for each state of the catalog, so that a
+// page reads one row.
 import type { PackageGraph } from '../catalog/graph/package-graph.ts'
 import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
 import { findBundlesReachingHead } from '../catalog/graph/upgrade-paths.ts'
@@ -14,7 +14,7 @@ export interface RecordedCatalog {
   readonly branch: string
   readonly commit: string
   readonly version?: string
-  /** A digest of the inputs: equal digests mean unchanged packages. */
+  /** A digest of the inputs. If the digests are equal, the packages are unchanged. */
   readonly content: string
   /** Milliseconds since the epoch. */
   readonly recordedAt: number
@@ -28,7 +28,7 @@ export interface RecordedBundle {
   readonly deprecated?: string
   readonly minKubeVersion?: string
   readonly installModes?: readonly string[]
-  /** After installation it cannot reach the head of any of its channels. */
+  /** Whether it cannot be upgraded to the head of any of its channels after installation. */
   readonly isStranded?: true
 }
 
@@ -57,7 +57,7 @@ export interface RecordedPackage {
   /** Newest first. */
   readonly bundles: readonly RecordedBundle[]
   readonly images: readonly RecordedImage[]
-  /** Absent when it has too many edges to draw. */
+  /** Absent if it has too many edges to draw. */
   readonly graph?: PackageGraph
 }
 
@@ -65,7 +65,7 @@ export interface PackageSummary {
   readonly name: string
   readonly displayName?: string
   readonly defaultChannel: string
-  /** Of the default channel; of all channels without one. */
+  /** The heads of the default channel, or of all channels if there is no default channel. */
   readonly heads: readonly string[]
   readonly versions: number
   readonly newest?: string
@@ -99,13 +99,13 @@ export function summarizePackage(of: RecordedPackage): PackageSummary {
   }
 }
 
-/** Further bundles are cut, to keep the page readable. */
+/** Additional bundles are omitted to keep the page readable. */
 const maxBundles = 500
 const maxImages = 2000
 const maxGraphEdges = 3000
 const maxTextLength = 2000
 
-/** Every package that a catalog declares or refers to, by name. A generator, because there may be many. */
+/** Yields every package that a catalog declares or refers to, by name. A generator, because there can be many. */
 export function* toRecordedPackages(
   catalog: Catalog,
   ownersOf: (packageName: string, file: string) => readonly string[],
@@ -233,7 +233,7 @@ function truncateText(text: string): string {
   return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1).toWellFormed()}…`
 }
 
-/** Catalog names for URLs: the version if unique, else the folder, else the whole path. */
+/** Returns catalog names for URLs: the version if it is unique, else the directory, else the whole path. */
 export function createCatalogKeys(catalogs: readonly { readonly root: string; readonly version?: string }[]) {
   const lastSegment = (root: string) => root.split('/').at(-1) ?? ''
   const fullPathKey = (root: string) => (root === '' ? 'catalog' : root.replaceAll('/', '~'))

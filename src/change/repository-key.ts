@@ -2,12 +2,12 @@
 import type { PullNumber } from './ids.ts'
 import type { RepositoryName } from './snapshot.ts'
 
-/** `owner/name` in lower case, because MockGitHub ignores case. */
+/** `owner/name` in lowercase, because GitHub ignores case. */
 export function repositoryKey({ owner, name }: RepositoryName): string {
   return `${owner}/${name}`.toLowerCase()
 }
 
-/** `owner/name#7`, in lower case. */
+/** `owner/name#7` in lowercase. */
 export function pullKey(repository: RepositoryName, pull: PullNumber): string {
   return `${repositoryKey(repository)}#${pull}`
 }

@@ -1,6 +1,6 @@
-// Binary search in sorted paths, because trees have tens of thousands.
+// Binary search in sorted paths, because trees have tens of thousands of paths.
 
-/** The first index from `start` on whose path is not before `path`; the length where there is none. */
+/** Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path. */
 export function findLowerBound<Entry>(
   sorted: readonly Entry[],
   path: string,
@@ -22,7 +22,7 @@ export function hasPath(sorted: readonly string[], path: string): boolean {
   return sorted[findLowerBound(sorted, path, identity)] === path
 }
 
-/** Whether a path is below the directory; all are below ''. */
+/** Whether any path is below the directory. All paths are below ''. */
 export function hasPathBelow(sorted: readonly string[], directory: string): boolean {
   if (directory === '') return sorted.length > 0
   const prefix = `${directory}/`

@@ -28,8 +28,8 @@ export type CheckQuestion =
   /** Does a branch of exactly this name exist? */
   | { readonly kind: 'branch'; readonly branch: string }
   /**
-   * Was the comment ever edited? Maintainers can edit any comment, and comment times have a resolution of one second, so
-   * they do not reveal an edit within the second of creation.
+   * Was the comment ever edited? Maintainers can edit any comment, and comment times have a resolution of one second,
+   * so they do not reveal an edit within the second of creation.
    */
   | { readonly kind: 'comment'; readonly comment: number; readonly node?: string }
   /** The result of another App's check on a commit. */
@@ -84,8 +84,8 @@ export type BundleAnswer =
       /** Input for a simulated install, if requested. */
       readonly install?: InstallFacts
       /**
-       * True if catalog-bot uses credentials that readers of its comments might lack. Findings must not repeat content of
-       * the image.
+       * True if catalog-bot uses credentials that readers of its comments might lack. Findings must not repeat content
+       * of the image.
        */
       readonly isRestricted?: boolean
     }

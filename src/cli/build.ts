@@ -64,7 +64,7 @@ export async function build(source: string, options: BuildOptions): Promise<void
   requireDestination(options, tags)
   await withPublisher(options, async (publisher, registry, reader) => {
     const attest = await openAttester(options, publisher, reader)
-    const files = list ? await renderCompositeFiles(registry, list) : await readCatalogFolder(source)
+    const files = list ? await renderCompositeFiles(registry, list, source) : await readCatalogFolder(source)
     const order = toImageOrder(files, options)
     const path = list ? undefined : findPathInRepository(source)
     if (options.ociLayout !== undefined) {

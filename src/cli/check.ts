@@ -29,15 +29,27 @@ export async function checkPull(options: CheckOptions): Promise<void> {
       change: changeToJson(change),
       findings,
     })
+  else if (verdict.reasons.some(({ code }) => code === 'nothing-to-merge'))
+    print(
+      toOneLine(
+        `Nothing to merge: ${options.head} has no commits that ${'baseRef' in verdict ? verdict.baseRef : 'the base branch'} lacks.`,
+      ),
+    )
   else {
-    print(
-      formatChangeAsText([...describeChangeLines(change), ...describeProjectedChange(becoming)]).join('\n'),
-    )
-    if (findings.length > 0) print(`\n${renderText(findings)}`)
-    for (const line of describeBaseBreaksAsText(baseBreaks)) print(`\n${toOneLine(line)}`)
-    print(
-      `\n${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toOneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
-    )
+    const sections = [
+      // If the pull request conflicts or is too large, nothing was compared.
+      ...(change.paths.length > 0
+        ? [
+            formatChangeAsText([...describeChangeLines(change), ...describeProjectedChange(becoming)]).join(
+              '\n',
+            ),
+          ]
+        : []),
+      ...(findings.length > 0 ? [renderText(findings).trimEnd()] : []),
+      ...describeBaseBreaksAsText(baseBreaks).map((line) => toOneLine(line)),
+      `${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toOneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
+    ]
+    print(sections.join('\n\n'))
   }
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }

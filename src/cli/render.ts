@@ -19,6 +19,7 @@ import { formatCatalogYaml } from '../catalog/write/format-yaml.ts'
 import { parseReferenceList, type ReferenceList } from '../change/references/reference-list.ts'
 import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
 import { toPrintable } from '../findings/printable.ts'
+import { formatListReference, toPullError } from '../image/composite-catalog.ts'
 import {
   toWritableCatalog,
   renderBundleImage,
@@ -26,6 +27,7 @@ import {
   renderImage,
 } from '../image/render-image.ts'
 import type { PulledBundle } from '../registry/pull-bundle.ts'
+import { RegistryError } from '../registry/registry-error.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 import { requireRegistry, readBundleDirectory, pullImages, withRegistry } from './pulled-bundles.ts'
 
@@ -37,6 +39,8 @@ export interface RenderCatalogOptions {
 
 interface RenderSource {
   readonly images: readonly string[]
+  /** Identifies an image in messages. Default: its reference. */
+  readonly imageLabels?: ReadonlyMap<string, string>
   render(images: PulledImages): CatalogReadResult<WritableCatalog>
 }
 
@@ -54,7 +58,8 @@ export async function render(sources: readonly string[], options: RenderCatalogO
     images.length === 0
       ? new Map<string, PulledBundle>()
       : await withRegistry(options.insecureRegistry, (registry) => pullImages(registry, images))
-  const content = toPulledImages(pulled)
+  const labels = new Map(opened.flatMap(({ imageLabels }) => [...(imageLabels ?? [])]))
+  const content = toPulledImages(pulled, labels)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
@@ -79,10 +84,10 @@ export async function render(sources: readonly string[], options: RenderCatalogO
 
 /** As in opm, an existing path is a directory or a template, and anything else is an image. */
 function openRenderSource(source: string): RenderSource {
-  if (source === '-') return toTemplateSource(readFileSync(0))
+  if (source === '-') return toTemplateSource(readFileSync(0), 'standard input')
   const found = statSync(source, { throwIfNoEntry: false })
   if (!found) return { images: [source], render: ({ catalogs }) => catalogs(source) }
-  if (!found.isDirectory()) return toTemplateSource(readFileSync(source))
+  if (!found.isDirectory()) return toTemplateSource(readFileSync(source), source)
   if (['manifests', 'metadata'].every((name) => isDirectory(join(source, name))))
     return {
       images: [],
@@ -102,12 +107,13 @@ function isDirectory(path: string): boolean {
  * An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template,
  * because it has no schema.
  */
-function toTemplateSource(bytes: Uint8Array): RenderSource {
+function toTemplateSource(bytes: Uint8Array, path: string): RenderSource {
   const listed = parseReferenceList(bytes)
-  if (listed && !isTemplate(bytes)) return toListSource(listed)
+  if (listed && !isTemplate(bytes)) return toListSource(listed, path)
   const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
+    imageLabels: new Map(images.ok ? images.value.map((image) => [image, `${path}: ${image}`]) : []),
     render: ({ bundles }) => renderTemplate(bytes, bundles),
   }
 }
@@ -118,9 +124,12 @@ function isTemplate(bytes: Uint8Array): boolean {
 }
 
 /** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
-function toListSource({ references }: ReferenceList): RenderSource {
+function toListSource({ references }: ReferenceList, path: string): RenderSource {
   return {
     images: references.map(({ image }) => image),
+    imageLabels: new Map(
+      references.map((reference) => [reference.image, formatListReference(path, reference)]),
+    ),
     render({ catalogs }) {
       const rendered: WritableCatalog[] = []
       for (const { name, image } of references) {
@@ -155,10 +164,17 @@ function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
 }
 
 /** Throws for the first image that could not be pulled, because that is a failure of the environment, not of the source. */
-function toPulledImages(pulled: ReadonlyMap<string, PulledBundle | Error>): PulledImages {
+function toPulledImages(
+  pulled: ReadonlyMap<string, PulledBundle | Error>,
+  labels: ReadonlyMap<string, string>,
+): PulledImages {
   const found = new Map<string, PulledBundle>()
   for (const [reference, image] of pulled) {
-    if (image instanceof Error) throw new Error(`${reference}: ${image.message}`, { cause: image })
+    if (image instanceof Error) {
+      const label = labels.get(reference) ?? reference
+      if (image instanceof RegistryError) throw toPullError(label, image)
+      throw new Error(`${label}: ${image.message}`, { cause: image })
+    }
     found.set(reference, image)
   }
   const notPulled = (reference: string) =>

@@ -1,5 +1,5 @@
-// Tests that the admission policies of docs/cluster-rights.yaml are enforced, which takes seconds after `kubectl
-// apply`. Until then the account could delete objects of others.
+// Checks that the cluster enforces the admission policies in docs/cluster-rights.yaml, which takes several seconds after
+// `kubectl apply`. Until then, the account could delete other users' objects.
 import type { KubeObject } from '../checks/install/cluster-test/kube-object.ts'
 import { rbacApiVersion } from '../checks/install/cluster-test/cluster-test-objects.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -12,7 +12,7 @@ const forbiddenWriteProbes: readonly KubeObject[] = [
     apiVersion: rbacApiVersion,
     kind: 'ClusterRoleBinding',
     metadata: { name: 'not-of-a-trial' },
-    // RBAC lets the account bind its own role, so only the policy can object.
+    // RBAC lets the account bind its own role, so only the policy can reject this.
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'catalog-bot-trials' },
     subjects: [],
   },
@@ -20,7 +20,7 @@ const forbiddenWriteProbes: readonly KubeObject[] = [
 
 const probeIntervalMs = 2000
 
-/** Waits until policies reject every probe. Resolves to the reason if that takes too long. */
+/** Waits until the policies reject every probe. Resolves to the reason if the timeout expires first. */
 export async function waitForAdmissionPolicies(
   { perform }: Pick<Cluster, 'perform'>,
   clock: Clock,
@@ -32,7 +32,7 @@ export async function waitForAdmissionPolicies(
     for (const object of forbiddenWriteProbes) {
       const answer = await perform({ kind: 'create', object, dryRun: true })
       if (answer && /ValidatingAdmissionPolicy|admission webhook/.test(answer.says)) continue
-      open = `a dry run that creates the ${object.kind} ${object.metadata.name} ${answer ? `failed otherwise: ${answer.says}` : 'was accepted'}`
+      open = `a dry run to create the ${object.kind} ${object.metadata.name} ${answer ? `failed for another reason: ${answer.says}` : 'was accepted'}`
       break
     }
     if (open === undefined || clock.now() >= deadline) return open

@@ -1,5 +1,5 @@
-// The API addresses that pods may reach in a closed network. Without them no trial runs, because a half-closed network
-// protects nothing.
+// The API addresses that pods can connect to in a closed network. Without these addresses, no install test runs, because a
+// partially closed network does not protect anything.
 import { getListAt, getNumberAt, type KubeObject } from '../checks/install/cluster-test/kube-object.ts'
 import type { ClusterTestNetwork } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { Cluster } from './cluster.ts'
@@ -28,8 +28,8 @@ export async function resolveClosedNetwork(
   const why =
     sighting.kind === 'failed'
       ? sighting.says
-      : 'the EndpointSlice kubernetes in the namespace default has no addresses'
-  return { kind: 'unknown', why: `the cluster does not say where its API answers: ${why}` }
+      : 'the EndpointSlice kubernetes in namespace default has no addresses'
+  return { kind: 'unknown', why: `the addresses of the Kubernetes API are unknown: ${why}` }
 }
 
 function parseEndpointAddresses(object: KubeObject): ClusterTestNetwork['api'] {

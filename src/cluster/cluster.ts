@@ -1,5 +1,5 @@
-// A cluster as trials need it: bounded looks and actions. Trials poll instead of watching, because polling survives
-// restarts of the API.
+// The cluster port for install tests: bounded reads and actions. Install tests poll instead of watching, because polling
+// survives API restarts.
 import type {
   ClusterAction,
   KubeQuery,
@@ -12,9 +12,9 @@ export interface Cluster {
   /** @throws ClusterError */
   discover(): Promise<DiscoveredApis>
   read(look: KubeQuery): Promise<KubeQueryResult>
-  /** Undefined on success; a refusal or a missing answer is a value. */
+  /** Resolves to undefined on success. A rejection or a missing response is a value. */
   perform(action: ClusterAction): Promise<RejectedAction | undefined>
-  /** The end of the log; empty if there is none. */
+  /** Resolves to the last part of the log, or to an empty string if the log does not exist. */
   log(at: {
     readonly namespace: string
     readonly pod: string

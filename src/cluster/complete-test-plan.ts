@@ -18,7 +18,7 @@ export interface ClusterTestEnvironment {
   readonly network?: ClusterTestNetwork | undefined
 }
 
-/** Seconds after all deadlines, when no process can still run the trial. */
+/** Seconds after all deadlines, when no process can still run the test. */
 const expiryMarginSeconds = 600
 const idCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -51,7 +51,7 @@ export function completeClusterTestPlan(
   }
 }
 
-/** Must be unique and impossible to guess. */
+/** The id must be unique and impossible to guess. */
 function createClusterTestId(): string {
   // 36 does not divide 256; the small bias is harmless in a name.
   return [...randomBytes(8)].map((byte) => idCharacters[byte % idCharacters.length]).join('')

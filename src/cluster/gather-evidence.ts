@@ -1,4 +1,4 @@
-// Reads conditions, warnings and logs from a failed trial's own namespace before clean-up deletes them.
+// Reads conditions, warnings, and logs from the namespace of a failed install test before clean-up deletes them.
 import {
   getListAt,
   getNumberAt,
@@ -57,7 +57,7 @@ export async function gatherEvidence(
   return limitEvidence([...collectConditionEvidence(objects), ...events, ...logs])
 }
 
-/** Only containers that restarted or are not running. */
+/** Reads the logs only of containers that restarted or exited with an error. */
 async function readContainerLogs(
   cluster: Cluster,
   namespace: string,
@@ -79,7 +79,7 @@ async function readContainerLogs(
         (await cluster.log({ ...at, previous: restarts > 0 })) ||
         (await cluster.log({ ...at, previous: false }))
       if (text.trim() !== '')
-        found.push(createLogEvidence(`The end of the log of ${pod.metadata.name}, container ${name}`, text))
+        found.push(createLogEvidence(`Last log lines of pod ${pod.metadata.name}, container ${name}`, text))
     }
   }
   return found

@@ -1,4 +1,4 @@
-// Deletes objects of killed trials, found only by the trial label and its expiry time.
+// Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time.
 import { abandonedTestQueries, findAbandonedTests } from '../checks/install/cluster-test/clean-up.ts'
 import { cleanUpClusterTest, readClusterObjects, type ClusterTestOptions } from './run-cluster-test.ts'
 
@@ -7,7 +7,7 @@ export interface ClusterSweepResult {
   readonly leftovers: readonly string[]
 }
 
-/** `alive`: ids of our running trials, which are kept even after they expire. */
+/** `alive`: ids of running install tests, whose objects are kept even after they expire. */
 export async function sweepCluster(
   options: ClusterTestOptions,
   alive: ReadonlySet<string> = new Set(),

@@ -1,4 +1,4 @@
-// Reads server and credentials from a kubeconfig. Security: programs that it names run only if the caller allows them.
+// Reads the server and credentials from a kubeconfig. Security: runs a credential program only if the caller allows it.
 import { KubeConfig, RequestContext } from '@kubernetes/client-node'
 import type { Dispatcher } from 'undici'
 import { ClusterError } from './cluster-error.ts'
@@ -34,26 +34,29 @@ export async function openClusterConnection({
     config.loadFromFile(file)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    throw new ClusterError('kubeconfig', `the kubeconfig cannot be read: ${code ?? 'it is no kubeconfig'}`)
+    throw new ClusterError(
+      'kubeconfig',
+      `the kubeconfig cannot be read: ${code ?? 'the file is not a kubeconfig'}`,
+    )
   }
   if (context !== undefined) {
     if (config.getContextObject(context) === null)
-      throw new ClusterError('kubeconfig', 'the kubeconfig has no such context')
+      throw new ClusterError('kubeconfig', 'the kubeconfig does not contain the specified context')
     config.setCurrentContext(context)
   }
   const cluster = config.getCurrentCluster()
   const user = config.getCurrentUser()
   if (!cluster || !user)
-    throw new ClusterError('kubeconfig', 'the kubeconfig has no cluster and user for its current context')
+    throw new ClusterError('kubeconfig', 'the current context of the kubeconfig has no cluster or no user')
   if (!allowsPrograms && (user.exec !== undefined || user.authProvider !== undefined))
     throw new ClusterError(
       'kubeconfig',
-      'the kubeconfig starts a program for its credentials, which is not allowed',
+      'the kubeconfig runs a program to get credentials, which is not allowed',
     )
   const first = await resolveRequestContext(config, cluster.server)
   let headers = first.getHeaders()
   let requestedAt = performance.now()
-  // The library makes an agent for every request, whose connections are never reused or closed.
+  // The library creates an agent for every request and never reuses or closes its connections.
   const dispatcher = first.getDispatcher()
   return {
     server: cluster.server.replace(/\/+$/, ''),
@@ -76,10 +79,10 @@ async function resolveRequestContext(config: KubeConfig, server: string): Promis
   try {
     await config.applySecurityAuthentication(context)
   } catch (error) {
-    // The library's message may contain paths and values.
+    // The library's message can contain paths and values.
     throw new ClusterError(
       'kubeconfig',
-      'the kubeconfig cannot be used: its credentials or certificates are damaged or missing',
+      'the kubeconfig cannot be used: its credentials or certificates are invalid or missing',
       error,
     )
   }

@@ -1,5 +1,5 @@
-// A cluster over HTTP with time and size limits; failures are values. Import it only when needed, because the
-// kubeconfig library loads slowly.
+// A cluster client over HTTP with time and size limits. Failures are values. Import this file only when needed, because
+// the kubeconfig library loads slowly.
 import { request } from 'undici'
 import type {
   ClusterAction,
@@ -26,12 +26,12 @@ interface ApiResource {
 
 /** Milliseconds per request. */
 const requestTimeoutMs = 15_000
-/** Limit for one answer; lists of pods and ClusterServiceVersions are large. */
+/** Limit for one response. Lists of pods and ClusterServiceVersions are large. */
 const maxResponseBytes = 32 * 1024 * 1024
 const pageSize = 250
-/** Pages per list; a trial never needs more. */
+/** Pages per list. An install test never needs more. */
 const maxPages = 20
-/** Longest pause in milliseconds that the API can request. */
+/** The longest pause that the API can request, in milliseconds. */
 const maxRetryPauseMs = 20_000
 const maxLogLines = 200
 const maxLogBytes = 128 * 1024
@@ -119,9 +119,9 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
       if (objectQuery.labels !== undefined) query.set('labelSelector', objectQuery.labels)
       if (next !== '') query.set('continue', next)
       const answer = await sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
-      // The list's continue token expired; the next look starts again.
+      // The continue token of the list expired. The next read starts over.
       if (answer.status === 410)
-        return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was read' }
+        return { kind: 'failed', code: 'unreachable', says: 'the list changed during the read' }
       if (answer.status === 404) return forgetResource(objectQuery)
       if (answer.status !== 200) return toFailedRead(answer)
       const body = parseJsonObject(answer.text)
@@ -138,7 +138,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
       next = String((body['metadata'] as { readonly continue?: string } | undefined)?.continue ?? '')
       if (next === '') return { kind: 'found', objects }
     }
-    // An unread page may contain the object that matters.
+    // An unread page might contain the object that matters.
     return {
       kind: 'failed',
       code: 'unreachable',
@@ -146,7 +146,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
     }
   }
 
-  /** Drops the cached discovery, because the cluster may have lost the API. */
+  /** Discards the cached discovery, because the cluster might no longer serve the API. */
   function forgetResource({ apiVersion, kind }: KubeQuery): KubeQueryResult {
     resources.delete(`${apiVersion} ${kind}`)
     return { kind: 'found', objects: [] }
@@ -159,12 +159,12 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
         if (answer.status === 401 || answer.status === 403)
           throw new ClusterError(
             'unauthorized',
-            `the cluster does not accept the kubeconfig's account: ${extractErrorMessage(answer)}`,
+            `the cluster rejected the kubeconfig credentials: ${extractErrorMessage(answer)}`,
           )
         if (answer.status !== 200)
           throw new ClusterError(
             'unreachable',
-            `the cluster's API does not answer: ${extractErrorMessage(answer)}`,
+            `the Kubernetes API does not respond: ${extractErrorMessage(answer)}`,
           )
       }
       const found = parseJsonObject(groups.text)?.['groups']
@@ -198,7 +198,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
           action,
           resource.kind === 'failed'
             ? { status: 0, text: JSON.stringify({ message: resource.says }) }
-            : { status: 404, text: '{"message":"the cluster has no such API"}' },
+            : { status: 404, text: '{"message":"the cluster does not serve this API"}' },
         )
       const answer = await sendAction(action, objectQuery, resource)
       if (answer.status >= 200 && answer.status < 300) return undefined
@@ -255,7 +255,7 @@ const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>
 const unreadableResponse: KubeQueryResult = {
   kind: 'failed',
   code: 'unreachable',
-  says: 'its answer cannot be read',
+  says: 'the response is invalid',
 }
 
 function toFailedRead(answer: ApiResponse): KubeQueryResult {
@@ -274,7 +274,7 @@ function toRejectedAction(action: ClusterAction, answer: ApiResponse): RejectedA
 
 function extractErrorMessage({ status, text }: ApiResponse): string {
   const message = parseJsonObject(text)?.['message']
-  const reason = typeof message === 'string' && message !== '' ? message : 'no reason is given'
+  const reason = typeof message === 'string' && message !== '' ? message : 'no reason given'
   return status === 0 ? reason : `${reason} (${status})`
 }
 
@@ -297,7 +297,7 @@ function parseJsonObject(text: string): Readonly<Record<string, unknown>> | unde
   }
 }
 
-/** Undefined for anything without a name. */
+/** Returns undefined for a value without a name. */
 function parseKubeObject(value: unknown): KubeObject | undefined {
   const metadata = (value as { readonly metadata?: { readonly name?: unknown } } | undefined)?.metadata
   return typeof metadata?.name === 'string' ? (value as KubeObject) : undefined
@@ -308,7 +308,7 @@ async function readBodyText(body: AsyncIterable<Uint8Array>, maxBytes: number): 
   let size = 0
   for await (const part of body) {
     size += part.length
-    if (size > maxBytes) throw new Error('its answer is too large')
+    if (size > maxBytes) throw new Error('the response is too large')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
@@ -326,11 +326,11 @@ function formatNetworkError(error: unknown): string {
     readonly name?: string
     readonly cause?: { readonly code?: string }
   }
-  if (name === 'TimeoutError') return 'no answer in time'
+  if (name === 'TimeoutError') return 'the request timed out'
   return (
     code ??
     cause?.code ??
-    (error instanceof Error && error.message === 'its answer is too large'
+    (error instanceof Error && error.message === 'the response is too large'
       ? error.message
       : 'the connection failed')
   )

@@ -1,4 +1,4 @@
-// Runs one trial until it ends, gathers evidence and always cleans up, also after a stop request.
+// Runs one install test until it ends, gathers evidence, and always cleans up, even after a stop request.
 import {
   listCleanUpQueries,
   computeNextCleanUp,
@@ -36,16 +36,16 @@ export interface ClusterTestOptions {
   readonly cluster: Cluster
   readonly clock: Clock
   readonly deadlines?: ClusterTestDeadlines
-  /** Called whenever the text changes. */
+  /** Called when the status text changes. */
   readonly onProgress?: (says: string) => void
   readonly signal?: AbortSignal
   readonly force?: boolean
-  /** Milliseconds between looks. */
+  /** Milliseconds between observations. */
   readonly every?: number
 }
 
 const defaultPollIntervalMs = 2000
-/** Limit on parallel looks. */
+/** Limit on parallel reads. */
 const maxParallelReads = 4
 
 export async function runClusterTest(
@@ -113,7 +113,7 @@ async function runClusterTestSteps(
   let reported = ''
   for (;;) {
     if (signal?.aborted === true)
-      return { outcome: createFailedOutcome('killed', 'the trial was told to stop'), events: state.events }
+      return { outcome: createFailedOutcome('killed', 'the install test was stopped'), events: state.events }
     const seen = await readClusterObjects(cluster, kind.queries(state), rejected)
     const progress = computeNextProgress(kind, state, seen, clock.now(), deadlines)
     ;({ state } = progress)
@@ -125,8 +125,8 @@ async function runClusterTestSteps(
 }
 
 /**
- * Removes everything of one trial and returns what is left. Never rejects: a failed clean-up does not change the
- * verdict, and the janitor retries it.
+ * Deletes all objects of one install test and returns the objects that remain. Never rejects, because a failed clean-up
+ * does not change the verdict and the janitor retries it.
  */
 export async function cleanUpClusterTest(
   id: string,
@@ -159,7 +159,7 @@ export async function cleanUpClusterTest(
   }
 }
 
-/** Skips duplicates and runs a few looks at a time. */
+/** Skips duplicate queries and limits how many run in parallel. */
 export async function readClusterObjects(
   cluster: Pick<Cluster, 'read'>,
   queries: readonly KubeQuery[],
@@ -177,7 +177,7 @@ export async function readClusterObjects(
   return { queryResults, rejectedActions: rejected }
 }
 
-/** In order, because some actions depend on earlier ones. */
+/** Performs the actions in order, because some of them depend on earlier ones. */
 async function performActions(
   cluster: Pick<Cluster, 'perform'>,
   actions: readonly ClusterAction[],

@@ -1,4 +1,5 @@
-// Runs the trials of a package one at a time, because CRDs are cluster-wide. Retries infrastructure failures twice.
+// Runs the install tests of a package one at a time, because CRDs are cluster-scoped. Retries infrastructure failures
+// twice.
 import { defaultDeadlines } from '../checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import { isWorthRetrying } from '../checks/install/cluster-test/cluster-test-outcome.ts'
@@ -47,7 +48,7 @@ async function runWithRetries(
     await onPlan?.(plan)
     const report = await runClusterTest(plan, options)
     const isOver = attempt >= tries || !isWorthRetrying(report.outcome) || options.signal?.aborted === true
-    // Leftovers would disturb the next attempt.
+    // Remaining objects would interfere with the next attempt.
     if (isOver || report.leftovers.length > 0) return report
   }
 }

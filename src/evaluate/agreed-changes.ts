@@ -1,5 +1,5 @@
-// The change that each approving review agreed to. MockGitHub gives only a review's commit and time, and the same commit
-// can mean another change when the merge base moves, so the first look records it for good.
+// The change that each approving review agreed to. GitHub gives only a review's commit and time, and the same commit
+// can mean another change when the merge base moves, so the first evaluation records it permanently.
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '../change/ids.ts'
 import type { PathChange } from '../change/path-change.ts'
@@ -60,7 +60,7 @@ export async function resolveAgreedChanges(
   )
 }
 
-/** Prefers the id in our own comment over what MockGitHub showed. */
+/** Prefers the id in our own comment over what GitHub showed. */
 async function resolveShownChange(
   review: PullReview,
   page: () => Promise<ApprovalCoverage | undefined>,
@@ -68,7 +68,7 @@ async function resolveShownChange(
 ): Promise<string> {
   const { snapshot, epoch, now, shown, memory } = options
   const { repository, pull, head } = snapshot
-  // MockGitHub's times have whole seconds, so something shown in the same second may be newer than the review.
+  // GitHub's times have whole seconds, so something shown in the same second may be newer than the review.
   const last = shown
     .filter(({ at }) => at < review.submittedAt)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
@@ -82,7 +82,7 @@ async function resolveShownChange(
 }
 
 /**
- * The files that MockGitHub's page of a pull request shows; undefined where that is unknown. MockGitHub compares the head with
+ * The files that GitHub's page of a pull request shows; undefined where that is unknown. GitHub compares the head with
  * its merge base at the time of the push
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.

@@ -101,7 +101,7 @@ function createBudgetCheck(budget: EvaluationBudget): (questions: readonly Check
       counted[isImage ? 'images' : 'people'].add(questionKey(question))
     }
     if (counted.people.size > budget.people)
-      throw createTooManyError(counted.people.size, 'questions to GitHub about people', budget.people)
+      throw createTooManyError(counted.people.size, 'GitHub users to look up', budget.people)
     if (counted.images.size > budget.images)
       throw createTooManyError(counted.images.size, 'images to look up', budget.images)
   }

@@ -1,4 +1,4 @@
-// Caches a branch's rules for an hour; they are read again after MockGitHub refuses something.
+// Caches a branch's rules for an hour; they are read again after GitHub refuses something.
 import type { BranchRules } from '../gate/branch-rules.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'

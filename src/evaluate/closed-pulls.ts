@@ -1,4 +1,4 @@
-// The other open pull requests that a merge would close, and what becomes of their content. MockGitHub marks a pull request
+// The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
 // as merged when its head becomes reachable from its base branch, regardless of its tree.
 import type { IncomingCommits, ClosedPull } from '../change/incoming-commits.ts'
 import type { TreeSha } from '../change/ids.ts'
@@ -86,9 +86,9 @@ async function findHoldReason(
   if (open.draft) return 'it is a draft'
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
   const label = open.labels.find((name) => blocking.has(name.toLowerCase()))
-  if (label !== undefined) return `the label "${label}" holds it back`
+  if (label !== undefined) return `the label "${label}" blocks it`
   const holder = findHold(await memory.commands(repository, open.pull), undefined)
-  return holder && `${holder.login} holds it back with /hold`
+  return holder && `${holder.login} put it on hold with /hold`
 }
 
 /** Whether the result has everything that the other pull request changes. */

@@ -168,7 +168,7 @@ function isReadAsCatalog(path: string, layout: Layout): boolean {
 
 function createTooLargeError(maxBytes: number): TooLargeError {
   return new TooLargeError(
-    `its changed files have more than ${Math.floor(maxBytes / 1024 / 1024)} MB together`,
+    `the changed files are larger than ${Math.floor(maxBytes / 1024 / 1024)} MB in total`,
   )
 }
 

@@ -60,7 +60,7 @@ export interface Evaluation {
 export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOptions): Promise<Evaluation> {
   const baseState = await loadBaseState(given, options.repository, options.memory)
   const { config, configDigest, configFindings, merge, epoch } = baseState
-  // Keeps the snapshot as given: before merging it is compared with MockGitHub's state, which names no pusher.
+  // Keeps the snapshot as given: before merging it is compared with GitHub's state, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
   if (given.state !== 'open' && configFindings.length === 0)
     return {
@@ -181,7 +181,7 @@ function toConfigOutcome(findings: readonly Finding[]): CheckOutcome {
     findings,
     unanswered: [],
     waiting: [],
-    summary: 'the configuration at the base branch',
+    summary: 'the configuration on the base branch',
   }
 }
 

@@ -1,4 +1,4 @@
-// Answers the checks' questions, each once, from registries, MockGitHub and short-lived cached answers. What isn't
+// Answers the checks' questions, each once, from registries, GitHub and short-lived cached answers. What isn't
 // available in time is unknown.
 import { z } from 'zod'
 import { toUserId } from '../change/ids.ts'

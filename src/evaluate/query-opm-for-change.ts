@@ -24,7 +24,7 @@ export async function queryOpmForChange(
 ): Promise<readonly CatalogServerResponse[]> {
   const unknown = (reason: string): readonly CatalogServerResponse[] =>
     packageNames.map(() => ({ server: 'opm', kind: 'unknown', reason }))
-  if (left.milliseconds <= 0) return unknown('it took all the time of this look')
+  if (left.milliseconds <= 0) return unknown('this evaluation ran out of time for opm')
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
   try {
     for (const { path } of result?.files ?? []) {
@@ -32,14 +32,14 @@ export async function queryOpmForChange(
       if (entry?.mode.startsWith('100') !== true) return unknown(`${path} is a link`)
       const bytes = await look.read(entry.oid)
       left.bytes -= bytes.length
-      if (left.bytes < 0) return unknown('the catalog is too large to be written for it')
+      if (left.bytes < 0) return unknown('the catalog is too large to pass to opm')
       const parts = path.split('/')
       if (parts.some((part) => part === '' || part === '.' || part === '..'))
-        return unknown(`${path} leads elsewhere`)
+        return unknown(`${path} points outside the catalog`)
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes)
     }
-    // Loaded on demand: few installations configure opm, and loading gRPC takes a third of a look's start time.
+    // Loaded lazily, because few installations configure opm, and loading gRPC takes a third of an evaluation's start time.
     const { queryOpm: askOpm } = await import('../serving/opm-server.ts')
     const started = performance.now()
     const results = await askOpm(opm, scratch, packageNames, left.milliseconds)

@@ -45,7 +45,7 @@ export async function readBundleFiles(
       budget.left -= bytes.length
       if (budget.left < 0)
         throw new TooLargeError(
-          `its bundle directories have more than ${Math.floor(maxTouchedBundleBytes / 1024 / 1024)} MB together`,
+          `the bundle directories are larger than ${Math.floor(maxTouchedBundleBytes / 1024 / 1024)} MB in total`,
         )
       files.set(path.slice(root.length + 1), bytes)
     }
@@ -62,7 +62,7 @@ async function readBundleFile(
     return await repository.read(oid, maxBundleFileBytes)
   } catch (error) {
     if (isGitError(error, 'too-large'))
-      throw new TooLargeError(`${path} has more than ${maxBundleFileBytes / 1024 / 1024} MB`)
+      throw new TooLargeError(`${path} is larger than ${maxBundleFileBytes / 1024 / 1024} MB`)
     throw error
   }
 }

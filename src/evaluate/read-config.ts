@@ -41,7 +41,7 @@ async function readConfigEntry(
 
 /**
  * Finds what replaces the file or a directory above it: behind a link or a submodule, a checkout may have the file
- * though MockGitHub shows none, so it doesn't count as missing.
+ * though GitHub shows none, so it doesn't count as missing.
  */
 async function findConfigReplacement(
   repository: TreeReader,

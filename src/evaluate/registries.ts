@@ -76,7 +76,7 @@ export async function openRegistries({
   async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | UnknownAnswer> {
     const late = {
       kind: 'unknown',
-      reason: `the registries need more than ${lookTime / 1000} s for this change; the bot continues in the next run`,
+      reason: `registry lookups for this change take longer than ${lookTime / 1000} s; catalog-bot continues them in the next run`,
       retryAfter: lateRetrySeconds,
     } as const
     if (until === Infinity) return run()
@@ -93,7 +93,7 @@ export async function openRegistries({
     if (showsAll || (await plain.isPubliclyReadable(reference))) return answer
     if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
     // The reason can reveal the contents of a private archive.
-    return answer.kind === 'unsupported' ? { ...answer, reason: 'the image is refused' } : answer
+    return answer.kind === 'unsupported' ? { ...answer, reason: 'the image is rejected' } : answer
   }
   return {
     forEvaluation() {

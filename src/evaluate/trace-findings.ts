@@ -1,4 +1,4 @@
-// Maps findings from the merge result to lines on MockGitHub, and finds their fixes. The base may have moved since the
+// Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import { fixableRules, computeFix } from '../checks/fixes/fix-finding.ts'
@@ -30,7 +30,7 @@ const maxTracedFindings = 300
 const maxFixes = 12
 /** Findings in larger files link to the whole file. */
 const maxTracedFileBytes = 4 * 1024 * 1024
-/** MockGitHub's diff shows this many lines around each change and accepts comments on them. */
+/** GitHub's diff shows this many lines around each change and accepts comments on them. */
 const hunkContextLines = 3
 const maxChangedLines = 600
 

@@ -50,7 +50,9 @@ function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements)
       return requirements.noPush.length === 0
         ? choosePush(input, requirements)
         : createNoStrategyChoice(
-            ...requirements.noPush.map((why) => `merge.method is push, but GitHub would reject the push because ${why}`),
+            ...requirements.noPush.map(
+              (why) => `merge.method is push, but GitHub would reject the push because ${why}`,
+            ),
           )
     case 'queue':
       return createNoStrategyChoice(
@@ -143,7 +145,7 @@ function explainDisallowedMethod(rules: BranchRules, method: MergeMethod): strin
       : method === 'squash'
         ? 'the branch requires signatures, so GitHub lets only the author of a pull request squash it'
         : 'the branch requires signatures, and GitHub does not sign rebased commits'
-  return `merge.method is ${method}, but ${fault}: allow it, or choose another method`
+  return `merge.method is ${method}, but ${fault}: change that setting, or choose another method`
 }
 
 /** Reasons why no method can merge into the branch. */
@@ -209,7 +211,10 @@ function findMissingPermissions({ permissions }: MergePlanInput, method: MergeSt
       : []
   return [...permissionsByStrategy[method.kind], ...forChecks]
     .filter(([name, level]) => !hasPermission(permissions, name, level))
-    .map(([name, level, purpose]) => `the App lacks the permission ${name}: ${level}, which is required ${purpose}`)
+    .map(
+      ([name, level, purpose]) =>
+        `the App lacks the permission ${name}: ${level}, which is required ${purpose}`,
+    )
 }
 
 const formatQuotedList = (names: readonly string[]): string => formatList(names.map((name) => `"${name}"`))

@@ -22,7 +22,9 @@ export function describeMergeConditions(
   return [
     ...(rules.pullRequest === undefined ? [] : describeReviewConditions(rules.pullRequest, isPush)),
     ...(isPush && comparesMergeTrees(rules)
-      ? ["the merge must have the same content as GitHub's test merge; otherwise catalog-bot does not merge it"]
+      ? [
+          "the merge must have the same content as GitHub's test merge; otherwise catalog-bot does not merge it",
+        ]
       : []),
     ...(foreign.length > 0 ? [`${formatCheckNames(foreign)} must pass on ${checkLocation}`] : []),
     ...(rules.signatures ? ['every commit must have a verified signature'] : []),
@@ -33,7 +35,7 @@ export function describeMergeConditions(
     ...rules.others.map((name) => `${formatRuleNames([name])} must be satisfied`),
     ...(pull === undefined && !hasPermission(permissions, 'workflows')
       ? [
-          'the pull request must not change .github/workflows/, because the App lacks the permission workflows: write; a person must merge such changes',
+          'a person must merge changes to .github/workflows/, because the App lacks the permission workflows: write',
         ]
       : []),
   ]
@@ -51,7 +53,9 @@ function describeReviewConditions(
           `GitHub requires ${approvals === 1 ? 'one approving review' : `${approvals} approving reviews`} from users with write access; /approve comments do not count`,
         ]
       : []),
-    ...(requirement.codeOwners ? ['a code owner of each changed file must approve, if the file has a code owner'] : []),
+    ...(requirement.codeOwners
+      ? ['a code owner of each changed file must approve, if the file has a code owner']
+      : []),
     ...(requirement.conversations ? ['every conversation must be resolved'] : []),
     ...(requirement.dismissesStale ? ['approvals must be newer than the last push'] : []),
     ...(requirement.lastPushApproval
@@ -72,7 +76,7 @@ export function suggestFasterSettings(
     ...(method?.kind === 'github-merge' ? suggestPushSettings(input, requirements) : []),
     ...(!rules.mergeQueue && requiresUpToDateHead(rules)
       ? [
-          'turn off the requirement that branches be up to date: catalog-bot validates each merge against the tip anyway, so authors need not update their branches',
+          'turn off the requirement that branches be up to date, because catalog-bot validates each merge against the tip anyway',
         ]
       : []),
     ...(rules.temporaryBranch.length > 0
@@ -98,12 +102,12 @@ function suggestMissingRulesets(
       ? []
       : [
           rules.owner === 'user'
-            ? "move the repository to an organization: only there can ruleset A restrict updates of the branch to the App, because a user's repository does not support Apps in bypass lists"
-            : `add ruleset A, which allows only this App to update the branch: then no merge has to be validated twice${exact}`,
+            ? 'move the repository to an organization and add ruleset A there, because repositories of users do not support Apps in bypass lists'
+            : `add ruleset A, which allows only this App to update the branch, so that no merge has to be validated twice${exact}`,
         ]),
     ...(isMissingChecks
       ? [
-          "add ruleset B, which requires this App's checks: then GitHub itself rejects changes that did not pass",
+          "add ruleset B, which requires this App's checks, so that GitHub itself rejects changes that did not pass",
         ]
       : []),
   ]
@@ -111,16 +115,22 @@ function suggestMissingRulesets(
 
 function suggestPushSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements): string[] {
   if (wanted !== 'auto')
-    return ['set merge.method to auto: catalog-bot then pushes the validated merge itself where the rules allow it']
+    return [
+      'set merge.method to auto, so that catalog-bot pushes the validated merge itself where the rules allow it',
+    ]
   return [
     ...(rules.linearHistory
-      ? ['turn off the linear history requirement: then catalog-bot can push the validated merge itself']
+      ? ['turn off the linear history requirement, so that catalog-bot can push the validated merge itself']
       : []),
     ...(rules.mergeMethods.includes('merge')
       ? []
-      : ['allow merge commits: then catalog-bot can push the validated merge itself']),
-    ...(rules.workflows ? ['require checks instead of workflows, because required workflows block every push'] : []),
-    ...(rules.closedToPushes ? ['set the bypass mode of this App to "always" instead of "for pull requests only"'] : []),
+      : ['allow merge commits, so that catalog-bot can push the validated merge itself']),
+    ...(rules.workflows
+      ? ['require checks instead of workflows, because required workflows block every push']
+      : []),
+    ...(rules.closedToPushes
+      ? ['set the bypass mode of this App to "always" instead of "for pull requests only"']
+      : []),
     ...(foreign.length > 0
       ? [
           `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, and can push`,
@@ -135,11 +145,11 @@ function suggestQueueSettings({ queue }: BranchRules): string[] {
     ...(queue.method === 'merge'
       ? []
       : [
-          `configure the merge queue to use the method merge instead of ${queue.method}: merge commits preserve the validated commits`,
+          `configure the merge queue to use the method merge instead of ${queue.method}, because merge commits preserve the validated commits`,
         ]),
     ...(queue.largestGroup > 1
       ? [
-          `limit the groups of the merge queue to one pull request instead of ${queue.largestGroup}: then every commit on the branch was validated`,
+          `limit the groups of the merge queue to one pull request instead of ${queue.largestGroup}, so that every commit on the branch is validated`,
         ]
       : []),
   ]

@@ -1,6 +1,6 @@
-// Holds a merge's result against the plain three-way rule, path by path: what the head left alone stays as in the
-// base, what the base left alone becomes as in the head, and only what both changed and both still have may be merged
-// by content. A result that obeys it has followed no rename.
+// Compares a merge's result with the plain three-way rule, path by path: what the head did not change stays as in the
+// base, what the base did not change becomes as in the head, and only what both changed and both still have may be merged
+// by content. A result that follows the rule has not followed any rename.
 import type { TreeSha } from '../change/ids.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
 
@@ -19,9 +19,9 @@ type MergeEntry = TreeEntry | undefined
 type MergeRule =
   { readonly kind: 'exactly'; readonly entry: MergeEntry } | { readonly kind: 'merged' | 'conflict' }
 
-/** The paths at which the result is not the plain merge, sorted; none when all of it is. */
+/** The paths at which the result differs from the plain merge, sorted. */
 export async function findUnexpectedPaths(diff: DiffTrees, merged: MergedTrees): Promise<readonly string[]> {
-  // Everything is told by its difference to the base: a path in none of these is the same everywhere.
+  // Only differences from the base are listed, so a path that is missing here is the same everywhere.
   const [result, head, ...ancestors] = await Promise.all(
     [merged.result, merged.head, ...merged.ancestors].map(
       async (tree) => new Map((await diff(merged.base, tree)).map((change) => [change.path, change])),
@@ -49,8 +49,8 @@ export function computeMergeRule(ancestor: MergeEntry, base: MergeEntry, head: M
 }
 
 /**
- * With one merge base its rule holds. Where several disagree, git merges them into one first and the result may be
- * either side's or of both; it is authorised for what it is, as every result.
+ * With one merge base, its rule applies. If several disagree, git first merges them into one, and the result may be
+ * from either side or both. Like every result, it is authorized by its content.
  */
 function satisfiesRules(result: MergeEntry, rules: readonly MergeRule[]): boolean {
   const [first, ...others] = rules

@@ -29,7 +29,7 @@ export async function readCommit(objects: GitObjects, id: CommitSha): Promise<Co
   const text = bytes.toString('latin1')
   const headers = text.slice(0, Math.max(text.indexOf('\n\n'), 0)).split('\n')
   const tree = /^tree ([0-9a-f]+)$/.exec(headers[0] ?? '')?.[1]
-  if (tree === undefined) throw new GitError('corrupt', `commit ${id} names no tree`)
+  if (tree === undefined) throw new GitError('corrupt', `commit ${id} has no tree`)
   const parents: CommitSha[] = []
   for (const line of headers.slice(1)) {
     const parent = /^parent ([0-9a-f]+)$/.exec(line)?.[1]

@@ -26,7 +26,7 @@ const gitSettings: readonly (readonly [string, string])[] = [
   ['push.gpgSign', 'false'],
   ['transfer.bundleURI', 'false'],
   ['transfer.credentialsInUrl', 'die'],
-  // A redirect means a renamed or another repository: ask MockGitHub again.
+  // A redirect means a renamed or another repository: ask GitHub again.
   ['http.followRedirects', 'false'],
   // Under 1 kB/s for a minute, the connection counts as dead.
   ['http.lowSpeedLimit', '1000'],

@@ -72,7 +72,7 @@ export function openFetchLanes(
     const [first] = running
     if (!first || first.isAlone || running.size < limits.maxRunning) return
     if (performance.now() - first.since > limits.stoppableAfterMs)
-      first.end(new GitError('timeout', 'git fetch: others waited'))
+      first.end(new GitError('timeout', 'git fetch: stopped because other fetches were waiting'))
   }
 
   async function enter<T>(isAlone: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

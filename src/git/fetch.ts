@@ -31,7 +31,7 @@ export async function fetchRefs(options: FetchOptions, branch: string, pull?: Pu
   await fetchRefMappings(options, wanted)
 }
 
-/** Fetches MockGitHub's test merge of a pull request. */
+/** Fetches GitHub's test merge of a pull request. */
 export async function fetchTestMerge(options: FetchOptions, pull: PullNumber): Promise<void> {
   await fetchRefMappings(options, [{ theirs: toTestMergeRef(pull), ours: toMirrorTestMergeRef(pull) }])
 }
@@ -49,7 +49,8 @@ async function fetchRefMappings(options: FetchOptions, refs: readonly RefMapping
     if (absent === undefined) return
     const absentRefs = wanted.filter(({ theirs }) => theirs === absent)
     // Git may only name a requested ref; another one would loop forever.
-    if (absentRefs.length === 0) throw new GitError('failed', 'git fetch misses a ref that was not asked for')
+    if (absentRefs.length === 0)
+      throw new GitError('failed', 'git fetch reported a missing ref that was not requested')
     await deleteRefs(
       options.local,
       absentRefs.map(({ ours }) => ours),

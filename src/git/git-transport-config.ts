@@ -1,4 +1,4 @@
-// How git gets to a server: who answers its questions for credentials, through which proxy, and whose certificates it trusts.
+// How git connects to a server: where it gets credentials, which proxy it uses, and which certificates it trusts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { GitRemote } from './remote.ts'
 
 type GitSetting = readonly [string, string]
 
-/** Settings of one command. A secret is in none of them: the helpers read it from pipes, 3 for the server and 4 for the proxy. */
+/** Settings of one command. None of them contains a secret: the helpers read secrets from pipes, 3 for the server and 4 for the proxy. */
 export function buildTransportSettings(
   remote: GitRemote | undefined,
   hasCredential: boolean,
@@ -19,7 +19,7 @@ export function buildTransportSettings(
   return [
     ...(hasCredential || proxy?.credential ? buildCredentialHelper(hasCredential, proxy) : []),
     ...(proxy ? [['http.proxy', toProxyUrl(proxy)] as const] : []),
-    // The one way that MockGitHub and registries are asked, too; and without a first request that is refused.
+    // The method that GitHub and registries use, too, and it avoids a first request that is rejected.
     ...(proxy?.credential ? [['http.proxyAuthMethod', 'basic'] as const] : []),
     ...(certificates === undefined ? [] : [['http.sslCAInfo', certificates] as const]),
     ...(certificates === undefined || proxy?.isTls !== true
@@ -29,12 +29,12 @@ export function buildTransportSettings(
 }
 
 /**
- * The helper git asks for a credential: answers `get` with what lies in a pipe, once. The empty value before it switches off
- * every other helper. A proxy is asked about under its own host; its password goes to nobody else.
+ * The helper that git asks for a credential. It answers `get` once, with the content of a pipe. The empty value before it disables
+ * every other helper. Git asks for a proxy's credential under the proxy's host, so no other server gets its password.
  */
 function buildCredentialHelper(hasCredential: boolean, proxy: GitRemote['proxy']): readonly GitSetting[] {
   const forServer = hasCredential ? 'cat <&3' : ':'
-  // The host has no character that a shell reads: see selectProxy().
+  // The host contains no shell metacharacters: see selectProxy().
   const answer = proxy?.credential
     ? `to=; while read -r line; do case "$line" in "host=${getProxyHost(proxy)}") to=proxy;; esac; done; if test "$to" = proxy; then cat <&4; else ${forServer}; fi`
     : forServer
@@ -46,7 +46,7 @@ function buildCredentialHelper(hasCredential: boolean, proxy: GitRemote['proxy']
 
 const getProxyHost = ({ url }: NonNullable<GitRemote['proxy']>): string => url.slice(url.indexOf('//') + 2)
 
-/** With a user in it git asks for the password, before it speaks to the proxy. */
+/** If the URL contains a user, git asks for the password before it contacts the proxy. */
 function toProxyUrl(proxy: NonNullable<GitRemote['proxy']>): string {
   if (proxy.credential === undefined) return proxy.url
   return proxy.url.replace('//', `//${encodeURIComponent(proxy.credential.username)}@`)
@@ -55,8 +55,8 @@ function toProxyUrl(proxy: NonNullable<GitRemote['proxy']>): string {
 let certificateFile: string | undefined
 
 /**
- * All that this process trusts, as one file: git takes one instead of the system's. Undefined where the operator adds none, and
- * the system's own is right. Node reads NODE_EXTRA_CA_CERTS at its start alone, and so do we.
+ * All certificates that this process trusts, in one file, because git uses one file instead of the system's. Undefined if the
+ * administrator adds none and the system's file suffices. Node reads NODE_EXTRA_CA_CERTS only at startup, and so does this.
  */
 function writeTrustedCertificates(
   environment: Readonly<Record<string, string | undefined>>,

@@ -13,13 +13,14 @@ export async function readGitVersion(): Promise<string> {
 /** Parses the output of `git version`. Throws GitError `unsupported` when it is too old or unreadable. */
 export function parseGitVersion(printed: string): string {
   const match = /^git version (\d+)\.(\d+)(\.\d+)?/.exec(printed)
-  if (!match) throw new GitError('unsupported', `git's version cannot be read: ${JSON.stringify(printed)}`)
+  if (!match)
+    throw new GitError('unsupported', `the Git version cannot be parsed: ${JSON.stringify(printed)}`)
   const [major, minor] = [Number(match[1]), Number(match[2])]
   const version = `${major}.${minor}${match[3] ?? ''}`
   if (major < requiredVersion[0] || (major === requiredVersion[0] && minor < requiredVersion[1]))
     throw new GitError(
       'unsupported',
-      `git ${version} is too old: ${requiredVersion.join('.')} or newer is needed`,
+      `Git ${version} is too old; version ${requiredVersion.join('.')} or later is required`,
     )
   return version
 }

@@ -1,5 +1,5 @@
-// Reads what a landing makes reachable: the number of commits, workflow edits, closing keywords and oversized files.
-// Bounded, however long the history.
+// Reads what a merge makes reachable: the number of commits, workflow edits, closing keywords and oversized files.
+// The cost is bounded, regardless of the length of the history.
 import { toBlobSha, toCommitSha, type BlobSha, type CommitSha } from '../change/ids.ts'
 import {
   maxCommitObjectBytes,
@@ -19,7 +19,7 @@ import type { GitObjects } from './object-reader.ts'
 export interface IncomingCommitsTools {
   readonly git: LocalGit
   readonly objects: GitObjects
-  /** Files above this many bytes are named. Default: MockGitHub's limit. */
+  /** Files above this many bytes are named. Default: GitHub's limit. */
   readonly maxFileBytes?: number
 }
 
@@ -74,7 +74,7 @@ async function readParents(
   )
 }
 
-/** MockGitHub requires a separate permission of Apps that push commits with changes here. */
+/** GitHub requires a separate permission of Apps that push commits with changes here. */
 const workflowsPath = '.github/workflows'
 
 /**
@@ -150,7 +150,8 @@ async function listWorkflowTreeIds(
     input: ids.map((id) => `${id}:${workflowsPath}\n`).join(''),
   })
   const answers = stdout.toString('latin1').split('\n').slice(0, -1)
-  if (answers.length !== ids.length) throw new GitError('failed', 'git cat-file answers otherwise than asked')
+  if (answers.length !== ids.length)
+    throw new GitError('failed', 'git cat-file returned an unexpected number of results')
   return new Map(ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? noWorkflows]))
 }
 
@@ -165,7 +166,7 @@ async function listBaseWorkflowTreeIds(
   return new Set((await listWorkflowTreeIds(git, new Set(bases))).values())
 }
 
-/** Skipped for a single commit, whose files are in the tree that lands. Undefined: too much to list. */
+/** Skipped for a single commit, whose files are in the merged tree. Undefined: too much to list. */
 async function findLargeFiles(
   git: LocalGit,
   base: CommitSha,

@@ -68,7 +68,7 @@ function startLauncherProcess() {
     waiting.clear()
   }
   child.on('error', end)
-  child.on('exit', () => end(new Error('the process that starts git has ended')))
+  child.on('exit', () => end(new Error('the process that launches Git has exited')))
   child.on('message', (reply: LauncherReply) => {
     const one = waiting.get(reply.id)
     waiting.delete(reply.id)

@@ -1,10 +1,10 @@
-// Merges a head into a base without a working tree and makes the merge commit that would land. Changes no ref.
+// Merges a head into a base without a working tree and creates the merge commit to push. Changes no ref.
 //
-// Renames are not followed. Following one would put a pull request's change into a file that the pull request does
-// not name, because the base moved it (T14); a gate that is read by people should not do that. What git calls
-// a renamed file is then changed on one side and deleted on the other: a conflict, and the author rebases.
-// Git before 2.50 does not let exact renames be switched off, so every merge is held against the plain three-way
-// rule afterwards, path by path (check-three-way-merge.ts). Attributes of the tree choose nothing: a bare mirror reads none.
+// Renames are not followed. If the base moved a file, following the rename would apply a pull request's change to a file
+// that the pull request does not mention (T14), which reviewers would not expect. What git calls
+// a renamed file is then changed on one side and deleted on the other. That is a conflict, so the author rebases.
+// Git before 2.50 cannot disable exact renames, so every merge is compared with the plain three-way
+// rule afterwards, path by path (check-three-way-merge.ts). Attributes in the tree have no effect in a bare mirror.
 import { toCommitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import type { MergeResult } from '../ports/repository.ts'
 import { GitError } from './git-error.ts'
@@ -29,7 +29,7 @@ export function checkIdentity(signature: CommitIdentity): CommitIdentity {
       !/^[^\s<>\u0000-\u001f](?:[^<>\u0000-\u001f]*[^\s<>\u0000-\u001f])?$/.test(part) ||
       /^[.,:;"']|[.,:;"']$/.test(part)
     )
-      throw new GitError('refused', `not a name or address for a commit: ${JSON.stringify(part)}`)
+      throw new GitError('refused', `not a valid name or email address for a commit: ${JSON.stringify(part)}`)
   return signature
 }
 
@@ -50,7 +50,7 @@ export async function mergeCommits(
   message: string,
 ): Promise<MergeResult> {
   if (message.includes('\0') || !message.isWellFormed())
-    throw new GitError('refused', 'a commit message holds no NUL and no broken characters')
+    throw new GitError('refused', 'a commit message must not contain NUL or invalid characters')
   const { git, objects, diff, directory, signature } = tools
   const [ours, theirs] = await Promise.all([readCommit(objects, base), readCommit(objects, head)])
   const line = await readLinearHistory(objects, head, base)

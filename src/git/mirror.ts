@@ -29,7 +29,7 @@ export interface MirrorOptions {
   readonly url: string
   /** Called before every command to the server, because tokens expire. Undefined: anonymous. */
   readonly credential: () => Promise<GitCredential | undefined>
-  /** If set, land() refuses permits for other repositories. */
+  /** If set, pushMerge() rejects permits for other repositories. */
   readonly repository?: RepositoryName
   /** Author and committer of merge commits. */
   readonly signature?: CommitIdentity
@@ -67,7 +67,7 @@ const defaultTimeouts: GitTimeouts = { fetch: 15 * 60_000, push: 5 * 60_000, loc
 /** A reserved domain without accounts. The app sets its bot's name and address. */
 const defaultIdentity: CommitIdentity = { name: 'catalog-bot', email: 'catalog-bot@noreply.invalid' }
 
-/** The largest catalogs are files of some 60 MB; MockGitHub takes none above 100 MB. */
+/** The largest catalogs are files of some 60 MB; GitHub takes none above 100 MB. */
 const maxBlobBytes = 128 * 1024 * 1024
 
 /** Milliseconds between recreations of a mirror because of missing objects. */
@@ -146,7 +146,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
    * first.
    */
   const initializeBranch = async (branch: string): Promise<boolean> => {
-    if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is made anew'))
+    if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is being recreated'))
     return lanes.runExclusively(async (stopping) => {
       if (isDamaged) {
         await discardDirectory(directory)
@@ -266,7 +266,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
   }
 }
 
-const createReadOnlyError = () => new GitError('refused', 'a guest neither fetches nor pushes')
+const createReadOnlyError = () => new GitError('refused', 'a read-only mirror cannot fetch or push')
 
 /** The folder appears whole or not at all, even if the process dies. */
 async function prepareDirectory(directory: string): Promise<void> {

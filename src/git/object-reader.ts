@@ -83,7 +83,7 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
   return {
     read: (id, limit) =>
       new Promise((resolve, reject) => {
-        const onMissing = () => reject(new GitError('missing', `object ${id} is not here`))
+        const onMissing = () => reject(new GitError('missing', `object ${id} is missing`))
         const onInfo = ({ size }: ObjectHeader) => {
           if (size <= limit) return true
           reject(new GitError('too-large', `object ${id} has ${size} bytes, more than ${limit}`))
@@ -98,7 +98,7 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
         const id = `${ref}^{commit}`
         submit({ id, onInfo, onMissing, resolve: () => undefined, reject, attempts: 0 })
       }),
-    restart: () => worker?.stop(new GitError('failed', 'cat-file: the mirror is made anew')),
+    restart: () => worker?.stop(new GitError('failed', 'cat-file: the mirror is being recreated')),
     close: () => {
       closed = true
       worker?.stop(new GitError('aborted', 'cat-file: the mirror was closed'))
@@ -150,7 +150,7 @@ function startCatFile(
   const listen = (): void => {
     clearTimeout(silence)
     if (expected.length > 0)
-      silence = setTimeout(() => stop(new GitError('timeout', 'cat-file: no answer')), timeout)
+      silence = setTimeout(() => stop(new GitError('timeout', 'cat-file: no response')), timeout)
   }
   let unwritten: string[] = []
   const write = (): void => {
@@ -167,7 +167,7 @@ function startCatFile(
   /** A body only follows `contents`. */
   const onHeader = (line: string): void => {
     const next = expected[0]
-    if (!next) return stop(new GitError('failed', 'cat-file answered what nobody asked'))
+    if (!next) return stop(new GitError('failed', 'cat-file sent an unexpected response'))
     if (line === `${next.request.id} missing`) {
       expected.shift()
       return next.request.onMissing()
@@ -212,7 +212,7 @@ function startCatFile(
     listen()
   })
   child.stdin.on('error', () => undefined)
-  child.once('error', (cause) => stop(new GitError('unsupported', 'git cannot be started', { cause })))
+  child.once('error', (cause) => stop(new GitError('unsupported', 'Git could not be started', { cause })))
   // Tells a damaged object from a killed process.
   let errorOutput = ''
   child.stderr.setEncoding('utf8')
@@ -223,7 +223,7 @@ function startCatFile(
     stop(
       new GitError(
         classifyGitError(errorOutput),
-        `cat-file ended (${signal ?? `exit ${code ?? '?'}`}): ${toPlainText(errorOutput)}`,
+        `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${toPlainText(errorOutput)}`,
       ),
     ),
   )
@@ -250,7 +250,7 @@ function parseHeader(line: string, requestedId: string): ObjectHeader {
   if (!isIt)
     throw new GitError(
       'corrupt',
-      `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${requestedId}`,
+      `cat-file returned ${JSON.stringify(line.slice(0, 100))} for ${requestedId}`,
       {
         retryable: true,
       },

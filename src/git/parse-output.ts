@@ -78,7 +78,8 @@ function splitNul(output: Buffer): Buffer[] {
   const fields: Buffer[] = []
   for (let at = 0; at < output.length;) {
     const end = output.indexOf(0, at)
-    if (end < 0) throw new GitError('corrupt', 'git broke off in the middle of a record', { retryable: true })
+    if (end < 0)
+      throw new GitError('corrupt', 'the git output ended in the middle of a record', { retryable: true })
     fields.push(output.subarray(at, end))
     at = end + 1
   }
@@ -88,6 +89,6 @@ function splitNul(output: Buffer): Buffer[] {
 function createOutputError(command: string, text: string): GitError {
   return new GitError(
     'corrupt',
-    `${command} printed what we cannot read: ${JSON.stringify(text.slice(0, 80))}`,
+    `the output of ${command} cannot be parsed: ${JSON.stringify(text.slice(0, 80))}`,
   )
 }

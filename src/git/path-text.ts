@@ -1,6 +1,6 @@
 // Paths between git's bytes and our strings, without loss: a path in a tree is any bytes but NUL, not always UTF-8.
 // A byte that is not part of valid UTF-8 becomes the lone surrogate U+DC00 + byte, which valid UTF-8 never yields;
-// so two different paths never become the same string, and odd ones are there to be judged (T08), not dropped.
+// so two different paths never become the same string, and odd paths are checked (T08) instead of dropped.
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -41,7 +41,7 @@ function decodeInvalidUtf8(bytes: Uint8Array): string {
   return text
 }
 
-/** How many bytes the valid UTF-8 sequence at `at` has; 0 when there is none. */
+/** How many bytes the valid UTF-8 sequence at `at` has; 0 if the bytes are not valid UTF-8. */
 function getSequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0
   const length =

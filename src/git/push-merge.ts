@@ -58,7 +58,7 @@ export async function pushMergeBatch(
   const why = findBatchProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
-    throw new GitError('refused', `no landing train: ${why ?? 'there is no permit'}`)
+    throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'it has no merge permit'}`)
   const ref = toBranchRef(first.baseRef)
   const output = await runPush(
     options,
@@ -102,12 +102,13 @@ export async function deleteStagingBranch(
   const output = await runPush(options, `--force-with-lease=${ref}:${toCommitSha(commit)}`, `:${ref}`)
   if (output.stderr.includes('remote ref does not exist')) return true
   const result = parsePushOutcome(output, ref, ['-'])
-  if (result.kind === 'refused') throw new GitError('failed', `${branch} is not removed: ${result.reason}`)
+  if (result.kind === 'refused')
+    throw new GitError('failed', `${branch} could not be removed: ${result.reason}`)
   return result.kind === 'landed'
 }
 
 function checkPermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
-  if (!isMergePermit(permit)) throw new GitError('refused', 'landing needs a merge permit')
+  if (!isMergePermit(permit)) throw new GitError('refused', 'pushing a merge requires a merge permit')
   const { landing } = permit
   if (
     repository &&
@@ -125,7 +126,7 @@ async function checkCommit(
   const { parents, tree } = await readCommit(objects, toCommitSha(commit))
   const [base, head] = parents
   if (parents.length !== 2 || base !== planned.base || head !== planned.head || tree !== planned.tree)
-    throw new GitError('refused', 'the permit does not describe its commit')
+    throw new GitError('refused', 'the permit does not match its commit')
 }
 
 async function runPush(options: MergePushOptions, how: string, refspec: string): Promise<GitOutput> {
@@ -164,7 +165,11 @@ const lostRacePattern =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** Reads the branch's result from git's report (`flag TAB from:to TAB summary (reason)`). */
-function parsePushOutcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): MergePushResult {
+function parsePushOutcome(
+  { stdout, stderr, code }: GitOutput,
+  ref: string,
+  moved = [' ', '='],
+): MergePushResult {
   const report = stdout
     .toString('utf8')
     .split('\n')
@@ -190,7 +195,7 @@ function classifyUnreportedPush(stderr: string, code: number): MergePushResult {
     !stderr.includes('RPC failed') &&
     /^fatal: (?:unable to access|Authentication failed|could not read |repository '|transport )/m.test(stderr)
   if (!atDiscovery) throw new GitError('outcome-unknown', message)
-  if (/error: 403\b/.test(stderr)) return toRejectedPush('the server answered 403', stderr)
+  if (/error: 403\b/.test(stderr)) return toRejectedPush('the server returned HTTP 403', stderr)
   throw new GitError(classifyGitError(stderr), message)
 }
 

@@ -1,4 +1,4 @@
-// Which branch names we speak of to git, and the names of the refs under which a mirror keeps what it fetched.
+// Validates branch names before they are passed to git, and names the refs under which a mirror stores what it fetched.
 import { createHash } from 'node:crypto'
 import type { PullNumber } from '../change/ids.ts'
 import { GitError } from './git-error.ts'
@@ -20,7 +20,7 @@ export function toBranchRef(branch: string): string {
     branch.includes('@{') ||
     branch.endsWith('.') ||
     branch.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))
-  if (bad) throw new GitError('refused', `not a branch name: ${JSON.stringify(branch)}`)
+  if (bad) throw new GitError('refused', `not a valid branch name: ${JSON.stringify(branch)}`)
   return `refs/heads/${branch}`
 }
 
@@ -28,7 +28,7 @@ export function toPullRef(pull: PullNumber): string {
   return `refs/pull/${checkPullNumber(pull)}/head`
 }
 
-/** MockGitHub's own merge of a pull request into its base, kept while it is open. */
+/** GitHub's own merge of a pull request into its base, kept while it is open. */
 export function toTestMergeRef(pull: PullNumber): string {
   return `refs/pull/${checkPullNumber(pull)}/merge`
 }
@@ -38,7 +38,7 @@ export function toMirrorTestMergeRef(pull: PullNumber): string {
 }
 
 /**
- * Where a fetched branch is kept. The digest of its name instead of the name: `a` and `a/b`, or `A` and `a` on some
+ * Where a fetched branch is stored. Uses a digest of its name, because `a` and `a/b`, or `A` and `a` on some
  * disks, cannot exist side by side as files, and branches come and go.
  */
 export function toMirrorBranchRef(branch: string): string {
@@ -51,6 +51,6 @@ export function toMirrorPullRef(pull: PullNumber): string {
 
 function checkPullNumber(pull: PullNumber): number {
   if (!Number.isSafeInteger(pull) || pull < 1)
-    throw new GitError('refused', `not a pull request number: ${String(pull)}`)
+    throw new GitError('refused', `not a valid pull request number: ${String(pull)}`)
   return pull
 }

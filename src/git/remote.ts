@@ -1,5 +1,5 @@
-// Where a mirror fetches from and pushes to: the address, checked once, and the credential, asked for anew each time.
-// The address never holds a credential.
+// Where a mirror fetches from and pushes to: the URL, checked once, and the credential, requested each time.
+// The URL never contains a credential.
 import { selectProxy, type ProxyServer } from '../ports/proxy.ts'
 import { GitError } from './git-error.ts'
 
@@ -10,47 +10,47 @@ export interface GitCredential {
 
 export interface GitRemote {
   readonly url: string
-  /** The only protocol git may speak while it talks to this remote. */
+  /** The only protocol that git may use with this remote. */
   readonly protocol: 'https' | 'http' | 'file'
   readonly credential: () => Promise<GitCredential | undefined>
-  /** The operator's proxy on the way there. */
+  /** The administrator's proxy for this remote. */
   readonly proxy?: ProxyServer | undefined
 }
 
 /**
  * Checks an address: `https://host/path`; `http://` only to this machine itself and `file:///path` only as configured
  * (sandbox and tests). Throws GitError `refused` for every other protocol (ssh, git, ext, scp-like), for a user or
- * password in it, for a query, and for characters that need no place there.
+ * password in it, for a query, and for characters that do not belong in a URL.
  */
 export function openRemote(
   url: string,
   credential: () => Promise<GitCredential | undefined>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): GitRemote {
-  // Printable ASCII only: what git, curl and URL would take apart differently is not let in at all.
+  // Printable ASCII only, because git, curl and URL parse other characters differently.
   if (!/^[a-z]+:\/\/[\x21-\x7e]+$/.test(url) || /["'\\<>^`{|}]/.test(url))
-    throw new GitError('refused', 'the repository address is malformed')
+    throw new GitError('refused', 'the repository URL is malformed')
   let parsed: URL
   try {
     parsed = new URL(url)
   } catch (cause) {
-    throw new GitError('refused', 'the repository address is malformed', { cause })
+    throw new GitError('refused', 'the repository URL is malformed', { cause })
   }
   if (parsed.username !== '' || parsed.password !== '' || /^[a-z]+:\/\/[^/]*@/.test(url))
-    throw new GitError('refused', 'the repository address holds a user or a password')
+    throw new GitError('refused', 'the repository URL must not contain a user name or password')
   if (parsed.search !== '' || parsed.hash !== '')
-    throw new GitError('refused', 'the repository address has a query or a fragment')
+    throw new GitError('refused', 'the repository URL must not contain a query or fragment')
   switch (parsed.protocol) {
     case 'https:':
       return { url, protocol: 'https', credential, proxy: selectRemoteProxy(parsed, environment) }
     case 'http:':
       if (isLoopback(parsed.hostname)) return { url, protocol: 'http', credential }
-      throw new GitError('refused', 'unencrypted http is for this machine alone')
+      throw new GitError('refused', 'unencrypted HTTP is allowed only for this machine')
     case 'file:':
       if (parsed.host === '') return { url, protocol: 'file', credential }
-      throw new GitError('refused', 'a file address has no host')
+      throw new GitError('refused', 'a file URL must not have a host')
     default:
-      throw new GitError('refused', `the protocol ${parsed.protocol} is not spoken`)
+      throw new GitError('refused', `the protocol ${parsed.protocol} is not supported`)
   }
 }
 
@@ -61,7 +61,7 @@ function selectRemoteProxy(
   try {
     return selectProxy(url, environment)
   } catch (cause) {
-    throw new GitError('refused', cause instanceof Error ? cause.message : 'the proxy is malformed', {
+    throw new GitError('refused', cause instanceof Error ? cause.message : 'the proxy URL is malformed', {
       cause,
     })
   }
@@ -76,10 +76,10 @@ export async function readCredential(remote: GitRemote): Promise<GitCredential |
   try {
     credential = await remote.credential()
   } catch (cause) {
-    throw new GitError('unauthorized', 'no credential could be had', { cause, retryable: true })
+    throw new GitError('unauthorized', 'the credential could not be obtained', { cause, retryable: true })
   }
   if (credential && /[\n\r\0]/.test(credential.username + credential.password))
-    throw new GitError('unauthorized', 'the credential holds a line break')
+    throw new GitError('unauthorized', 'the credential contains a line break or NUL')
   return credential
 }
 

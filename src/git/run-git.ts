@@ -25,7 +25,7 @@ export interface GitCall {
   readonly records?: number | undefined
   /** Whether it belongs to the process group of ours, and ends with it. Not for what talks to a server. */
   readonly staysInGroup?: boolean | undefined
-  /** Exit codes that are answers; every other is an error. Default: 0. */
+  /** Exit codes that are answers; all others are errors. Default: 0. */
   readonly answers?: readonly number[]
   readonly environment?: Readonly<Record<string, string>>
   /** Given for the commands that talk to the server, and only for those. */
@@ -43,7 +43,7 @@ export interface GitOutput {
 /**
  * Resolves with the output when git ends with an exit code that is an answer.
  * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts
- * makes of its words.
+ * derives from its output.
  */
 export async function runGit(call: GitCall): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`
@@ -54,13 +54,13 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
     call.signal,
   ).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'ENOENT' || cause.code === 'EACCES' ? 'unsupported' : 'failed'
-    const message = `the git program cannot be started: ${cause.code ?? cause.message}`
+    const message = `Git could not be started: ${cause.code ?? cause.message}`
     throw new GitError(why, message, { cause })
   })
   const message = redactCredentials(stderr, credential, call.remote?.proxy?.credential)
   switch (stopped) {
     case 'timeout':
-      throw new GitError('timeout', `${command}: no end after ${call.timeout} ms`)
+      throw new GitError('timeout', `${command}: timed out after ${call.timeout} ms`)
     case 'too-large':
       throw new GitError('too-large', `${command}: more than ${call.limit} bytes of output`)
     case 'too-many':
@@ -71,7 +71,7 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
       break
   }
   if (code !== null && (call.answers ?? [0]).includes(code)) return { code, stdout, stderr: message }
-  const ending = code === null ? `ended by ${signal ?? 'a signal'}` : `exit ${code}`
+  const ending = code === null ? `terminated by ${signal ?? 'a signal'}` : `exit ${code}`
   throw new GitError(classifyGitError(message), `${command}: ${ending}: ${toPlainText(message)}`)
 }
 
@@ -96,7 +96,7 @@ function toProcessOrder(call: GitCall, credential: GitCredential | undefined): P
     timeout,
     limit,
     records,
-    // A group of its own, so that stopping it stops its transport helpers too.
+    // A separate process group, so that stopping git stops its transport helpers too.
     hasGroup: !staysInGroup,
   }
 }

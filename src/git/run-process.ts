@@ -17,7 +17,7 @@ export interface ProcessOrder {
   readonly limit: number
   /** Most records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
   readonly records?: number | undefined
-  /** Whether it leads a process group of its own, which is stopped with it. */
+  /** Whether it leads a separate process group, which is stopped with it. */
   readonly hasGroup: boolean
 }
 

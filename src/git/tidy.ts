@@ -1,5 +1,5 @@
-// Joins a mirror's packs and removes what dead processes left. Unreferenced objects stay for two weeks, because merge
-// commits wait for their landing.
+// Joins a mirror's packs and removes what dead processes left. Unreferenced objects remain for two weeks, because merge
+// commits wait to be pushed.
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LocalGit } from './local-git.ts'
@@ -14,7 +14,7 @@ export async function tidyMirror(git: LocalGit, directory: string): Promise<bool
   const packs = (await listNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),
   ).length
-  // One of the 256 folders stands for all, as in git's own estimate.
+  // One of the 256 folders is used to estimate all of them, like git's own estimate.
   const loose = (await listNames(join(directory, 'objects', '17'))).length * 256
   if (packs < maxPacks && loose < maxLooseObjects) return false
   await git(['pack-refs', '--all', '--prune'])

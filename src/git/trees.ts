@@ -8,7 +8,7 @@ import type { GitObjects } from './object-reader.ts'
 import { parseRawDiff, parseTreeList, parseTreeObject } from './parse-output.ts'
 import { encodePath } from './path-text.ts'
 
-/** A tree object of 64 MB has about a million entries: nobody reads such a directory. */
+/** A tree object of 64 MB has about a million entries, which is too many for any real directory. */
 const maxTreeBytes = 64 * 1024 * 1024
 const treeMode = '040000'
 
@@ -35,14 +35,14 @@ export async function diffTrees(
     after,
   ]
   const { stdout } = await withTooManyError(
-    // Two records for a path: what became of it, and its name.
+    // Each path has two records: the change and the name.
     () => git(args, toOutputLimits(2 * maxPaths)),
     `two trees differ in more than ${formatCount(maxPaths)} paths`,
   )
   return parseRawDiff(stdout)
 }
 
-/** A path of four kilobytes was made to be that long, so many of them are too many anyway. */
+/** Longer paths on average are deliberate, so a tree that exceeds this is too large anyway. */
 const maxMeanRecordBytes = 400
 
 export function toOutputLimits(records: number) {
@@ -61,7 +61,7 @@ async function withTooManyError<T>(work: () => Promise<T>, tooMany: string): Pro
 export const formatCount = (count: number): string => count.toLocaleString('en')
 
 export const formatTooManyPaths = (maxPaths: number): string =>
-  `a tree holds more than ${formatCount(maxPaths)} paths`
+  `a tree contains more than ${formatCount(maxPaths)} paths`
 
 /**
  * Counts the paths of a tree while git lists them. `diff-tree` prints nothing before it has walked through all of both

@@ -15,7 +15,7 @@ export interface MergeCommitContent {
   readonly message: string
 }
 
-/** Writes it below `directory`, a bare repository; does nothing but say so again where it is there already. */
+/** Writes it below `directory`, a bare repository. If the object already exists, only returns its id. */
 export async function writeCommit(directory: string, commit: MergeCommitContent): Promise<CommitSha> {
   const { tree, parents, by, message } = commit
   const headers = [
@@ -38,7 +38,7 @@ async function storeObject(directory: string, id: string, object: Buffer): Promi
   const path = join(folder, id.slice(2))
   const now = new Date()
   try {
-    // Clearing up leaves out what is young: one that is written again is as young as a new one.
+    // Cleanup keeps recent objects, so an object that is written again must count as recent.
     await utimes(path, now, now)
     return
   } catch (error) {
@@ -46,7 +46,7 @@ async function storeObject(directory: string, id: string, object: Buffer): Promi
   }
   const temporary = join(folder, `tmp_obj_${process.pid}_${++tempFileCounter}`)
   try {
-    // Its folder alone: a repository that is gone is not begun anew here.
+    // Creates only this folder, so that a deleted repository is not recreated here.
     await mkdir(folder).catch(async (error: unknown) => {
       if (!(await isDirectory(folder))) throw error
     })
@@ -70,5 +70,5 @@ function isMissing(error: unknown): boolean {
 }
 
 function toGitError(cause: unknown): GitError {
-  return new GitError('failed', 'a commit cannot be written', { cause })
+  return new GitError('failed', 'a commit could not be written', { cause })
 }

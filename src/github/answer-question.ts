@@ -30,7 +30,7 @@ export async function answerQuestion(
         return await answerCheckRun(octokit, repository, question)
     }
   } catch (error) {
-    const failure = toForgeError(error, `ask about ${questionKey(question)}`)
+    const failure = toForgeError(error, `look up ${questionKey(question)}`)
     return { kind: 'unknown', reason: failure.message, retryAfter: failure.retryAfter }
   }
 }
@@ -63,7 +63,7 @@ async function answerCommentEdits(
   if (answer === undefined)
     return {
       kind: 'unknown',
-      reason: `GitHub does not say whether comment ${comment} was edited`,
+      reason: `GitHub did not report whether comment ${comment} was edited`,
       retryAfter: 60,
     }
   const { lastEditedAt, includesCreatedEdit, editor } = answer.node
@@ -106,7 +106,7 @@ async function answerMembership(
   if (account.kind !== 'person' || account.person.id !== user)
     return {
       kind: 'unknown',
-      reason: `the login ${login} is not the account that is asked about any more`,
+      reason: `the login ${login} now belongs to a different account`,
       retryAfter: 300,
     }
   try {
@@ -117,14 +117,14 @@ async function answerMembership(
     })
     return { kind: data.state === 'active' ? 'yes' : 'no' }
   } catch (error) {
-    if (toForgeError(error, 'ask for a membership').code !== 'not-found') throw error
+    if (toForgeError(error, 'read a team membership').code !== 'not-found') throw error
   }
   // A 404 can also mean "not allowed to know". It is a no only for a team that we can see.
   await octokit.rest.teams.getByName({ org: organization, team_slug: team })
   return { kind: 'no' }
 }
 
-/** Conclusions that satisfy MockGitHub's required checks. */
+/** Conclusions that satisfy GitHub's required checks. */
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
 /** The latest run of each suite must be green. Anyone can use a check's name, so the App is compared, too. */
@@ -163,7 +163,7 @@ async function answerRole(
   if (data.user?.id !== user)
     return {
       kind: 'unknown',
-      reason: `the login ${login} is not the account that is asked about any more`,
+      reason: `the login ${login} now belongs to a different account`,
       retryAfter: 300,
     }
   // `permission` folds maintain into write and triage into read; role_name does not, but may name a custom role.
@@ -173,7 +173,7 @@ async function answerRole(
   return role === undefined
     ? {
         kind: 'unknown',
-        reason: `GitHub names a role that is not known: ${data.role_name}`,
+        reason: `GitHub returned an unknown role: ${data.role_name}`,
         retryAfter: 3600,
       }
     : { kind: 'role', role }

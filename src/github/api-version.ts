@@ -28,7 +28,7 @@ export function createApiVersionPlugin(onRejected: (why: string) => void) {
         if (!isUnsupportedVersionError(error) || options.headers[apiVersionHeader] === undefined) throw error
         if (isKnown)
           onRejected(
-            `this GitHub does not know version ${apiVersion} of its REST interface: it is asked without one`,
+            `this GitHub server does not support REST API version ${apiVersion}; catalog-bot sends requests without a version`,
           )
         isKnown = false
         if (!canRepeatRequest(options.method, options.url)) throw error
@@ -41,7 +41,7 @@ export function createApiVersionPlugin(onRejected: (why: string) => void) {
   }
 }
 
-/** MockGitHub: `The version you specified in the "X-GitHub-API-Version" request header, "…", is not a supported version.` */
+/** GitHub: `The version you specified in the "X-GitHub-API-Version" request header, "…", is not a supported version.` */
 const isUnsupportedVersionError = (error: unknown): boolean =>
   error instanceof Error &&
   (error as { status?: number }).status === 400 &&

@@ -1,4 +1,4 @@
-// Converts classic branch protection from MockGitHub's REST API. Pure.
+// Converts classic branch protection from GitHub's REST API. Pure.
 import { z } from 'zod'
 import { toRequiredCheck, type BranchRequirements } from './parse-branch-rules.ts'
 
@@ -95,7 +95,7 @@ export function parseProtection(answer: unknown, app: number): Partial<BranchReq
   }
 }
 
-/** For settings added to MockGitHub after this was written. */
+/** For settings added to GitHub after this was written. */
 const isEnabled = (value: unknown): boolean => z.object({ enabled: z.literal(true) }).safeParse(value).success
 
 export function parseRequiredChecks(status: {

@@ -1,5 +1,5 @@
-// Remembers pull requests' comments in memory for at most an hour, so that a look reads only changed ones. A landing
-// ignores it.
+// Caches pull requests' comments in memory for at most an hour, so that an evaluation reads only changed ones. A merge
+// ignores the cache.
 import type { PullComment } from '../change/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 

@@ -1,4 +1,4 @@
-// Others' commit statuses and conversations, for which MockGitHub may wait.
+// Others' commit statuses and conversations, for which GitHub may wait.
 import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -28,7 +28,7 @@ export async function readStatuses(
     }
   } catch (error) {
     // The installation hasn't accepted the permission yet. The timed retry remains.
-    if (toForgeError(error, 'read the statuses').code !== 'forbidden') throw error
+    if (toForgeError(error, 'read commit statuses').code !== 'forbidden') throw error
   }
   return states
 }
@@ -44,7 +44,7 @@ const openThreadsQuery = `query OpenThreads($owner: String!, $name: String!, $pu
   } }
 }`
 
-/** See Forge.countOpenThreads. Rejects when MockGitHub's limit is reached. */
+/** See Forge.countOpenThreads. Rejects when GitHub's limit is reached. */
 export async function countOpenThreads(
   octokit: Octokit,
   { owner, name }: RepositoryName,
@@ -53,7 +53,7 @@ export async function countOpenThreads(
   const answer = await octokit
     .graphql<unknown>(openThreadsQuery, { owner, name, pull })
     .catch((error: unknown) => {
-      const failure = toForgeError(error, 'read the conversations')
+      const failure = toForgeError(error, 'read review conversations')
       if (failure.code === 'rate-limited') throw failure
     })
   const { first, last } = openThreadsSchema.safeParse(answer).data?.repository.pullRequest ?? {}

@@ -8,7 +8,7 @@ export type ForgeErrorCode =
 export class ForgeError extends Error {
   readonly code: ForgeErrorCode
   readonly retryable: boolean
-  /** Seconds that MockGitHub asked to wait. */
+  /** Seconds that GitHub asked to wait. */
   readonly retryAfter: number
 
   constructor(code: ForgeErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
@@ -32,11 +32,11 @@ export function toForgeError(error: unknown, doing: string): ForgeError {
   const rejection = findLimitRejection(error)
   if (rejection !== undefined) {
     const retryAfter = rejection.seconds ?? defaultWaitSeconds
-    const message = `${doing}: ${formatRateLimit(Date.now() + retryAfter * 1000)}`
+    const message = `could not ${doing}: ${formatRateLimit(Date.now() + retryAfter * 1000)}`
     return new ForgeError('rate-limited', message, { cause: error, retryAfter })
   }
   if (!isHttpError(error))
-    return new ForgeError('unavailable', `${doing}: GitHub could not be reached`, { cause: error })
+    return new ForgeError('unavailable', `could not ${doing}: GitHub is unreachable`, { cause: error })
   const code: ForgeErrorCode =
     error.status === 401
       ? 'unauthorized'
@@ -47,7 +47,7 @@ export function toForgeError(error: unknown, doing: string): ForgeError {
           : error.status >= 400 && error.status < 500 && error.status !== 408
             ? 'rejected'
             : 'unavailable'
-  return new ForgeError(code, `${doing}: GitHub answered ${error.status}`, { cause: error })
+  return new ForgeError(code, `could not ${doing}: GitHub returned HTTP ${error.status}`, { cause: error })
 }
 
 function isHttpError(error: unknown): error is HttpError {

@@ -42,12 +42,12 @@ const fitsInOneRequest = ({ annotations }: CheckRunContent) => annotations.lengt
 
 /** A failed call is retried in place, so that its job doesn't start again. */
 const maxAttempts = 4
-/** Milliseconds until MockGitHub's lists show a write. */
+/** Milliseconds until GitHub's lists show a write. */
 const listLagMs = 2000
 /** Seconds until a comment whose write got no answer is looked for. */
 const commentRecheckSeconds = 10
 
-/** MockGitHub failed rather than refused. A limit is never retried in place. */
+/** GitHub failed rather than refused. A limit is never retried in place. */
 const isTemporary = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 
@@ -187,15 +187,19 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     branchRules: (branch) => readBranchRules(octokit, repository, branch, { app: appId, isApp: true }),
     permissions: async () => acting.permissionsOn?.(repository),
     findOwnIssue: (marker, number) =>
-      callGitHub('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
+      callGitHub('find the issue that catalog-bot opened', () =>
+        findOwnIssue(octokit, target, acting, marker, number),
+      ),
     findMergedPull: (commit, branch) =>
-      callGitHub('look for a merged pull request', () => findMergedPull(octokit, target, commit, branch)),
+      callGitHub('find a merged pull request', () => findMergedPull(octokit, target, commit, branch)),
     findOwnPull: (branch, base) =>
-      callGitHub('look for our pull request', () => findOwnPull(octokit, target, acting, branch, base)),
+      callGitHub('find the pull request that catalog-bot opened', () =>
+        findOwnPull(octokit, target, acting, branch, base),
+      ),
     answer: async <Q extends ForgeQuestion>(question: Q) =>
       (await answerQuestion(octokit, repository, question)) as AnswerByKind[Q['kind']],
     readOwnReports: (pull, head) =>
-      callGitHub(`read what is shown on pull request ${pull}`, async (): Promise<OwnReports> => {
+      callGitHub(`read what catalog-bot posted on pull request ${pull}`, async (): Promise<OwnReports> => {
         const readAt = monotonic()
         const [checks, comment] = await Promise.all([
           listOwnChecks(checkWriter, head),
@@ -208,7 +212,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         (await listOwnChecks(checkWriter, commit)).map(toOwnCheck),
       ),
     readOtherChecks: (commit) =>
-      callGitHub('list the checks of others', async () => {
+      callGitHub('list the checks of other apps', async () => {
         const query = { ...target, ref: commit, per_page: 100 }
         let pages = 0
         // Others' content is only read up to a limit.

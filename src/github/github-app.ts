@@ -26,11 +26,11 @@ export interface GitHubAppOptions {
   /** PEM text. */
   readonly privateKey: string
   readonly webhookSecret: string
-  /** REST root without a trailing slash. Default: MockGitHub.com's. */
+  /** REST root without a trailing slash. Default: GitHub.com's. */
   readonly apiUrl?: string | undefined
   /** False: the server has no limits beyond those in its answers. */
   readonly throttle?: boolean | undefined
-  /** Milliseconds between writes. Default: a second, as MockGitHub asks. */
+  /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
   readonly reserves?: Reserves | undefined
   readonly clock: Clock
@@ -60,17 +60,17 @@ export interface GitHubApp {
   octokit(installation: number, work?: WorkClass, onSent?: () => void): Promise<Octokit>
   /** A token for git to read and push this repository. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
-  /** Whether the App may still see this repository. Rejects with a ForgeError when MockGitHub does not say. */
+  /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
   isInstalledOn(repository: RepositoryName): Promise<boolean>
   /** Rejects with a ForgeError. */
   installationOn(repository: RepositoryName): Promise<number>
   /** The App's current permissions here, regardless of its tokens. Rejects with a ForgeError. */
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
-  /** All installations that MockGitHub tells of. Rejects with a ForgeError when it tells nothing. */
+  /** All installations that GitHub reports. Rejects with a ForgeError if GitHub does not report any. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
   /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
-  /** Installations with work waiting for MockGitHub's limit. */
+  /** Installations with work waiting for GitHub's limit. */
   held(): readonly HeldInstallation[]
 }
 
@@ -100,7 +100,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
   const OurOctokit = ProbotOctokit.plugin(
     (octokit) => {
       octokit.hook.before('request', (request) => {
-        // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx: what is not idempotent is read, not repeated.
+        // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx. Requests that are not idempotent must not be repeated.
         if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
       })
       return {}
@@ -157,7 +157,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         account = `${data?.slug ?? ''}[bot]`
         return account
       } catch (error) {
-        throw toForgeError(error, 'read our own name')
+        throw toForgeError(error, "read the App's account")
       }
     },
     octokit: asInstallation,
@@ -185,7 +185,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const { data } = await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })
         return data.suspended_at === null
       } catch (error) {
-        const failure = toForgeError(error, `ask whether we are installed on ${owner}/${name}`)
+        const failure = toForgeError(error, `check whether the App is installed on ${owner}/${name}`)
         if (failure.code === 'not-found') return false
         throw failure
       }
@@ -194,7 +194,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
       try {
         return (await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data.id
       } catch (error) {
-        throw toForgeError(error, `find the installation on ${owner}/${name}`)
+        throw toForgeError(error, `find the App's installation on ${owner}/${name}`)
       }
     },
     async permissionsOn({ owner, name }) {
@@ -202,7 +202,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const { data } = await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })
         return data.permissions
       } catch (error) {
-        throw toForgeError(error, `ask what we may do on ${owner}/${name}`)
+        throw toForgeError(error, `read the App's permissions on ${owner}/${name}`)
       }
     },
     async installedRepositories() {
@@ -224,7 +224,10 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
             failures.push(error)
             // A suspended or blocked installation must not hold up the others.
             const failure = toForgeError(error, `list the repositories of installation ${installation.id}`)
-            options.log.warn({ err: failure }, 'an installation could not be listed and is left out for now')
+            options.log.warn(
+              { err: failure },
+              'the repositories of an installation could not be listed; skipping the installation for now',
+            )
           }
         if (failures.length > 0 && failures.length === active.length) throw failures[0]
         return all

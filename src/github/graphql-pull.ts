@@ -1,6 +1,6 @@
-// A pull request as MockGitHub's GraphQL shows it, with one page of its labels, reviews and comments; and what the two interfaces
-// call by different names, in one form. What is longer than a page, or of a kind that they show differently, is for whoever
-// reads it over REST.
+// A pull request as GraphQL returns it, with one page of its labels, reviews and comments, and conversions between the names
+// that REST and GraphQL use. Callers must read lists that are longer than a page, and kinds that the two interfaces show
+// differently, through REST.
 import { z } from 'zod'
 import { toCommitSha, toUserId } from '../change/ids.ts'
 import type { PullComment, GitHubAccount, PullReview, PullSnapshot } from '../change/snapshot.ts'
@@ -12,7 +12,7 @@ export const maxEntriesAtOnce = pageSize
 
 const accountFields = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
 
-/** `...GraphqlPull` in a query that has this behind it. */
+/** Append this to a query that uses `...ShownPull`. */
 export const graphqlPullFragment = `fragment ShownPull on PullRequest {
   number title state isDraft headRefOid baseRefName baseRefOid
   author ${accountFields}
@@ -69,7 +69,7 @@ export const isComplete = ({ labels, reviews, comments }: GraphqlPull): boolean 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
   state === 'OPEN' ? 'open' : state === 'MERGED' ? 'merged' : 'closed'
 
-/** A review's state as REST says it, in our words. */
+/** Converts a review's state from REST. */
 export const toReviewState = (state: string): PullReview['state'] =>
   reviewStateByName[state.toUpperCase()] ?? 'commented'
 const reviewStateByName: Readonly<Record<string, PullReview['state']>> = {
@@ -78,7 +78,7 @@ const reviewStateByName: Readonly<Record<string, PullReview['state']>> = {
   DISMISSED: 'dismissed',
 }
 
-/** An App's name has brackets behind it in REST and none here. Undefined: this interface does not say who it is. */
+/** An App's name has brackets behind it in REST and none here. Undefined: GraphQL does not identify the account. */
 export function toGraphqlPerson(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
   const kind = one?.__typename === 'Bot' ? 'bot' : one?.__typename === 'User' ? 'user' : undefined
   if (one === null || kind === undefined || !Number.isSafeInteger(one.databaseId)) return undefined
@@ -89,7 +89,7 @@ export function toGraphqlPerson(one: z.infer<typeof accountSchema>): GitHubAccou
   }
 }
 
-/** What REST, GraphQL and a snapshot say of a pull request itself. */
+/** The fields of a pull request that REST, GraphQL and a snapshot share. */
 export type PullFacts = Pick<
   PullSnapshot,
   | 'pull'
@@ -104,7 +104,7 @@ export type PullFacts = Pick<
   | 'labels'
 >
 
-/** Whether GraphQL says the same as was known. Where it does not say who the author is, nothing is the same. */
+/** Whether GraphQL returns the same as before. A pull request with an unknown author never counts as the same. */
 export function hasSameFacts(known: PullFacts, shown: GraphqlPull): boolean {
   const { headRepository: from } = shown
   const author = shown.author === null ? null : toGraphqlPerson(shown.author)
@@ -137,7 +137,7 @@ export function hasSameFacts(known: PullFacts, shown: GraphqlPull): boolean {
 export const formatAccount = ({ kind, id: number, login }: GitHubAccount): string =>
   `${kind} ${number} ${login}`
 
-/** Its reviews and comments; undefined where not all of them are here, or not all of who wrote them is said. */
+/** Its reviews and comments; undefined if some of them, or some of their authors, are missing. */
 export function toThread(
   shown: GraphqlPull,
 ): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {

@@ -1,5 +1,5 @@
-// The calls to MockGitHub that merge a pull request, or lead there. No other file has one (scripts/layers.ts), each that can
-// move a base branch takes a permit, and no MockGitHub client repeats any of them (github-app.ts).
+// The calls to GitHub that merge a pull request, or prepare it. No other file has one (scripts/layers.ts), each that can
+// move a base branch takes a permit, and no GitHub client repeats any of them (github-app.ts).
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -9,7 +9,7 @@ import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from 
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
-/** MockGitHub's words for a race that it lost itself: the same call may succeed once everything was read anew. */
+/** GitHub's words for a race that it lost itself: the same call may succeed after everything is read again. */
 const racePattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
@@ -17,9 +17,9 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
   const target = { owner: repository.owner, repo: repository.name }
   const named = `${repository.owner}/${repository.name}`
 
-  /** The landing of a permit for this repository. Throws a TypeError for everything else. */
+  /** The planned merge of a permit for this repository. Throws a TypeError for everything else. */
   function toPlannedMerge(permit: MergePermit): ValidatedMerge {
-    if (!isMergePermit(permit)) throw new TypeError('merging needs a merge permit')
+    if (!isMergePermit(permit)) throw new TypeError('merging requires a merge permit')
     const { owner, name } = permit.landing.repository
     if (owner !== repository.owner || name !== repository.name)
       throw new TypeError('the permit is for another repository')
@@ -58,7 +58,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
       const { pull, head } = toPlannedMerge(permit)
       const node = await pullNode(pull)
       if (node === null) return { kind: 'race', why: 'the pull request does not exist' }
-      const answer = await callOnce(`put pull request ${pull} of ${named} into the merge queue`, async () => {
+      const answer = await callOnce(`add pull request ${pull} of ${named} to the merge queue`, async () => {
         await octokit.graphql(enqueueMutation, { id: node.id, head })
       })
       const isThere =
@@ -69,14 +69,14 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
     dequeue: async (pull) => {
       const node = await pullNode(pull)
       if (node === null || node.mergeQueueEntry === null) return
-      await callGitHub(`take pull request ${pull} out of the merge queue`, () =>
+      await callGitHub(`remove pull request ${pull} from the merge queue`, () =>
         octokit.graphql(dequeueMutation, { id: node.id }),
       )
     },
     createSignedCommit: async (permit, message) => {
       const { base, head, tree } = toPlannedMerge(permit)
-      return callGitHub('make a signed commit', async () => {
-        // Neither author nor committer: MockGitHub signs only what an App leaves to it.
+      return callGitHub('create a signed commit', async () => {
+        // Sets neither author nor committer, because GitHub signs only commits that leave both to GitHub.
         const { data } = await octokit.rest.git.createCommit({
           ...target,
           message,
@@ -95,7 +95,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
     },
     listBranchesWithPrefix: (prefix) =>
       callGitHub('list branches', async () => {
-        // It has no pages: all of them come at once.
+        // This API has no pagination.
         const { data } = await octokit.rest.git.listMatchingRefs({ ...target, ref: `heads/${prefix}` })
         return data.map(({ ref, object }) => ({
           name: ref.slice('refs/heads/'.length),
@@ -119,13 +119,13 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
       }
     },
     readQueueRemoval: (pull) =>
-      callGitHub(`read how pull request ${pull} left the merge queue`, async () => {
+      callGitHub(`read why pull request ${pull} left the merge queue`, async () => {
         const answer = queueRemovalSchema.parse(await octokit.graphql(queueRemovalQuery, { ...target, pull }))
         const [event] = answer.repository.pullRequest?.timelineItems.nodes ?? []
         if (event === undefined) return undefined
         const { id, createdAt: at, actor } = event
         const reason = event.reason ?? ''
-        // An account that is gone was a person's; Apps and MockGitHub itself are bots.
+        // A deleted account belonged to a person; Apps and GitHub itself are bots.
         const by = actor === null ? (/^manual$/i.test(reason) ? 'ghost' : undefined) : actor.login
         return { id, at, reason, ...(by !== undefined && actor?.__typename !== 'Bot' && { by }) }
       }),
@@ -153,8 +153,8 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
 }
 
 /**
- * Does something once. Rejects with a ForgeError when nobody knows whether it was done, and when MockGitHub was too busy or
- * did not know us; what it answers with a client error to is refused, in its words.
+ * Performs an action once. Rejects with a ForgeError if the outcome is unknown, or if GitHub was too busy or did not
+ * authenticate us. A client error is a rejection with GitHub's message.
  */
 async function callOnce(doing: string, act: () => Promise<void>): Promise<MergeResponse> {
   try {
@@ -179,7 +179,7 @@ function getErrorStatus(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined
 }
 
-/** What MockGitHub said where it clearly refused: a client error of REST, or errors of GraphQL that each name a kind of fault. */
+/** GitHub's message for a clear rejection: a client error of REST, or GraphQL errors that all have a type. */
 function parseRejection(error: unknown): RejectionMessage | undefined {
   const { response, errors } = error as {
     readonly response?: { readonly data?: unknown }
@@ -196,7 +196,7 @@ function parseRejection(error: unknown): RejectionMessage | undefined {
 }
 
 const restErrorSchema = z.object({ message: z.string().min(1) })
-// A rate limit is an error of its own type, and an error without a type may come from anywhere: neither is a refusal.
+// A rate limit is a separate error type, and an error without a type may come from anywhere. Neither is a rejection.
 const graphqlErrorsSchema = z
   .array(z.object({ message: z.string(), type: z.string() }))
   .min(1)

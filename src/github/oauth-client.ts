@@ -1,4 +1,4 @@
-// MockGitHub's OAuth for one person, and whether they can read a repository. Tokens aren't passed on or logged.
+// GitHub's OAuth for one person, and whether they can read a repository. Tokens aren't passed on or logged.
 import { z } from 'zod'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -16,16 +16,16 @@ export interface SignedInUser {
   readonly token: string
 }
 
-/** `silent`: MockGitHub didn't say. `ended`: the token is no longer valid. */
+/** `silent`: GitHub didn't say. `ended`: the token is no longer valid. */
 export type ReadAccess = 'yes' | 'no' | 'silent' | 'ended'
 
 export interface OAuthClient {
   /** Where a browser goes to sign in. `challenge`: of PKCE, S256. */
   authorizeUrl(asked: { state: string; challenge: string; redirectUrl: string }): string
-  /** Undefined: MockGitHub rejects the code or doesn't answer. */
+  /** Undefined: GitHub rejects the code or doesn't answer. */
   exchange(given: { code: string; verifier: string; redirectUrl: string }): Promise<SignedInUser | undefined>
   checkReadAccess(token: string, repository: RepositoryName): Promise<ReadAccess>
-  /** Revokes a token if MockGitHub can be reached. */
+  /** Revokes a token if GitHub can be reached. */
   revoke(token: string): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function createOAuthClient({
           code_verifier: verifier,
         }),
       })
-      // MockGitHub answers 200 even when it refuses.
+      // GitHub answers 200 even when it refuses.
       const accessGrant =
         reply?.ok === true ? grantSchema.safeParse(await reply.json().catch(() => undefined)).data : undefined
       if (accessGrant === undefined) return undefined

@@ -5,7 +5,7 @@ import type { CommitSha } from '../change/ids.ts'
 import type { ForgeAction, CheckRunContent, OwnCheck } from '../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
 
-/** MockGitHub takes at most this many annotations in one request; later updates append more. */
+/** GitHub takes at most this many annotations in one request; later updates append more. */
 export const annotationsPerRequest = 50
 
 export interface CheckWriter {
@@ -84,7 +84,7 @@ const createdCheckSchema = z.object({
 })
 const createdChecksSchema = z.record(z.string(), createdCheckSchema.nullable())
 
-/** `repositoryId`: MockGitHub's global id, without which each run takes a request. Answers with their addresses. */
+/** `repositoryId`: GitHub's global id, without which each run takes a request. Answers with their addresses. */
 export async function writeChecks(
   writer: CheckWriter,
   { head, runs, present }: Extract<ForgeAction, { kind: 'put-checks' }>,
@@ -120,7 +120,7 @@ export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: 
 })
 
 /**
- * Creates runs by one request. Answers with the addresses that MockGitHub confirms; the other runs are uncertain. Never
+ * Creates runs by one request. Answers with the addresses that GitHub confirms; the other runs are uncertain. Never
  * rejects.
  */
 async function createChecksTogether(
@@ -136,7 +136,7 @@ async function createChecksTogether(
   const inputs = runs.map((run, at) => [`run${at}`, toCheckRunInput(run, repository, head)] as const)
   const data = await octokit
     .graphql<unknown>(mutation, Object.fromEntries(inputs))
-    // MockGitHub returns successes beside the errors.
+    // GitHub returns successes beside the errors.
     .catch((error: unknown) => (error as { data?: unknown }).data)
   const read = createdChecksSchema.safeParse(data).data ?? {}
   return new Map(

@@ -45,7 +45,7 @@ export async function findOwnIssue(
     issue.performed_via_github_app?.id === appId &&
     issue.pull_request === undefined &&
     issue.body?.startsWith(marker) === true &&
-    // MockGitHub answers for moved issues from their new repository.
+    // GitHub answers for moved issues from their new repository.
     issue.repository_url.toLowerCase().endsWith(home)
 
   if (number !== undefined) {

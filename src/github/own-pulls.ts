@@ -1,5 +1,5 @@
-// Pull requests of our App on branches of its own: commits by MockGitHub's API, which signs them, a branch that only ever goes
-// forward, and a pull request that is opened once. What anybody else put there is left alone.
+// Pull requests of our App on its dedicated branches: commits through GitHub's API, which signs them, a branch that only moves
+// forward, and a pull request that is opened once. Content from anyone else is not changed.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult } from '../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
@@ -75,7 +75,7 @@ export async function performOnOwnPull(
       return {}
     case 'open-own-pull': {
       const { branch, base, title, body, draft } = action
-      // An answer that was lost is no reason for another one; what people closed is not opened again.
+      // A lost response must not cause a duplicate, and a pull request that a person closed is not opened again.
       const known = await findOwnPull(octokit, target, acting, branch, base)
       if (known) return { pull: known.pull }
       requireOwnBranch(branch)
@@ -90,7 +90,7 @@ export async function performOnOwnPull(
         })
         return { pull: toPullNumber(data.number) }
       } catch (error) {
-        // Lists lag: MockGitHub refuses a second one of a branch, and then there is one.
+        // Lists lag. If GitHub rejects a second pull request for the branch, the first one exists.
         const there = await findOwnPull(octokit, target, acting, branch, base).catch(() => undefined)
         if (there) return { pull: there.pull }
         throw error
@@ -115,7 +115,7 @@ async function createCommit(
   const blobs = new Map<string, string>()
   const entries: { path: string; mode: '100644' | '100755'; type: 'blob'; sha: string }[] = []
   for (const { path, bytes, isExecutable } of files) {
-    // Catalogs that are rendered from one template are the same file, as a rule.
+    // Catalogs that are rendered from one template are usually the same file.
     const content = Buffer.from(bytes).toString('base64')
     let sha = blobs.get(content)
     if (sha === undefined) {
@@ -135,7 +135,7 @@ async function createCommit(
   return toCommitSha(data.sha)
 }
 
-/** Forward, or not at all: without force MockGitHub refuses whatever would lose a commit of somebody's. */
+/** Only fast-forwards: without force, GitHub rejects an update that would lose someone's commit. */
 async function moveBranch(
   octokit: Octokit,
   target: RepositoryParams,
@@ -148,8 +148,8 @@ async function moveBranch(
     throw new ForgeError(
       'rejected',
       there === undefined
-        ? `the branch ${branch} is gone`
-        : `the branch ${branch} holds commits that the bot did not write`,
+        ? `the branch ${branch} no longer exists`
+        : `the branch ${branch} contains commits that catalog-bot did not write`,
     )
   if (from === undefined)
     await octokit.rest.git.createRef({ ...target, ref: `refs/heads/${branch}`, sha: to })
@@ -157,7 +157,7 @@ async function moveBranch(
 }
 
 function requireOwnBranch(branch: string): void {
-  if (!branch.startsWith(ownBranchPrefix)) throw new Error(`${branch} is no branch of ours`)
+  if (!branch.startsWith(ownBranchPrefix)) throw new Error(`${branch} is not a catalog-bot branch`)
 }
 
 async function readBranchTip(

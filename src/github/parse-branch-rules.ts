@@ -1,4 +1,4 @@
-// Converts branch rules from MockGitHub's REST API. Pure. Unknown rules are named, because they may refuse what we plan.
+// Converts branch rules from GitHub's REST API. Pure. Unknown rules are named, because they may refuse what we plan.
 import { z } from 'zod'
 import type {
   BranchRules,
@@ -51,7 +51,7 @@ const queueParametersSchema = z.object({
   max_entries_to_merge: z.number(),
 })
 
-/** Any App may report where MockGitHub names none, or -1. */
+/** Any App may report where GitHub names none, or -1. */
 export const toRequiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
@@ -66,7 +66,7 @@ const ignoredRules = new Set([
   'copilot_code_review',
 ])
 
-/** Undefined: irrelevant to a landing. */
+/** Undefined: irrelevant to a merge. */
 export function parseBranchRule({
   type,
   parameters,
@@ -130,7 +130,7 @@ function parseQueueSettings(parameters: unknown): { readonly queue?: MergeQueueS
   return { queue: { method, largestGroup: read.max_entries_to_merge } }
 }
 
-/** Layers add up to the strictest. */
+/** Combined layers are as strict as the strictest one. */
 export function combineRequirements(parts: readonly Partial<BranchRequirements>[]): BranchRequirements {
   const isAny = (test: (part: Partial<BranchRequirements>) => boolean | undefined) =>
     parts.some((part) => test(part) === true)
@@ -175,11 +175,11 @@ function combinePullRequirements(pulls: readonly PullRequestRequirement[]): Pull
   }
 }
 
-/** Whether a rule hinders that a branch is made of an unsigned merge without checks, or that it is taken away again. */
+/** Whether a rule prevents creating a branch from an unsigned merge without checks, or deleting it. */
 export function blocksStagingBranch({ type, parameters, bypass }: AppliedBranchRule): boolean {
   if (bypass === 'always' || bypass === 'exempt') return false
   switch (type) {
-    // Making is not moving, and a deletion is no force push.
+    // Creating a branch is not an update, and deleting it is not a force push.
     case 'update':
     case 'non_fast_forward':
     case 'tag_name_pattern':

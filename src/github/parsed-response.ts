@@ -1,11 +1,11 @@
-// How MockGitHub's answers are read: by JSON.parse, in one go. Octokit's own reading calls a function for each value of an answer,
-// to make large integers exact, and takes ten times as long in the process that answers deliveries. MockGitHub's ids are far
-// below 2^53; an id that is not is refused where it is taken for one (change/ids.ts).
+// Parses GitHub's answers with a single JSON.parse. Octokit's own parser calls a function for each value of an answer,
+// to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are far
+// below 2^53; a larger id is rejected where ids are parsed (change/ids.ts).
 import { fetchFromGitHub } from './github-fetch.ts'
 
 const isJsonType = (type: string | null): boolean => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
 
-/** What Octokit reads of an answer that is no error. */
+/** The parts of a successful answer that Octokit reads. */
 export interface ParsedResponse {
   readonly status: number
   readonly url: string
@@ -13,7 +13,7 @@ export interface ParsedResponse {
   readonly body: unknown
 }
 
-/** Errors, and answers without a body, are left to Octokit, which makes its messages of them. */
+/** Octokit handles errors and answers without a body, and builds its messages from them. */
 export const isSuccessWithBody = (status: number): boolean => status < 300 && status !== 204 && status !== 205
 
 export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: string): ParsedResponse {
@@ -21,7 +21,7 @@ export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: str
   return { status, url, headers, body: isJsonType(headers.get('content-type')) ? parseBody(text) : text }
 }
 
-/** What an Octokit is given as `request`: answers that are no errors come as values already. */
+/** The `request` option of an Octokit: successful answers are already parsed. */
 export const parsedResponseOptions = {
   parseSuccessResponseBody: false,
   fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
@@ -30,7 +30,7 @@ export const parsedResponseOptions = {
   },
 } as const
 
-/** What is no JSON, whatever it is called, stays what it is. */
+/** A body that is not JSON is returned unchanged, regardless of its content type. */
 function parseBody(text: string): unknown {
   try {
     return JSON.parse(text)

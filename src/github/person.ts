@@ -1,4 +1,4 @@
-// An account as MockGitHub's REST answers show it, in our own words.
+// Converts an account from GitHub's REST answers.
 import { toUserId } from '../change/ids.ts'
 import type { GitHubAccount } from '../change/snapshot.ts'
 
@@ -8,7 +8,7 @@ export interface ApiAccount {
   readonly type?: string
 }
 
-/** Null accounts ("ghost") stay null: nobody has their rights. */
+/** Null accounts ("ghost") stay null, because no one has their rights. */
 export function toPerson(account: ApiAccount | null | undefined): GitHubAccount | null {
   if (account === null || account === undefined) return null
   return { id: toUserId(account.id), login: account.login, kind: account.type === 'Bot' ? 'bot' : 'user' }

@@ -1,5 +1,5 @@
-// A pull request of our App whose content is one given tree: a commit by MockGitHub's API, a branch, a pull request, each made
-// once. What is there already is taken up.
+// A pull request of our App whose content is a given tree: a commit through GitHub's API, a branch, and a pull request, each
+// created once. Existing ones are reused.
 import { toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { ForgeAction } from '../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
@@ -23,7 +23,7 @@ export async function proposeTree(
     per_page: 100,
   })
   const us = await login()
-  // One that people closed is not opened again.
+  // A pull request that a person closed is not opened again.
   const own = known.find((pull) => pull.head.ref === branch && pull.user?.login === us)
   if (own !== undefined) return toPullNumber(own.number)
   const there = await readBranchTip(octokit, target, branch)
@@ -31,10 +31,10 @@ export async function proposeTree(
     const { data } = await octokit.rest.git.createCommit({ ...target, message, tree, parents: [parent] })
     await octokit.rest.git.createRef({ ...target, ref: `refs/heads/${branch}`, sha: data.sha })
   } else {
-    // Whoever may write to the repository can have made it: nothing of theirs is proposed in our name.
+    // Anyone with write access may have created it, and their content must not be proposed in our name.
     const { data } = await octokit.rest.git.getCommit({ ...target, commit_sha: there })
     if (data.tree.sha !== tree)
-      throw new ForgeError('rejected', `the branch ${branch} exists and holds something else`)
+      throw new ForgeError('rejected', `the branch ${branch} already exists with different content`)
   }
   const { data } = await octokit.rest.pulls.create({ ...target, head: branch, base, title, body })
   return toPullNumber(data.number)

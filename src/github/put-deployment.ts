@@ -1,4 +1,4 @@
-// Deployments on MockGitHub: one of ours for a commit and an environment, and the newest status of it. Repeating it changes
+// Deployments on GitHub: one per commit and environment, with its newest status. Repeating a call changes
 // nothing.
 import type { ForgeAction } from '../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
@@ -41,15 +41,15 @@ async function createDeployment(
     ...target,
     ref: commit,
     environment,
-    // The commit is on the branch already, with the checks that it needed: nothing is merged or waited for.
+    // The commit is already on the branch with its required checks, so nothing needs to be merged or awaited.
     auto_merge: false,
     required_contexts: [],
     transient_environment: isTransient,
     production_environment: !isTransient,
     description: 'Catalog image',
   })
-  // MockGitHub answers 202 with a message where it merged something first, which it was told not to.
-  if (!('id' in data)) throw new Error('GitHub made no deployment')
+  // GitHub answers 202 with a message if it merged something first, although auto-merge is disabled.
+  if (!('id' in data)) throw new Error('GitHub did not create a deployment')
   return data.id
 }
 

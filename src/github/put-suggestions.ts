@@ -1,5 +1,5 @@
-// Our suggestions on the lines of a pull request's diff: wanted minus present, so that putting them twice changes nothing. What
-// is out of date goes; where people have answered, it is folded instead.
+// Our suggestions on the lines of a pull request's diff: desired minus present, so that repeating a call changes nothing.
+// Outdated suggestions are deleted, or folded if they have replies.
 import type { Suggestion } from '../messages/suggestions.ts'
 import { suggestionMarker } from '../messages/suggestions.ts'
 import type { ForgeAction } from '../ports/forge.ts'
@@ -22,7 +22,7 @@ interface ReviewCommentView {
 
 const outdatedMarker = '<!-- catalog-bot:suggestion outdated -->'
 
-/** Rejects with what Octokit rejects with, unless MockGitHub takes a line for none of the diff: then the comment has to do. */
+/** Rejects with Octokit's errors, unless GitHub rejects a line that is outside the diff. The comment shows every fix anyway. */
 export async function putSuggestions(
   octokit: Octokit,
   target: RepositoryParams,
@@ -74,12 +74,12 @@ async function createSuggestions(
       })),
     })
   } catch (error) {
-    // MockGitHub alone knows its diff for sure. Nothing was written, and the comment shows every fix.
+    // Only GitHub knows its exact diff. Nothing was written, and the comment shows every fix.
     if (toForgeError(error, 'suggest fixes').code !== 'rejected') throw error
   }
 }
 
-/** Its replies stay readable; what it says is marked as out of date, so that it is found no more. */
+/** Keeps its replies readable, and marks its text as outdated, so that it is not found again. */
 async function markOutdated(
   octokit: Octokit,
   target: RepositoryParams,
@@ -96,7 +96,7 @@ async function markOutdated(
   })
 }
 
-/** MockGitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
+/** GitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
 function isOwnComment({ user, body, in_reply_to_id }: ReviewCommentView, account: string): boolean {
   return (
     account !== '' &&

@@ -1,4 +1,4 @@
-// Reads MockGitHub's limits and limit refusals from its answers.
+// Reads GitHub's limits and limit refusals from its answers.
 import type { RateLimitResource } from './budget/request-cost.ts'
 
 type GetHeader = (name: string) => string | null | undefined
@@ -7,7 +7,7 @@ export interface RateLimitQuota {
   readonly resource: RateLimitResource | undefined
   readonly limit: number
   readonly remaining: number
-  /** Seconds since the epoch by MockGitHub's clock, equal in all answers of one hour. */
+  /** Seconds since the epoch by GitHub's clock, equal in all answers of one hour. */
   readonly reset: number
   /** Milliseconds from now, because the clocks can differ. */
   readonly resetsIn: number
@@ -16,12 +16,12 @@ export interface RateLimitQuota {
 export interface LimitRejection {
   /** `primary`: the hour is used up. `secondary`: too much at once, which stops everything. */
   readonly kind: 'primary' | 'secondary'
-  /** How long to wait. Absent: MockGitHub didn't say. */
+  /** How long to wait. Absent: GitHub didn't say. */
   readonly seconds?: number
 }
 
 const maxWaitSeconds = 3600
-/** Seconds to wait by default. MockGitHub asks for at least a minute. */
+/** Seconds to wait by default. GitHub asks for at least a minute. */
 export const defaultWaitSeconds = 60
 
 /** Undefined: not in the answer. `now`: used if the answer has no time. */
@@ -35,7 +35,7 @@ export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | un
   return { resource, limit, remaining, reset, resetsIn: getSecondsUntilReset(reset, headers, now) }
 }
 
-/** Undefined: not caused by a limit. `said`: MockGitHub's message. */
+/** Undefined: not caused by a limit. `said`: GitHub's message. */
 export function parseLimitRejection(
   status: number,
   headers: GetHeader,
@@ -56,7 +56,7 @@ export function parseLimitRejection(
   return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), maxWaitSeconds) }
 }
 
-/** Anchored to MockGitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
+/** Anchored to GitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
 const isLimitMessage = (message: string): boolean =>
   /^(?:You have exceeded a secondary rate limit|You have triggered an abuse detection|API rate limit (?:already )?exceeded|RATE_LIMIT(?:ED)?$)/m.test(
     message,

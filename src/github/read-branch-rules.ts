@@ -1,5 +1,5 @@
-// Reads what a branch demands from MockGitHub: rulesets, classic protection, the repository's merge settings. What may not be
-// read, or is not there on an older server, is said in words and fails nothing; only what fails for a moment rejects.
+// Reads a branch's requirements from GitHub: rulesets, classic protection, the repository's merge settings. Settings that
+// cannot be read or do not exist on an older server are reported as text. Only temporary failures reject.
 import { z } from 'zod'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { BranchRules, MergeMethod } from '../gate/branch-rules.ts'
@@ -16,17 +16,17 @@ import type { Octokit } from './github-app.ts'
 import { parseBranchRule, blocksStagingBranch, combineRequirements } from './parse-branch-rules.ts'
 import type { RuleBypass, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
 
-/** As much of an Octokit as reads rules: the App's, or one with somebody's token. */
+/** The part of an Octokit that reads rules: the App's, or one with another token. */
 export type RuleReader = Pick<Octokit, 'request' | 'graphql'>
 
 export interface ReadRulesOptions {
   /** Our App's id. */
   readonly app: number
-  /** Whether the token is the App's own. With another's, MockGitHub's answers about "you" are not about the App. */
+  /** Whether the token is the App's own. With another's, GitHub's answers about "you" are not about the App. */
   readonly isApp: boolean
 }
 
-/** Rejects with a ForgeError when the repository or the branch is not there, or MockGitHub cannot be asked. */
+/** Rejects with a ForgeError if the repository or branch does not exist, or GitHub is unreachable. */
 export async function readBranchRules(
   octokit: RuleReader,
   repository: RepositoryName,
@@ -36,7 +36,7 @@ export async function readBranchRules(
   const reading = new BranchRulesReader(octokit, repository, options)
   const settings = await reading.readSettings()
   const rules = await reading.readRules(branch)
-  // MockGitHub answers for branches that are not there, too.
+  // GitHub also answers for branches that do not exist.
   const temporary = await reading.readRules(`${temporaryBranchPrefix}0`)
   const parts = [
     ...rules.flatMap((rule) => parseBranchRule(rule) ?? []),
@@ -98,7 +98,7 @@ class BranchRulesReader {
 
   async readSettings(): Promise<{ owner: BranchRules['owner']; methods: readonly MergeMethod[] }> {
     const answer = repositorySchema.parse(
-      await this.#get('read its settings', 'GET /repos/{owner}/{repo}', {}),
+      await this.#get('read the repository settings', 'GET /repos/{owner}/{repo}', {}),
     )
     const allowed: Readonly<Record<MergeMethod, boolean | undefined>> = {
       merge: answer.allow_merge_commit,
@@ -106,17 +106,17 @@ class BranchRulesReader {
       rebase: answer.allow_rebase_merge,
     }
     if (Object.values(allowed).includes(undefined))
-      this.unread.push('GitHub does not say how the repository lets pull requests be merged')
+      this.unread.push('GitHub does not report which merge methods the repository allows')
     const methods = (['merge', 'squash', 'rebase'] as const).filter((method) => allowed[method] !== false)
     return { owner: answer.owner.type === 'User' ? 'user' : 'organization', methods }
   }
 
-  /** All rules of rulesets that are in force for a branch, there or not, with how our App stands to each. */
+  /** All active ruleset rules for a branch, existing or not, with our App's bypass permission for each. */
   async readRules(branch: string): Promise<readonly AppliedBranchRule[]> {
     const all: AppliedBranchRule[] = []
     for (let page = 1; ; page++) {
       const answer = await this.#optional(
-        'the rulesets of the branch',
+        'the branch rulesets',
         'GET /repos/{owner}/{repo}/rules/branches/{branch}',
         {
           branch,
@@ -127,7 +127,7 @@ class BranchRulesReader {
       if (answer === undefined) return all
       const rules = branchRulesSchema.safeParse(answer.data).data
       if (rules === undefined) {
-        this.unread.push('the rulesets of the branch are not as GitHub documents them')
+        this.unread.push('the branch rulesets do not have the format that GitHub documents')
         return all
       }
       for (const { type, parameters, ruleset_id } of rules)
@@ -143,9 +143,9 @@ class BranchRulesReader {
     return known
   }
 
-  /** What cannot be read binds us. */
+  /** A ruleset that cannot be read is treated as binding. */
   async #readBypass(id: number): Promise<RuleBypass> {
-    const description = `whether the App may bypass ruleset ${id}`
+    const description = `the App's bypass permission for ruleset ${id}`
     const answer = await this.#optional(description, 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', {
       ruleset_id: id,
     })
@@ -161,11 +161,11 @@ class BranchRulesReader {
         (['exempt', 'always', 'pull_requests_only'] as const).find((mode) => modes.includes(mode)) ?? 'never'
       )
     }
-    this.unread.push(`${description} is not said by GitHub`)
+    this.unread.push(`GitHub does not report ${description}`)
     return 'never'
   }
 
-  /** What classic protection demands, as far as we may know. */
+  /** The requirements of classic protection, as far as they are visible to us. */
   async readProtection(
     branch: string,
     rules: readonly AppliedBranchRule[],
@@ -186,9 +186,9 @@ class BranchRulesReader {
     if (requirements !== undefined) return [...checks, requirements]
     const bound = await this.#updateRule(branch, rules)
     this.unread.push(
-      `the classic protection of the branch cannot be read (${
+      `the classic branch protection cannot be read because ${
         this.#options.isApp ? 'the App' : 'the token'
-      } lacks the permission administration: read); it may lock the branch, demand that it is up to date, or end approvals`,
+      } lacks the "administration: read" permission; it may lock the branch, require it to be up to date, or dismiss approvals`,
     )
     return [...checks, ...bound]
   }
@@ -201,10 +201,10 @@ class BranchRulesReader {
       })
       return data
     } catch (error) {
-      // Who may know is told that there is none; who may not is told that there is nothing.
+      // GitHub reports a missing protection to those who may read it, and "not found" to everyone else.
       if (isNoProtectionError(error)) return 'none'
-      if (isRejection(toForgeError(error, 'read the protection'))) return 'unknown'
-      throw this.#failure(error, `read the protection of ${branch}`)
+      if (isRejection(toForgeError(error, 'read the branch protection'))) return 'unknown'
+      throw this.#failure(error, `read the branch protection of ${branch}`)
     }
   }
 
@@ -220,14 +220,14 @@ class BranchRulesReader {
       })
       const requirements = parseUpdateRule(answer)
       if (requirements === undefined) return []
-      // Rulesets say the same more exactly: one that spares us for pull requests closes the branch to pushes alone.
+      // Rulesets are more exact: one that exempts us for pull requests only blocks pushes.
       const isKnown = rules.some(
         ({ type, bypass }) => type === 'update' && bypass !== 'always' && bypass !== 'exempt',
       )
       return [{ ...requirements, closedToUs: requirements.closedToUs === true && !isKnown }]
     } catch (error) {
-      const failure = toForgeError(error, 'read the rule of the branch')
-      // GraphQL answers 200 to what it does not know: no status, and no reason to fail.
+      const failure = toForgeError(error, 'read the update rule of the branch')
+      // GraphQL answers 200 even to unknown fields, so a missing status is no reason to fail.
       if (failure.code === 'rate-limited' || failure.code === 'unauthorized') throw failure
       return []
     }
@@ -241,7 +241,7 @@ class BranchRulesReader {
     }
   }
 
-  /** Undefined, and a word, where MockGitHub will not tell. */
+  /** Undefined, with a note in `unread`, if GitHub does not show it. */
   async #optional(
     what: string,
     route: string,
@@ -255,8 +255,8 @@ class BranchRulesReader {
       if (!isRejection(failure)) throw failure
       const why =
         failure.code === 'not-found'
-          ? 'this GitHub does not have that, or does not show it'
-          : 'GitHub does not allow it'
+          ? 'this GitHub server does not support it or does not show it'
+          : 'GitHub does not allow access to it'
       this.unread.push(`${what} cannot be read (${why})`)
       return undefined
     }
@@ -267,10 +267,10 @@ class BranchRulesReader {
   }
 }
 
-/** MockGitHub says no, and will say so again. */
+/** A permanent rejection. */
 const isRejection = ({ code }: ForgeError): boolean =>
   code === 'not-found' || code === 'forbidden' || code === 'rejected'
 
-/** MockGitHub says that there is nothing, also because the owner's plan has no such thing for private repositories. */
+/** No protection exists, possibly because the owner's plan does not support it for private repositories. */
 const isNoProtectionError = (error: unknown): boolean =>
   error instanceof Error && /^Branch not protected|^Upgrade to GitHub /.test(error.message)

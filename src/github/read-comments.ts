@@ -1,4 +1,4 @@
-// Reads a pull request's comments, asking only for changed ones. MockGitHub's comment count reveals deletions.
+// Reads a pull request's comments, asking only for changed ones. GitHub's comment count reveals deletions.
 import { z } from 'zod'
 import { maxCommandLines } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
@@ -16,7 +16,7 @@ export interface CommentReader {
   readonly repository: RepositoryName
   readonly appId: number
   /**
-   * The account under which our App writes, `catalog-bot[bot]`. Absent: what MockGitHub does not say is from which App is not
+   * The account under which our App writes, `catalog-bot[bot]`. Absent: what GitHub does not say is from which App is not
    * taken for ours.
    */
   readonly login?: (() => Promise<string>) | undefined
@@ -37,7 +37,7 @@ interface CommentView {
   readonly performed_via_github_app?: { readonly id?: number } | null
 }
 
-/** MockGitHub's lists can lag behind recent writes. */
+/** GitHub's lists can lag behind recent writes. */
 const listLagMs = 120_000
 
 /**
@@ -139,13 +139,13 @@ async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached
   return now
 }
 
-/** MockGitHub takes at most 100 ids in one list. */
+/** GitHub takes at most 100 ids in one list. */
 const idsPerList = 100
 const idsPerQuery = 25 * idsPerList
 const existingIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
 
 /**
- * Without the comments that MockGitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
+ * Without the comments that GitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
  * costs one for each hundred. Never rejects: the caller compares the count, and reads them all if it still differs.
  */
 async function dropDeletedComments(
@@ -163,7 +163,7 @@ async function dropDeletedComments(
 }`
     const answer = await octokit
       .graphql<unknown>(query, lists)
-      // MockGitHub lists an error beside the data for each id that it doesn't have.
+      // GitHub lists an error beside the data for each id that it doesn't have.
       .catch((error: unknown) => (error as { data?: unknown }).data)
     const existingIds = existingIdsSchema.safeParse(answer).data ?? {}
     for (const [name, list] of Object.entries(lists))
@@ -207,7 +207,7 @@ function listComments(
 }
 
 /**
- * Whether our App wrote it. MockGitHub does not always say which App wrote a comment (some servers never do): then our bot's
+ * Whether our App wrote it. GitHub does not always say which App wrote a comment (some servers never do): then our bot's
  * account tells it, whose name no person and no other App can have. What another App wrote is never ours.
  */
 async function isOwnComment(
@@ -238,8 +238,8 @@ function toComment(view: CommentView): PullComment {
 const maxOpeningLength = 8192
 
 /**
- * The lines in which a command can stand: the rest of a comment of 64 KB is not kept. What is cut in the middle of them
- * could look like another command, and is none.
+ * The lines that can contain a command; the rest of a comment of 64 KB is dropped. A line that is cut in the middle
+ * could look like another command.
  */
 export function extractOpening(body: string): string {
   const lines = body.slice(0, maxOpeningLength).split(/\r\n|\n|\r/)

@@ -1,4 +1,4 @@
-// Reads a file by MockGitHub's API, where there is no mirror.
+// Reads a file by GitHub's API, where there is no mirror.
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { RepositoryName } from '../change/snapshot.ts'

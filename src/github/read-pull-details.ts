@@ -1,6 +1,6 @@
-// All that a look reads of a pull request beside the pull request itself, by one request: what people said, the tip of its base,
-// and what of ours is on it. Says that, or nothing: what is longer than a page, of a kind that the two interfaces show
-// differently, not understood, or not what REST said a moment before is for whoever reads it list by list.
+// Reads in one request what an evaluation needs besides the pull request itself: reviews and comments, the tip of its base,
+// and our own reports. Returns everything or nothing: if a list is longer than a page, REST and GraphQL disagree, or a value
+// is unknown, the caller reads list by list.
 import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../change/ids.ts'
 import type { PullComment, RepositoryName, PullReview } from '../change/snapshot.ts'
@@ -82,7 +82,7 @@ const pullDetailsSchema = z.object({
 })
 type PullDetailsResponse = z.infer<typeof pullDetailsSchema>['repository']
 
-/** Never rejects: who gets no answer reads list by list. `login`: of the account under which our App writes. */
+/** Never rejects; without an answer, the caller reads list by list. `login`: the account under which our App writes. */
 export async function readPullDetails(
   octokit: Octokit,
   { owner, name }: RepositoryName,
@@ -92,13 +92,13 @@ export async function readPullDetails(
   const { comments, ...facts } = before
   const { pull, baseRef, head } = facts
   const variables = { owner, name, pull, base: `refs/heads/${baseRef}`, head, app: appId }
-  // What comes with errors beside it is rejected as a whole.
+  // An answer with errors is rejected as a whole.
   const parsed = pullDetailsSchema.safeParse(
     await octokit.graphql<unknown>(pullDetailsQuery, variables).catch(() => undefined),
   ).data
   if (parsed === undefined) return undefined
   const { pullRequest, ref, defaultBranchRef } = parsed.repository
-  // Whatever changed in between is in one of the two alone.
+  // A change in between appears in only one of the two.
   if (!hasSameFacts(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
   const thread = toThread(pullRequest)
   if (thread === undefined) return undefined
@@ -129,7 +129,7 @@ function parseOwnChecks({ object: { checkSuites } }: PullDetailsResponse): reado
   return all
 }
 
-/** By our App's account, whose name no person and no other App can have; anyone can write our marker (T56). */
+/** Identified by our App's account, whose name no one else can have. Anyone can write our marker (T56). */
 async function findOwnReports(
   { comments }: GraphqlPull,
   thread: readonly PullComment[],

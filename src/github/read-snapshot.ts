@@ -1,5 +1,5 @@
-// One read of all that is needed to decide on a pull request, such that its parts agree: the pull request is read
-// before the lists, and with them or after them, and a change in between makes the read be repeated (T45).
+// Reads everything needed to decide on a pull request, such that its parts agree. The pull request is read
+// before the lists and again with or after them, and a change in between repeats the read (T45).
 import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName, PullReview, PullSnapshot } from '../change/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
@@ -22,13 +22,13 @@ export interface SnapshotOptions {
   readonly login?: () => Promise<string>
   /** Absent: all comments are read. */
   readonly commentCache?: CommentCache | undefined
-  /** Ignores remembered comments, for a landing. */
+  /** Ignores cached comments, for a merge. */
   readonly skipCache?: boolean | undefined
   /** The most comments or reviews to read. */
   readonly maxEntries?: number | undefined
   /** Hears the pull request's size and is awaited before the rest is read. */
   readonly onCounts?: ((counted: PullCounts) => Promise<void>) | undefined
-  /** Hears what of ours is on it, if the same requests tell that. */
+  /** Receives our own reports on it, if the same requests return them. */
   readonly onOwnReports?: ((present: OwnReports) => void) | undefined
   /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined
@@ -50,7 +50,7 @@ export async function readSnapshot(
       const before = await readPull(octokit, target, pull)
       if (before === null) return null
       options.repositoryCache?.setId(repository, before.base.repo.node_id)
-      // However long that takes: all that is read afterwards is held against `before`.
+      // This may take any time, because everything that is read afterwards is compared with `before`.
       if (attempt === 0) await onCounts?.({ author: toPerson(before.user), size: toPullSize(before) })
       const atOnce =
         attempt === 0 ? await tryReadPullDetails(octokit, repository, before, options) : undefined
@@ -69,13 +69,13 @@ export async function readSnapshot(
   } catch (error) {
     throw toForgeError(error, doing)
   }
-  throw new ForgeError('inconsistent', `${doing}: it kept changing while it was read`)
+  throw new ForgeError('inconsistent', `could not ${doing}: it kept changing while it was being read`)
 }
 
 type PullView = NonNullable<Awaited<ReturnType<typeof readPull>>>
 type PullLists = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
 
-/** One request instead of four, and one more where it does not tell everything. */
+/** One request instead of four, plus another one if the first answer is incomplete. */
 async function tryReadPullDetails(
   octokit: Octokit,
   repository: RepositoryName,
@@ -230,6 +230,6 @@ async function readReviews(
 function describeExcess(comments: number, reviews: number, maxEntries: number): string | undefined {
   const [noun, count] = comments > maxEntries ? ['comments', comments] : ['reviews', reviews]
   return count > maxEntries
-    ? `it has ${comments > maxEntries ? '' : 'more than '}${(comments > maxEntries ? count : maxEntries).toLocaleString('en')} ${noun}; at most ${maxEntries.toLocaleString('en')} are read`
+    ? `the pull request has ${comments > maxEntries ? '' : 'more than '}${(comments > maxEntries ? count : maxEntries).toLocaleString('en')} ${noun}; catalog-bot reads at most ${maxEntries.toLocaleString('en')}`
     : undefined
 }

@@ -7,12 +7,12 @@ export interface RepositoryCache {
   /** Undefined: not read within the last minute. */
   getDefaultBranch(repository: RepositoryName): string | undefined
   setDefaultBranch(repository: RepositoryName, branch: string): void
-  /** MockGitHub's global id. Undefined: not read. */
+  /** GitHub's global id. Undefined: not read. */
   getId(repository: RepositoryName): string | undefined
   setId(repository: RepositoryName, id: string): void
 }
 
-/** Milliseconds. A default branch is another one once in a repository's life, and no landing goes by what is kept. */
+/** Milliseconds. Default branches rarely change, and merges do not use this cache. */
 const maxAgeMs = 60_000
 
 export function createRepositoryCache(clock: Pick<Clock, 'now'>): RepositoryCache {

@@ -1,6 +1,6 @@
-// One token of an App's as a client, for who runs no App: what a workflow is given as GITHUB_TOKEN, or made of an App's own key.
-// A person's token is refused: MockGitHub lets Apps alone write check runs, and what a person wrote cannot be told from what the
-// bot wrote.
+// A client for a single App token, such as a workflow's GITHUB_TOKEN, or a token created from an App's key.
+// A person's token is rejected, because only Apps can write check runs, and because the bot's comments would be
+// indistinguishable from the person's.
 import { Octokit as RestOctokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
@@ -18,7 +18,7 @@ export interface TokenClientOptions {
   readonly apiUrl: string
   /** False: the server has no limits beyond those in its answers. */
   readonly throttle: boolean
-  /** Milliseconds between writes. Default: a second, as MockGitHub asks. */
+  /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
   readonly reserves?: Reserves | undefined
   readonly clock: Clock
@@ -32,7 +32,7 @@ const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
 const appSchema = z.object({ id: z.number().int().positive() })
 const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 
-/** Asks MockGitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
+/** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubLimits.writePause } = options
   const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
@@ -72,13 +72,13 @@ async function readTokenOwner(
   try {
     ;({ login } = viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
   } catch (error) {
-    throw toForgeError(error, 'ask whose the token is')
+    throw toForgeError(error, 'identify the owner of the token')
   }
   const slug = appLoginPattern.exec(login)?.groups?.['slug']
   if (slug === undefined)
     throw new ForgeError(
       'rejected',
-      `the token is that of ${login}, who is no App: GitHub lets only Apps write check runs. Use the GITHUB_TOKEN of a workflow, or a token made with an App's key`,
+      `the token belongs to ${login}, which is not an App. Only Apps can write check runs. Use a workflow's GITHUB_TOKEN or an App installation token`,
     )
   return { login, slug }
 }
@@ -88,7 +88,7 @@ async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
     const { data } = await octokit.request('GET /apps/{app_slug}', { app_slug: slug })
     return appSchema.parse(data).id
   } catch (error) {
-    throw toForgeError(error, `read the id of the App ${slug}`)
+    throw toForgeError(error, `read the ID of the App ${slug}`)
   }
 }
 

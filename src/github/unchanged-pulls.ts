@@ -1,4 +1,4 @@
-// Checks by one request that many pull requests match their snapshots, for a train just before its push. Cases it can't
+// Checks in one request that many pull requests match their snapshots, for a batch just before its push. Cases it can't
 // compare are left out and must be read one by one.
 import { z } from 'zod'
 import type { PullNumber } from '../change/ids.ts'

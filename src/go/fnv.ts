@@ -1,9 +1,9 @@
-// FNV-1a with 64 bits (hash/fnv), which opm uses for the digest of its cache. Uses WebAssembly, because a catalog with its
-// cache can have a hundred megabytes, and JavaScript has no fast 64-bit multiplication.
+// FNV-1a with 64 bits (hash/fnv), which opm uses for the digest of its cache. Uses WebAssembly, because a catalog with
+// its cache can have a hundred megabytes, and JavaScript has no fast 64-bit multiplication.
 
 /**
- * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Assembled by hand, because a compiler for
- * forty instructions would need more code.
+ * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Assembled by hand, because a compiler
+ * for forty instructions would need more code.
  */
 const wasmCode = Uint8Array.of(
   ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version 1

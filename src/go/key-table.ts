@@ -6,7 +6,7 @@ const noHashes = new Int32Array(0)
 /** After more comparisons per key a Map takes over, so that colliding keys cannot slow the table down. */
 const maxProbesPerKey = 8
 
-/** A hash table for the keys of a large map. Filling a Map or Set with a million strings takes several times as long. */
+/** A hash table for the keys of a large map. Filling a Map or Set with a million strings is several times slower. */
 export class KeyTable {
   private readonly keys: string[] = []
   private hashes: Int32Array = noHashes

@@ -33,7 +33,7 @@ export interface StringValue extends TextSpan {
   readonly quoted: boolean
 }
 
-/** Cached facts about a block of text. Each depends on the text alone, not on its place in the file. */
+/** Cached facts about a block of text. They depend only on the text, not on its position in the file. */
 export interface BlockMemo {
   /** A Go type that the value fits without decoding (lazy-decoded.ts). */
   matchedType?: object | undefined

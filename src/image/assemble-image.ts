@@ -20,7 +20,7 @@ import {
 import { ImageError } from './image-error.ts'
 import type { BlobToPush, ManifestToPush } from './open-pusher.ts'
 
-/** The layer as it is pushed, or as it lies in the target's repository already. */
+/** The layer to push, or the layer that the target's repository already contains. */
 export interface CatalogLayer {
   readonly descriptor: Descriptor
   readonly summary: CatalogLayerSummary
@@ -39,7 +39,7 @@ export interface ImageBuildSettings {
 export function toBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'base'>): ImageBuildSettings {
   const { cache = true, compression = 'gzip', format = 'oci', labels = {}, annotations = {} } = order
   if (compression === 'none' && format === 'docker')
-    throw new ImageError('order', 'an uncompressed layer has no name in the format docker: use oci')
+    throw new ImageError('order', 'the docker format does not support uncompressed layers; use the oci format')
   return {
     hasCache: cache,
     compression,
@@ -60,7 +60,7 @@ interface PlatformImage {
   readonly manifest: OciDocument
 }
 
-/** On a base. The pusher mounts blobs from the repository in the base's `name`. */
+/** An image with a base. The pusher mounts blobs from the repository in the base's `name`. */
 export function assembleOnBase(
   base: FetchedImageTree,
   registry: RegistryClient,
@@ -97,7 +97,7 @@ export function assembleOnBase(
   }
 }
 
-/** Only the catalog, once for each platform because clusters pull by platform. */
+/** An image with only the catalog, once for each platform because clusters pull by platform. */
 export function assembleFromScratch(
   platforms: readonly string[],
   layer: CatalogLayer,
@@ -106,7 +106,7 @@ export function assembleFromScratch(
   const parts = platforms.map((name): PlatformImage => {
     const [os, architecture, variant] = name.split('/')
     if (os !== 'linux' || architecture === undefined || architecture === '')
-      throw new ImageError('order', `"${name}" is no platform such as linux/amd64`)
+      throw new ImageError('order', `"${name}" is not a platform; use a name such as linux/amd64`)
     const config = encodeDocument(
       createScratchImageConfig(name, { ...settings, diffId: layer.summary.diffId }),
       mediaTypesByFormat[settings.format].config,
@@ -140,7 +140,7 @@ function assembleCatalogImage(
   )
   const tops = isIndex ? [...images, index] : images
   const top = tops.at(-1)
-  if (!top) throw new ImageError('order', 'there is no platform to build for')
+  if (!top) throw new ImageError('order', 'specify at least one platform')
   const configs = parts.map(({ config }): BlobToPush => ({ ...config, read: async () => config.bytes }))
   const { digest, size } = layer.descriptor
   return {

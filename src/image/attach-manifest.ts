@@ -11,7 +11,7 @@ import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
 
-/** Concurrent writers may overwrite our index entry, so it is checked and rewritten this often. */
+/** Concurrent writers may overwrite an index entry. This is the number of attempts to write it. */
 const maxIndexAttempts = 5
 
 export async function attachManifest(
@@ -23,7 +23,7 @@ export async function attachManifest(
   const { host, repository } = parseReferenceOrThrow(name)
   const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as OciDocument
   const subject = (document['subject'] as { digest?: unknown } | undefined)?.digest
-  if (typeof subject !== 'string') throw new ImageError('order', 'an attachment has to name its subject')
+  if (typeof subject !== 'string') throw new ImageError('order', 'an attachment must have a subject')
   const target = { host, repository }
   const pushed = await pusher.push({ ...target, blobs, manifests: [manifest], tags }, signal)
   if (pushed.subject === subject) return { digest: pushed.digest }
@@ -43,10 +43,10 @@ export async function attachManifest(
     const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
     await pusher.push({ ...target, blobs: [], manifests, tags: [tag] }, signal)
   }
-  throw new RegistryError('server', `others write the index behind ${tag} all the time`)
+  throw new RegistryError('server', `other clients keep overwriting the index with the tag ${tag}`)
 }
 
-/** From the registry's referrers list, or the index tag if it has none. */
+/** The attachments from the registry's referrers list, or from the index tag if the registry has no list. */
 export async function listAttached(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<Pusher, 'listReferrers'>,
@@ -69,7 +69,7 @@ export async function listAttached(
   })
 }
 
-/** The specification's referrers tag: `sha256-<hex>`, cut to the longest tag. */
+/** The specification's referrers tag: `sha256-<hex>`, truncated to the maximum tag length. */
 export function referrersTag(digest: string): string {
   const [algorithm = '', hex = ''] = digest.split(':')
   return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`
@@ -82,7 +82,7 @@ async function fetchReferrersIndex(
 ): Promise<readonly (OciDocument & Descriptor)[]> {
   try {
     const { bytes, manifest } = await registry.fetchManifest(parseReferenceOrThrow(text), signal)
-    if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is no index`)
+    if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
     const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
       manifests: (OciDocument & Descriptor)[]
     }

@@ -1,4 +1,4 @@
-// Fetches the base image's manifests and configs for the wanted platforms, never its layers.
+// Fetches the base image's manifests and configs for the requested platforms, but not its layers.
 import {
   formatImageReference,
   parseImageReference,
@@ -20,13 +20,13 @@ export interface FetchedImage {
   readonly config: OciDocument
   readonly diffIds: readonly string[]
   readonly labels: Readonly<Record<string, string>>
-  /** The index's platform object, unmodified; absent without an index. */
+  /** The unmodified platform object from the index. Absent without an index. */
   readonly indexPlatform?: OciDocument
 }
 
 export interface FetchedImageTree {
   readonly reference: ImageReference
-  /** With its tag, without a digest. */
+  /** Includes the tag, but no digest. */
   readonly name: string
   readonly digest: string
   readonly mediaType: string
@@ -93,16 +93,16 @@ export async function fetchTreeOfManifest(
 /** Throws an ImageError. */
 export function parseReferenceOrThrow(text: string): ImageReference {
   const { reference, reason } = parseImageReference(text)
-  if (!reference) throw new ImageError('order', `${text} is no image reference: ${reason}`)
+  if (!reference) throw new ImageError('order', `"${text}" is not a valid image reference: ${reason}`)
   return reference
 }
 
-/** Rejects a base with a catalog, which would show through ours. */
+/** Rejects a base with a catalog, because its files would be visible in the new image. */
 export function rejectCatalogBase({ images, name }: FetchedImageTree): void {
   if (images.some(({ labels }) => getCatalogDirectory(labels) !== undefined))
     throw new ImageError(
       'base',
-      `the base ${name} holds a catalog already: name the image that it was built on, or rebase it`,
+      `the base image ${name} already contains a catalog; specify the image that it was built on, or use catalog-bot rebase`,
     )
 }
 
@@ -110,7 +110,7 @@ function formatReference(reference: ImageReference): string {
   return formatImageReference(reference)
 }
 
-/** Excludes attestations, artifacts and other systems. */
+/** Excludes attestations, artifacts, and other operating systems. */
 function isLinuxImage(entry: OciDocument): boolean {
   const { os, architecture } = (entry['platform'] ?? {}) as { os?: unknown; architecture?: unknown }
   const { 'vnd.docker.reference.type': beside } = (entry['annotations'] ?? {}) as Record<string, unknown>
@@ -124,14 +124,14 @@ function selectPlatforms<Item extends { readonly platform: string }>(
   name: string,
   code: 'base' | 'not-a-catalog',
 ): readonly Item[] {
-  if (items.length === 0) throw new ImageError(code, `${name} has no image for Linux`)
+  if (items.length === 0) throw new ImageError(code, `${name} has no Linux image`)
   const there = items.map(({ platform }) => platform)
   const twice = there.find((platform, index) => there.indexOf(platform) !== index)
   if (twice !== undefined) throw new ImageError(code, `${name} has two images for ${twice}`)
   if (!platforms) return items
   const missing = platforms.find((platform) => !there.includes(normalizePlatform(platform)))
   if (missing !== undefined)
-    throw new ImageError('order', `${name} has no image for ${missing}, only for ${there.join(', ')}`)
+    throw new ImageError('order', `${name} has no image for ${missing}; available platforms: ${there.join(', ')}`)
   return items.filter(({ platform }) => platforms.map(normalizePlatform).includes(platform))
 }
 
@@ -150,16 +150,16 @@ async function fetchPlatformImage(
 ): Promise<FetchedImage> {
   const rejection = (why: string) =>
     new ImageError(code, `${formatReference(reference)} cannot be used: ${why}`)
-  if (manifest.kind !== 'image') throw rejection('it is an index within an index')
+  if (manifest.kind !== 'image') throw rejection('its index contains another index')
   if (manifest.config.size > maxConfigBytes) throw rejection('its config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw rejection('it has layers that are kept elsewhere')
+    throw rejection('it has layers that are stored outside the registry')
   const config = await registry.fetchBlob(reference, manifest.config, signal)
   const { diffIds, labels, platform } = parseImageConfig(config)
   if (diffIds.length !== manifest.layers.length)
-    throw rejection('its config speaks of other layers than its manifest')
+    throw rejection('its config and manifest list different layers')
   const own = (indexPlatform as unknown as Platform | undefined) ?? platform
-  if (!own) throw rejection('it does not say for which platform it is')
+  if (!own) throw rejection('it does not declare its platform')
   return {
     platform: formatPlatform(own),
     digest,

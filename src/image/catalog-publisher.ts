@@ -6,33 +6,33 @@ import type { ListedBundle } from './provenance/listed-bundles.ts'
 import type { BlobOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'
 
 export interface CatalogImageFile {
-  /** Below the catalog's directory, `/` between components. */
+  /** Relative to the catalog's directory, with `/` as separator. */
   readonly path: string
   readonly bytes: Uint8Array
 }
 
-/** Describes an image. Builds are reproducible: the same order gives the same image. */
+/** Describes an image. Builds are reproducible, so the same order produces the same image. */
 export interface CatalogImageSpec {
   readonly files: readonly CatalogImageFile[]
   /**
-   * The image with `opm`, by tag or digest; or `scratch`: no opm, and the CatalogSource must set
-   * `grpcPodConfig.extractContent`.
+   * The image with `opm`, by tag or digest, or `scratch`. With `scratch`, the image has no opm, and the CatalogSource must
+   * set `grpcPodConfig.extractContent`.
    */
   readonly base: string
-  /** Default true: includes the cache, so `opm serve` starts at once. False: opm builds it at each start. */
+  /** Default true: includes the cache, so that `opm serve` starts immediately. False: opm builds the cache at each start. */
   readonly cache?: boolean
-  /** Default `gzip`. `none` gives the same bytes for any Node version, and requires OCI format. */
+  /** Default `gzip`. `none` produces the same bytes with any Node.js version and requires the OCI format. */
   readonly compression?: 'gzip' | 'none'
-  /** Default `oci`. `docker` is for older registries and clients; it has no annotations. */
+  /** Default `oci`. `docker` is for older registries and clients and does not support annotations. */
   readonly format?: 'oci' | 'docker'
-  /** In addition to the catalog location label. Labels change the image's content. */
+  /** Additional to the catalog location label. Labels change the image's content. */
   readonly labels?: Readonly<Record<string, string>>
   /**
    * The image's origin (`org.opencontainers.image.source`, `.revision`), on each image and the index, with the base's.
    * An image that differs only in annotations counts as unchanged.
    */
   readonly annotations?: Readonly<Record<string, string>>
-  /** `linux/amd64`, `linux/arm64/v8`. Default: all of the base; for `scratch` the four that OLM supports. */
+  /** `linux/amd64`, `linux/arm64/v8`. Default: all platforms of the base. For `scratch`, the four that OLM supports. */
   readonly platforms?: readonly string[]
   /** RFC 3339. Default 1970-01-01T00:00:00Z, because the current time would change the image at each build. */
   readonly created?: string
@@ -50,7 +50,7 @@ export interface BuiltCatalogImage {
   readonly platforms: readonly string[]
   readonly base?: { readonly name: string; readonly digest: string }
   readonly layer: CatalogLayerSummary
-  /** Images first, the index (where there is one) last. */
+  /** Images first. The index, if there is one, is last. */
   readonly manifests: readonly [...ManifestToPush[], ManifestToPush]
   readonly blobs: readonly BlobToPush[]
 }
@@ -61,12 +61,12 @@ export interface CatalogLayerSummary {
   /** Compressed bytes. */
   readonly size: number
   readonly uncompressed: number
-  /** 16 hexadecimal digits, as opm computes them; absent without a cache or for a reused layer. */
+  /** 16 hexadecimal digits, as computed by opm. Absent without a cache or for a reused layer. */
   readonly cacheDigest?: string
   /** Absent for a reused layer. */
   readonly packages?: readonly string[]
   readonly bundles?: number
-  /** For the bill of images; absent for a reused layer. */
+  /** For the SBOM. Absent for a reused layer. */
   readonly listed?: readonly ListedBundle[]
 }
 
@@ -75,8 +75,8 @@ export interface PublishImageTarget {
   readonly repository: string
   readonly tags: readonly string[]
   /**
-   * The last known digest of each tag (undefined: none). A tag that has changed since is not overwritten. Tags that are
-   * missing here are always set.
+   * The last known digest of each tag; undefined if the tag did not exist. Does not overwrite a tag that has changed since
+   * then. Always sets tags that are missing here.
    */
   readonly expected?: Readonly<Record<string, string | undefined>>
   /** Default false. True pushes even if every tag has the same content. */
@@ -120,15 +120,15 @@ export interface RebaseRequest {
 }
 
 export interface PublishedCatalogContent {
-  /** Of what the reference names: the index, where it is one. */
+  /** The digest of the referenced manifest, which may be an index. */
   readonly digest: string
   readonly mediaType: string
   readonly contentDigest: string
   readonly platforms: readonly string[]
   readonly labels: Readonly<Record<string, string>>
-  /** Of the top document; empty for Docker images. */
+  /** The annotations of the top document. Empty for Docker images. */
   readonly annotations: Readonly<Record<string, string>>
-  /** From the annotations. */
+  /** The base that the annotations declare. */
   readonly baseName: string | undefined
   readonly baseDigest: string | undefined
   /** Paths are below the catalog's directory, in opm's order. */
@@ -146,7 +146,7 @@ export interface CatalogImageComparison {
     readonly path: string
     readonly kind: 'missing' | 'unexpected' | 'different'
   }[]
-  /** Problems other than files: a stale cache, a platform with another catalog. */
+  /** Problems other than file differences, such as a stale cache or a platform with another catalog. */
   readonly problems: readonly string[]
 }
 
@@ -155,7 +155,7 @@ export interface CatalogImageComparison {
  * failure (`retryable` says whether a retry may help).
  */
 export interface CatalogPublisher {
-  /** Builds only; fetches the base's manifests and configs. */
+  /** Builds without pushing. Fetches the base's manifests and configs. */
   build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
   /** Builds unless known to be published, then pushes what differs, tags last. Safe to repeat, even after a crash. */
   publish(
@@ -168,7 +168,7 @@ export interface CatalogPublisher {
     target: PublishImageTarget,
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult>
-  /** Gives the same image as a build on that base, without reading the catalog. */
+  /** Produces the same image as a build on that base, without reading the catalog. */
   rebase(order: RebaseRequest, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
   /** Pulls a catalog image and unpacks it in a separate process. Rejects as `not-a-catalog` for any other image. */
   read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalogContent>
@@ -180,7 +180,7 @@ export interface CatalogPublisher {
   ): Promise<CatalogImageComparison>
   digestOf(reference: string, signal?: AbortSignalLike): Promise<string | undefined>
   retag(image: string, target: PublishImageTarget, signal?: AbortSignalLike): Promise<ImagePublishResult>
-  /** All tags of a repository, sorted by bytes; empty if the repository does not exist. */
+  /** All tags of a repository in byte order. Empty if the repository does not exist. */
   listTags(repository: string, signal?: AbortSignalLike): Promise<readonly string[]>
   /**
    * Deletes a manifest and all of its tags. False if it does not exist. Rejects with a RegistryError `unsupported` if
@@ -192,7 +192,7 @@ export interface CatalogPublisher {
    * `sha256-<hex>`, as the OCI specification requires.
    */
   attach(attachment: ImageAttachment, signal?: AbortSignalLike): Promise<{ readonly digest: string }>
-  /** From the registry's referrers list, or the index tag. */
+  /** The attachments from the registry's referrers list, or from the index tag. */
   attached(repository: string, digest: string, signal?: AbortSignalLike): Promise<readonly AttachedManifest[]>
   listBundles(files: readonly CatalogImageFile[]): Promise<readonly ListedBundle[]>
   close(): Promise<void>
@@ -211,7 +211,7 @@ export interface CatalogPublisherOptions {
   readonly buildCache?: ImageBuildCache
   /**
    * Where catalogs are read and packed. Default `worker`: a separate process without secrets and with limits. `here`
-   * saves the process start, for trusted catalogs.
+   * avoids starting a process and is only for trusted catalogs.
    */
   readonly packsIn?: 'worker' | 'here'
 }
@@ -232,6 +232,6 @@ export interface ImageAttachment {
 
 export interface AttachedManifest {
   readonly digest: string
-  /** '' if unspecified. */
+  /** Empty if unspecified. */
   readonly artifactType: string
 }

@@ -1,8 +1,9 @@
-// Composite catalogs: renders a list of catalog or bundle images into one catalog, a folder per image.
+// Composite catalogs. Renders a list of catalog or bundle images into one catalog with a folder per image.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { parseReferenceList } from '../change/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
+import { RegistryError } from '../registry/registry-error.ts'
 import { parseReferenceOrThrow } from './base-image.ts'
 import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
@@ -24,12 +25,12 @@ export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSp
   if (!list)
     throw new ImageError(
       'order',
-      'this is no composite list: `name`, `repo`, `tag`, and `references` with a `name` and an `image` each, in plain YAML',
+      'the file is not a composite list; write plain YAML with a `name` and `references`, each with a `name` and an `image`',
     )
   const { fields, references } = list
   const name = fields.get('name')
   if (name === undefined)
-    throw new ImageError('order', 'the composite list has no `name`, or one that is no text')
+    throw new ImageError('order', 'the `name` of the composite list is missing or not a string')
   const repository = fields.get('repo')
   const tag = fields.get('tag')
   return {
@@ -41,12 +42,14 @@ export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSp
 }
 
 /**
- * `<name>/index.yaml` for each reference, as `opm render` prints it. Rejects with an ImageError that names a reference
- * that is not a catalog or bundle, or cannot be read; with a RegistryError if one cannot be pulled.
+ * `<name>/index.yaml` for each reference, as printed by `opm render`. `path` is the path of the list, for messages.
+ * Rejects with an ImageError for a reference that is not a catalog or bundle, or cannot be read, and with a RegistryError
+ * for an image that cannot be pulled. Both name the reference.
  */
 export async function renderCompositeFiles(
   registry: RegistryClient,
   { references }: CompositeCatalogSpec,
+  path: string,
   signal?: AbortSignalLike,
 ): Promise<readonly CatalogImageFile[]> {
   for (const { image } of references) parseReferenceOrThrow(image)
@@ -55,7 +58,11 @@ export async function renderCompositeFiles(
   const renderWaiting = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { name, image } = next
-      const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal)
+      const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal).catch(
+        (error: unknown) => {
+          throw error instanceof RegistryError ? toPullError(formatListReference(path, next), error) : error
+        },
+      )
       const text = await renderImageInProcess({ labels, files: pulled, reference: image }, name)
       files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
     }
@@ -64,4 +71,29 @@ export async function renderCompositeFiles(
   const failure = ended.find((result) => result.status === 'rejected')
   if (failure) throw failure.reason
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** Names an entry of a composite list in messages: `catalogs/list.yaml: reference "extra" (quay.io/acme/extra:1)`. */
+export function formatListReference(
+  path: string,
+  { name, image }: { readonly name: string; readonly image: string },
+): string {
+  return `${path}: reference "${name}" (${image})`
+}
+
+/** Names the image that failed and the next step. `label` starts the message. */
+export function toPullError(label: string, error: RegistryError): RegistryError {
+  const { code, retryAfter, status, contentType } = error
+  return new RegistryError(code, `${label}: ${error.message}${formatPullFix(error)}`, {
+    cause: error,
+    retryAfter,
+    status,
+    contentType,
+  })
+}
+
+function formatPullFix({ code, retryable }: RegistryError): string {
+  if (code === 'missing') return '. Correct the reference or push the image.'
+  if (code === 'private') return '. Log in to the registry or correct the reference.'
+  return retryable ? '. Try again later.' : ''
 }

@@ -1,4 +1,4 @@
-// The Dockerfile that `opm generate dockerfile` writes (opm v1.73), for users who build with a container engine.
+// The Dockerfile that `opm generate dockerfile` (v1.73) writes, for users who build with a container engine.
 import { ImageError } from './image-error.ts'
 import { catalogDirectoryLabel } from './image-documents.ts'
 
@@ -11,7 +11,7 @@ export interface DockerfileOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Throws an ImageError if there is nothing to build with. */
+/** Throws an ImageError if the builder image is missing or invalid. */
 export function renderDockerfile({ directory, base, builder, labels }: DockerfileOptions): string {
   if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
   const custom = Object.entries(labels)

@@ -1,4 +1,4 @@
-// Creates configs, manifests and the index from the base's documents. Pure and deterministic; preserves unknown fields.
+// Creates configs, manifests, and the index from the base's documents. Pure and deterministic. Preserves unknown fields.
 import { createHash } from 'node:crypto'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { OciDocument, FetchedImage } from './base-image.ts'
@@ -8,7 +8,7 @@ export const catalogDirectoryLabel = 'operators.operatorframework.io.index.confi
 export const baseNameAnnotation = 'org.opencontainers.image.base.name'
 export const baseDigestAnnotation = 'org.opencontainers.image.base.digest'
 
-/** Identifies our layer in the config's history. */
+/** Identifies catalog-bot's layer in the config's history. */
 export const historyCreatedBy = 'catalog-bot build'
 
 export type ImageFormat = 'oci' | 'docker'
@@ -93,7 +93,7 @@ function mergeLabels(
   return sortKeys({ ...base, ...own, [catalogDirectoryLabel]: '/configs' })
 }
 
-/** A history must cover all layers, so none is started if the base has none. */
+/** A history must cover all layers, so the image has no history if the base has none. */
 function extendHistory(
   config: OciDocument,
   layers: number,
@@ -170,7 +170,7 @@ export function convertLayerMediaType(
   if (mediaType === undefined)
     throw new ImageError(
       'base',
-      `a layer of the base is of the type ${layer.mediaType}, which ${format} has no name for`,
+      `the ${format} format does not support ${layer.mediaType}, the media type of a layer of the base image`,
     )
   return { ...layer, mediaType }
 }

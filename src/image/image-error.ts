@@ -1,7 +1,7 @@
-// Problems with a catalog, a base or a target. Registry failures are RegistryErrors.
+// Problems with a catalog, a base image, or a target. Registry failures are RegistryErrors.
 
 export type ImageErrorCode =
-  /** opm would not load the catalog; the message is opm's. */
+  /** opm cannot load the catalog. The message is opm's. */
   | 'invalid-catalog'
   /** opm loads the catalog but cannot create its cache. */
   | 'no-cache'
@@ -19,7 +19,7 @@ export type ImageErrorCode =
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly code: ImageErrorCode
-  /** A moved tag may be read again, and a key fixed; no other problem goes away on retry. */
+  /** Only a moved tag or a key problem can be resolved by retrying. */
   readonly retryable: boolean
 
   constructor(code: ImageErrorCode, message: string, cause?: unknown) {

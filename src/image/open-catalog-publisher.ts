@@ -1,5 +1,5 @@
-// Builds and publishes: checks the target first, builds only what is unknown, pushes what differs, and sets a tag only
-// if it has not changed.
+// Builds and publishes images. Checks the target first, builds only unknown images, pushes only the differences, and sets
+// a tag only if no other client changed it.
 import { createHash } from 'node:crypto'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
@@ -38,7 +38,7 @@ import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
 import { computeTreeContentDigest, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
 import { rebaseCatalogImage } from './rebase-catalog-image.ts'
 
-/** Part of every cached order. Raise it when builds change. */
+/** Part of every cached order. Increment it when builds change. */
 const builderVersion = 'catalog image 1'
 
 const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
@@ -67,7 +67,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       : assembleFromScratch(order.platforms ?? olmPlatforms, layer, settings)
   }
 
-  /** The image of a tag or digest, if it exists. */
+  /** The image for a tag or digest, if it exists. */
   async function findManifest(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
     try {
       return await reader.fetchManifest(parseReferenceOrThrow(text), signal)
@@ -106,7 +106,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     return fetchPublishedTree(target, first.now, signal)
   }
 
-  /** Undefined unless it has the form of our images; it is then replaced. */
+  /** Undefined unless the image has the structure of catalog-bot's images. An undefined image is replaced. */
   async function fetchPublishedTree(
     target: PublishImageTarget,
     top: FetchedManifest,
@@ -117,7 +117,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       return await fetchTreeOfManifest(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
-      // Replaces an unreadable or incomplete image; retries if the registry could not answer.
+      // Replaces an unreadable or incomplete image. Retries if the registry could not respond.
       if (error instanceof RegistryError && !error.retryable && error.code !== 'aborted') return undefined
       throw error
     }
@@ -161,7 +161,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     return toPublishResult(pushed.blobs)
   }
 
-  /** Registries have no conditional tag update, so this checks right before. */
+  /** Registries have no conditional tag update, so this function checks immediately before. */
   async function setTags(
     top: BuiltCatalogImage['manifests'][0],
     digest: string,
@@ -236,7 +236,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       const { host, repository } = parseReferenceOrThrow(target.repository)
       const reference = parseReferenceOrThrow(text)
       if (reference.host !== host || reference.repository !== repository)
-        throw new ImageError('order', `${text} is not in ${target.repository}: tags stay in a repository`)
+        throw new ImageError('order', `${text} is not in ${target.repository}; a tag can only point to an image in the same repository`)
       const image = await reader.fetchManifest(reference, signal)
       const before = await fetchTargetTags(target, signal)
       checkExpectedTags(target, before)
@@ -292,7 +292,7 @@ function toCatalogLayer(
   { summary, packed }: PackedCatalogLayer,
   { format, compression }: ImageBuildSettings,
 ): CatalogLayer {
-  if (!packed) throw new Error('a layer was packed without its bytes')
+  if (!packed) throw new Error('a packed layer has no bytes')
   const { bytes, digest } = packed
   const size = bytes.length
   return {
@@ -307,7 +307,7 @@ interface ReusableLayer {
   readonly descriptor: CatalogLayer['descriptor']
 }
 
-/** The published top layer, if every platform has it in the wanted format. */
+/** The published top layer, if every platform has it in the requested format. */
 function findReusableLayer(
   { images }: FetchedImageTree,
   { format, compression }: ImageBuildSettings,
@@ -333,7 +333,7 @@ function toReusedLayer({ summary }: PackedCatalogLayer, { descriptor }: Reusable
     summary: { ...summary, digest, size },
     read: () =>
       Promise.reject(
-        new RegistryError('server', `the registry lost the layer ${digest} of the published image`),
+        new RegistryError('server', `the registry no longer has the layer ${digest} of the published image`),
       ),
   }
 }
@@ -358,13 +358,13 @@ function computeBuildKey(
 
 function validateTarget({ repository, tags }: PublishImageTarget): void {
   const { reference, reason } = parseImageReference(repository)
-  if (!reference) throw new ImageError('order', `${repository} is no repository: ${reason}`)
+  if (!reference) throw new ImageError('order', `${repository} is not a valid repository: ${reason}`)
   if (reference.tag !== undefined || reference.digest !== undefined)
-    throw new ImageError('order', `${repository} names a tag or a digest, where a repository is wanted`)
-  if (tags.length === 0) throw new ImageError('order', 'there is no tag to publish under')
+    throw new ImageError('order', `${repository} contains a tag or a digest; specify only the repository`)
+  if (tags.length === 0) throw new ImageError('order', 'specify at least one tag to publish')
   for (const tag of tags)
     if (parseImageReference(`${formatImageReference(reference)}:${tag}`).reference?.tag !== tag)
-      throw new ImageError('order', `"${tag}" is no tag`)
+      throw new ImageError('order', `"${tag}" is not a valid tag`)
 }
 
 function checkExpectedTags(
@@ -385,6 +385,6 @@ function tagMovedError(
 ): ImageError {
   return new ImageError(
     'tag-moved',
-    `somebody else moved the tag ${target.repository}:${tag}: it held ${wanted ?? 'nothing'}, and now ${actual ?? 'nothing'}. It was left as it is`,
+    `another client changed the tag ${target.repository}:${tag} from ${wanted ?? 'nothing'} to ${actual ?? 'nothing'}; catalog-bot did not overwrite it`,
   )
 }

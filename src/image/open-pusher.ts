@@ -1,5 +1,5 @@
-// Pushes missing blobs, then manifests by digest, and tags last. Only this module requests push rights;
-// open-registry.ts never does.
+// Pushes missing blobs, then manifests by digest, then tags. Only this module requests push rights; open-registry.ts
+// never does.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -33,9 +33,9 @@ export interface PusherOptions {
 }
 
 export interface UploadLimits {
-  /** Bytes per piece in chunked uploads; more if the registry requires it. */
+  /** Bytes per chunk in chunked uploads. Larger if the registry requires it. */
   readonly chunkBytes: number
-  /** Bytes from which a broken connection counts as a size rejection. */
+  /** A broken connection counts as a size rejection if the upload has at least this many bytes. */
   readonly chunkedFallbackBytes: number
 }
 
@@ -76,30 +76,30 @@ export type BlobOutcome = 'present' | 'mounted' | 'uploaded'
 
 export interface Pusher {
   /**
-   * Pushes one image or index. Sets tags only when everything is uploaded, then verifies each tag's digest. Idempotent.
+   * Pushes one image or index. Sets tags only after everything is uploaded, then verifies each tag's digest. Idempotent.
    * Rejects with a RegistryError: `credentials` if the registry denies the push, `digest-mismatch` if it has other
    * bytes.
    */
   push(order: PushRequest, signal?: AbortSignalLike): Promise<PushResult>
   listTags(place: RepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
-  /** The registry's referrers of a digest; undefined if it does not support the API. */
+  /** The registry's referrers of a digest. Undefined if the registry does not support the API. */
   listReferrers(
     place: RepositoryLocation,
     digest: string,
     signal?: AbortSignalLike,
   ): Promise<readonly unknown[] | undefined>
-  /** False if it does not exist. Rejects as `unsupported` if the registry does not support deletion. */
+  /** Returns false if the manifest does not exist. Rejects as `unsupported` if the registry does not support deletion. */
   deleteManifest(place: RepositoryLocation, digest: string, signal?: AbortSignalLike): Promise<boolean>
   close(): Promise<void>
 }
 
-// Bodies above the usual proxy limit of 20 MB may be cut off (Azure); 16 MiB pieces pass everywhere.
+// Proxies may cut off bodies above the usual limit of 20 MB (Azure). 16 MiB chunks work everywhere.
 const defaultUploadLimits: UploadLimits = { chunkBytes: 16 * 1024 * 1024, chunkedFallbackBytes: 20_000_000 }
-// Milliseconds: a base layer over a slow line.
+// Milliseconds. Enough for a base layer over a slow connection.
 const uploadTimeoutMs = 900_000
 const maxReplyBytes = 65_536
 const maxManifestBytes = 4 * 1024 * 1024
-/** A thousand tags of the longest kind. */
+/** Enough for a thousand tags of the maximum length. */
 const maxTagListBytes = 1024 * 1024
 const maxPages = 1000
 
@@ -151,7 +151,7 @@ export function openPusher(options: PusherOptions): Pusher {
       await sendRequest(errand, 'HEAD', `blobs/${digest}`, 'head')
       return true
     } catch (error) {
-      // Some registries deny the check (401 of ECR Public). Uploading is always safe.
+      // Some registries deny the check (ECR Public returns 401). Uploading is always safe.
       if (error instanceof RegistryError && ['missing', 'private', 'bad-reply'].includes(error.code))
         return false
       throw error
@@ -160,7 +160,7 @@ export function openPusher(options: PusherOptions): Pusher {
 
   /** The upload URL; undefined if the blob was mounted. */
   async function startUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
-    // Never `mount` without `from`: quay.io rejects it, and others guess.
+    // Never sends `mount` without `from`, because quay.io rejects it and other registries guess.
     const from = mount ? blob.mountFrom : undefined
     const path =
       from === undefined
@@ -185,7 +185,7 @@ export function openPusher(options: PusherOptions): Pusher {
     return parseUploadLocation(reply, errand.endpoint)
   }
 
-  /** One upload step at the URL that the registry named. Our credentials go only to the registry's host. */
+  /** One upload step at the URL that the registry returned. Credentials go only to the registry's host. */
   async function sendUploadStep(
     errand: Errand,
     method: 'PUT' | 'PATCH',
@@ -201,7 +201,7 @@ export function openPusher(options: PusherOptions): Pusher {
     if (scheme === 'https:' && url.protocol !== 'https:')
       throw new RegistryError(
         'blocked',
-        `${endpoint.name} wants the upload sent to ${url.host} without TLS (behind a proxy it must be told its own address)`,
+        `${endpoint.name} requests an upload to ${url.host} without TLS; if the registry is behind a proxy, configure its external URL`,
       )
     const reply = await transport.exchange({
       method,
@@ -223,11 +223,11 @@ export function openPusher(options: PusherOptions): Pusher {
     })
     let location = parseUploadLocation(startReply, endpoint)
     const minChunkBytes = Number(startReply.headers.get('oci-chunk-min-length')?.[0] ?? 0)
-    // ghcr.io keeps only the last piece, so send one.
+    // ghcr.io keeps only the last chunk, so send a single one.
     const piece = isHostMatching(endpoint, /^ghcr\.io$/)
       ? bytes.length
       : Math.max(limits.chunkBytes, minChunkBytes || 0)
-    // Sequential: docker-registry appends pieces in order of arrival.
+    // Sequential, because docker-registry appends chunks in order of arrival.
     for (let at = 0; at < bytes.length; at += piece) {
       const end = Math.min(at + piece, bytes.length)
       const range = { 'content-range': `${at}-${end - 1}` }
@@ -252,7 +252,7 @@ export function openPusher(options: PusherOptions): Pusher {
     if (location === undefined) return 'mounted'
     const bytes = await blob.read()
     if (bytes.length !== blob.size || digestOf(bytes) !== blob.digest)
-      throw new RegistryError('digest-mismatch', `the blob to push is not ${blob.digest}`)
+      throw new RegistryError('digest-mismatch', `the blob to push does not have the digest ${blob.digest}`)
     try {
       const reply = await sendUploadStep(errand, 'PUT', addDigestQuery(location, blob.digest), bytes, {})
       checkReplyDigest(reply, blob.digest, errand.endpoint)
@@ -322,7 +322,7 @@ export function openPusher(options: PusherOptions): Pusher {
           if (tagDigest !== digest)
             throw new RegistryError(
               'digest-mismatch',
-              `${host} has ${tagDigest} behind the tag ${tag} right after it was set to ${digest}`,
+              `the tag ${tag} on ${host} points to ${tagDigest} immediately after catalog-bot set it to ${digest}`,
             )
         }
         return { digest, blobs: outcomes, ...(subject !== undefined && { subject }) }
@@ -333,7 +333,7 @@ export function openPusher(options: PusherOptions): Pusher {
     async listTags({ host, repository }, signal) {
       const [endpoint] = getEndpoints({ host, repository }, [])
       const found = new Set<string>()
-      // Amazon's registries reject more than a thousand at once.
+      // Amazon's registries reject more than a thousand tags per request.
       let path: string | URL = 'tags/list?n=1000'
       try {
         for (let page = 0; page < maxPages; page += 1) {
@@ -350,7 +350,7 @@ export function openPusher(options: PusherOptions): Pusher {
         if (error instanceof RegistryError && error.code === 'missing') return []
         throw error
       }
-      throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of tags`)
+      throw new RegistryError('too-large', `the tag list of ${endpoint.name}/${repository} does not end`)
     },
     async listReferrers({ host, repository }, digest, signal) {
       const [endpoint] = getEndpoints({ host, repository }, [])
@@ -370,12 +370,12 @@ export function openPusher(options: PusherOptions): Pusher {
           path = next
         }
       } catch (error) {
-        // Before OCI 1.1 the path is unknown to registries.
+        // Registries before OCI 1.1 don't recognize the path.
         const isOld = error instanceof RegistryError && !error.retryable && (error.status ?? 0) >= 400
         if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
         throw error
       }
-      throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of referrers`)
+      throw new RegistryError('too-large', `the referrers list of ${endpoint.name}/${repository} does not end`)
     },
     async deleteManifest({ host, repository }, digest, signal) {
       const [endpoint] = getEndpoints({ host, repository }, [])
@@ -388,7 +388,7 @@ export function openPusher(options: PusherOptions): Pusher {
         if (!(error instanceof RegistryError)) throw error
         if (error.code === 'missing') return false
         if (error.status === 405 || error.status === 501 || /\bUNSUPPORTED\b/.test(error.message))
-          throw new RegistryError('unsupported', `${endpoint.name} does not delete images`, { cause: error })
+          throw new RegistryError('unsupported', `${endpoint.name} does not support deleting images`, { cause: error })
         throw toPushError(error, `${host}/${repository}`)
       }
     },
@@ -402,10 +402,10 @@ export function openPusher(options: PusherOptions): Pusher {
 function parseTags(body: Uint8Array): readonly string[] {
   try {
     const { tags } = JSON.parse(Buffer.from(body).toString('utf8')) as { tags?: unknown }
-    // Null if there are none; some registries have nulls in the list.
+    // Null if there are no tags. Some registries have nulls in the list.
     return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : []
   } catch (cause) {
-    throw new RegistryError('bad-reply', 'the list of tags is not JSON', { cause })
+    throw new RegistryError('bad-reply', 'the tag list is not valid JSON', { cause })
   }
 }
 
@@ -418,7 +418,7 @@ function parseReferrers(body: Uint8Array): readonly unknown[] | undefined {
   }
 }
 
-/** RFC 8288. The credentials code checks the host. */
+/** Parses a Link header (RFC 8288). The credentials code checks the host. */
 function parseNextPageUrl(reply: TransportReply): URL | undefined {
   const link = reply.headers.get('link')?.find((value) => /;\s*rel="?next"?/.test(value))
   const target = link && /<([^>]*)>/.exec(link)?.[1]
@@ -460,10 +460,10 @@ function parseUploadLocation(reply: TransportReply, endpoint: RegistryEndpoint):
   } catch {
     // An invalid URL is reported like a missing one.
   }
-  throw new RegistryError('bad-reply', `${endpoint.name} does not say where to send the upload`)
+  throw new RegistryError('bad-reply', `${endpoint.name} did not return an upload URL`)
 }
 
-/** Keeps the existing query byte for byte, because it may be signed. */
+/** Preserves the existing query byte for byte, because it may be signed. */
 function addDigestQuery(location: URL, digest: string): URL {
   const url = new URL(location)
   url.search = `${url.search === '' ? '?' : `${url.search}&`}digest=${encodeURIComponent(digest)}`
@@ -473,7 +473,7 @@ function addDigestQuery(location: URL, digest: string): URL {
 function checkReplyDigest(reply: TransportReply, digest: string, endpoint: RegistryEndpoint): void {
   const reportedDigest = reply.headers.get('docker-content-digest')?.[0]
   if (reportedDigest !== undefined && reportedDigest !== digest)
-    throw new RegistryError('digest-mismatch', `${endpoint.name} took ${digest} for ${reportedDigest}`)
+    throw new RegistryError('digest-mismatch', `${endpoint.name} stored ${digest} as ${reportedDigest}`)
 }
 
 function digestOf(bytes: Uint8Array): string {
@@ -484,9 +484,9 @@ function toPushError(error: unknown, where: string): unknown {
   if (!(error instanceof RegistryError)) return error
   const [code, reason] =
     error.code === 'private'
-      ? (['credentials', `we may not push there: ${error.message}`] as const)
+      ? (['credentials', `the configured credentials do not allow pushing: ${error.message}`] as const)
       : ([error.code, error.message] as const)
-  return new RegistryError(code, `pushing to ${where}: ${reason}`, {
+  return new RegistryError(code, `push to ${where} failed: ${reason}`, {
     cause: error,
     retryAfter: error.retryAfter,
     status: error.status,

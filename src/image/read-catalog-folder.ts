@@ -1,5 +1,5 @@
-// Reads every file of a catalog directory, even those that opm ignores. Rejects links, because the image would hold the
-// link and not its content.
+// Reads every file of a catalog directory, including files that opm ignores. Rejects links, because the image would
+// contain the link instead of its target.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compareWalkOrder } from '../go/walk-order.ts'
@@ -18,7 +18,7 @@ export async function readCatalogFolder(folder: string): Promise<readonly Catalo
       else
         throw new ImageError(
           'order',
-          `${join(folder, path)} is ${entry.isSymbolicLink() ? 'a link' : 'no file'}: an image holds the catalog's own files only`,
+          `${join(folder, path)} is ${entry.isSymbolicLink() ? 'a link' : 'a special file'}; a catalog image can contain only regular files`,
         )
     }
   }

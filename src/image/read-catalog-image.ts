@@ -58,7 +58,7 @@ async function pullCatalogImage(
   if (!first || directory === undefined)
     throw new ImageError(
       'not-a-catalog',
-      `${text} is no catalog image: it does not say where its catalog lies`,
+      `${text} is not a catalog image because it has no label with the catalog's directory`,
     )
   const { reference } = tree
   const unpacked = await pullCatalogFiles(
@@ -113,7 +113,7 @@ function findPlatformMismatches({ images }: FetchedImageTree): readonly string[]
   return others.flatMap(({ platform, diffIds, labels }) =>
     diffIds.at(-1) === top && getCatalogDirectory(labels) === getCatalogDirectory(first?.labels ?? {})
       ? []
-      : [`the image for ${platform} has another top layer than the one for ${first?.platform ?? ''}`],
+      : [`the images for ${platform} and ${first?.platform ?? ''} have different top layers`],
   )
 }
 
@@ -122,7 +122,7 @@ function findCacheProblems(
   cache: ReadonlyMap<string, Uint8Array>,
 ): readonly string[] {
   const digestFile = cache.get('digest')
-  // No cache, or an unknown format: opm creates its own.
+  // Without a cache, or with an unknown format, opm creates its own.
   if (!digestFile || ![...cache.keys()].some((path) => path.startsWith('cache/'))) return []
   const inCache = [...cache].filter(([path]) => path.startsWith('cache/'))
   const digest = computeCacheDigest(
@@ -133,7 +133,7 @@ function findCacheProblems(
   const recordedDigest = new TextDecoder().decode(digestFile).trim()
   return recordedDigest === digest
     ? []
-    : [`its cache is of another catalog: it says ${recordedDigest.slice(0, 40)}, and ${digest} would fit`]
+    : [`its cache belongs to another catalog (cache digest ${recordedDigest.slice(0, 40)}, expected ${digest})`]
 }
 
 function compareCatalogFiles(

@@ -1,4 +1,4 @@
-// Replaces the layers below a published catalog's layer, which stays byte for byte the same.
+// Replaces the layers below a published catalog's layer, which remains byte for byte the same.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
@@ -37,13 +37,13 @@ export async function rebaseCatalogImage(
   rejectCatalogBase(base)
   const [first] = image.images
   if (!first || first.labels[catalogDirectoryLabel] !== '/configs')
-    throw rebaseError(order, 'it is no catalog image such as `catalog-bot build` makes')
+    throw rebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
   const diffId = first.diffIds.at(-1) ?? ''
   const descriptor = first.manifest.layers.at(-1)
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
     throw rebaseError(order, 'its platforms have different catalogs')
-  if (first.diffIds.length === 1) throw rebaseError(order, 'it was built without a base')
-  // The history names our layer. For other images, the base that they name is compared.
+  if (first.diffIds.length === 1) throw rebaseError(order, 'it has no base image')
+  // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)
   const old = order.labels && isOurs ? undefined : await fetchOldBase(registry, order, image, first, signal)
   const settings = toBuildSettings({
@@ -74,7 +74,7 @@ function detectLayerFormat(
   for (const format of ['oci', 'docker'] as const)
     for (const compression of ['gzip', 'none'] as const)
       if (mediaTypesByFormat[format].layers[compression] === layer.mediaType) return { format, compression }
-  throw rebaseError(order, `its top layer is of the type ${layer.mediaType}`)
+  throw rebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
 }
 
 function isBuiltWithCache({ config }: FetchedImage): boolean {
@@ -111,18 +111,18 @@ async function fetchOldBase(
   const name = annotations[baseNameAnnotation]
   const digest = annotations[baseDigestAnnotation]
   if (name === undefined || digest === undefined)
-    throw rebaseError(order, 'it does not say what its base was: build it anew')
+    throw rebaseError(order, 'it does not declare its base image; build the image again instead')
   let old: FetchedImageTree
   try {
     old = await fetchImageTree(registry, `${stripTag(name)}@${digest}`, 'base', undefined, signal)
   } catch (cause) {
     if (cause instanceof RegistryError && cause.retryable) throw cause
-    throw rebaseError(order, `its old base ${name} is not there any more: build it anew`, cause)
+    throw rebaseError(order, `its old base image ${name} no longer exists; build the image again instead`, cause)
   }
   const under = old.images.find(({ platform }) => platform === first.platform)
   const isPrefix = under?.diffIds.every((diffId, at) => first.diffIds[at] === diffId) ?? false
   if (!under || !isPrefix || under.diffIds.length + 1 !== first.diffIds.length)
-    throw rebaseError(order, `it does not lie on the base that it names, ${name}`)
+    throw rebaseError(order, `it was not built on ${name}, the base image that it declares`)
   return under
 }
 
@@ -133,5 +133,5 @@ function stripTag(name: string): string {
 }
 
 function rebaseError({ image }: RebaseRequest, why: string, cause?: unknown): ImageError {
-  return new ImageError('not-a-catalog', `${image} cannot be put on another base: ${why}`, cause)
+  return new ImageError('not-a-catalog', `cannot rebase ${image}: ${why}`, cause)
 }

@@ -1,4 +1,4 @@
-// Renders an image's files as opm would, a bundle or a catalog. Pure; untrusted files run in layer/layer-process.ts.
+// Renders the files of a bundle or catalog image like opm. Pure. Untrusted files are processed in layer/layer-process.ts.
 import { annotationKeys } from '../bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
@@ -16,7 +16,7 @@ import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.
 
 export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>
 
-/** Fails with opm's message if it is neither a bundle nor a catalog. */
+/** Fails with opm's message if the image is neither a bundle nor a catalog. */
 export function renderImage(image: PulledFiles, reference: string): CatalogReadResult<WritableCatalog> {
   const directory = getCatalogDirectory(image.labels)
   if (directory !== undefined) return renderCatalogFiles(image.files, directory)

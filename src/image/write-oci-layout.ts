@@ -1,4 +1,4 @@
-// Writes an OCI image layout for other tools: skopeo, podman, a signing machine.
+// Writes an OCI image layout for other tools, such as skopeo, podman, or a signing machine.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuiltCatalogImage } from './catalog-publisher.ts'
@@ -18,7 +18,7 @@ export async function writeOciLayout(
   const others = await readOtherIndexEntries(folder, names)
   await mkdir(blobs, { recursive: true })
   const writeBlob = async (digest: string, bytes: Uint8Array) => {
-    if (digestOf(bytes) !== digest) throw new Error(`the blob ${digest} has other bytes`)
+    if (digestOf(bytes) !== digest) throw new Error(`the content of the blob ${digest} does not match its digest`)
     await replaceFile(join(blobs, digest.replace('sha256:', '')), bytes)
   }
   for (const { digest, read } of image.blobs) await writeBlob(digest, await read())
@@ -34,7 +34,7 @@ export async function writeOciLayout(
   await replaceFile(join(folder, 'index.json'), Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
 }
 
-/** The index entries to keep. Rejects if the folder holds something else. */
+/** The index entries to keep. Rejects if the folder does not contain an OCI layout. */
 async function readOtherIndexEntries(folder: string, names: readonly string[]): Promise<readonly unknown[]> {
   let text: string
   try {
@@ -52,11 +52,11 @@ async function readOtherIndexEntries(folder: string, names: readonly string[]): 
       return name !== undefined && !names.includes(name)
     })
   } catch (cause) {
-    throw new ImageError('order', `${folder} has an index.json that is no OCI layout's`, cause)
+    throw new ImageError('order', `the index.json in ${folder} does not belong to an OCI layout`, cause)
   }
 }
 
-/** Atomic, so that readers never see half a file. */
+/** Atomic, so that readers never see an incomplete file. */
 async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   const beside = `${path}.${process.pid}.new`
   try {

@@ -191,7 +191,7 @@ function parseRejectionReasons(rejection: RejectionText): readonly RejectionReas
 
 /** Lines that only introduce a list or report that a push was rejected. */
 const headingPattern =
-  /^(?:GH0(?:06|13): (?:Protected branch update failed|Repository rule violations found)\b.*|Repository rule violations? found.*|Review all repository rules at \S*|(?:push declined due to repository rule violations|protected branch hook declined|pre-receive hook declined)|Found \d+ violations?:|To \S+|Resolving deltas\b.*|the server answered 403|fatal: .*)$/
+  /^(?:GH0(?:06|13): (?:Protected branch update failed|Repository rule violations found)\b.*|Repository rule violations? found.*|Review all repository rules at \S*|(?:push declined due to repository rule violations|protected branch hook declined|pre-receive hook declined)|Found \d+ violations?:|To \S+|Resolving deltas\b.*|the server returned HTTP 403|fatal: .*)$/
 
 const commitIdPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 

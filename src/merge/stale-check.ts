@@ -54,7 +54,7 @@ async function findAffectedPullsChange(
 ): Promise<string | undefined> {
   return (await hasSameAffectedPulls(examined, forge))
     ? undefined
-    : 'the merge would close other pull requests than those that were checked'
+    : 'the merge would now close different pull requests than when it was checked'
 }
 
 /**

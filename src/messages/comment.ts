@@ -132,7 +132,7 @@ function renderMergeResult(mergeCommit: string, { published, page }: ReportOptio
   if (published === undefined) return []
   const failed =
     published.state === 'failed'
-      ? ' **Users do not get this change yet** because catalog-bot cannot publish it. An issue informs the maintainers.'
+      ? ' **Users do not get this change yet** because catalog-bot cannot publish it. catalog-bot reports the failure in an issue.'
       : ''
   return [
     `Merged as ${formatCommitLink(mergeCommit, page)}.${failed}`,

@@ -131,11 +131,12 @@ function formatPublication(state: PublicationView): string {
           : ` catalog-bot could not attach the provenance: ${escapeMarkdown(state.unattested)}.`
       const also = `${moved.join('')}${missed}`
       if (state.unchanged) return `The tags already point to this content.${also}`
-      const result = state.rebased === true ? 'The same catalog was published on the new base image' : 'Published'
+      const result =
+        state.rebased === true ? 'The same catalog was published on the new base image' : 'Published'
       return `${result}. catalog-bot verified that the image in the registry matches the catalog in Git.${also}`
     }
     case 'rolled-back':
-      return `${toCodeSpan(state.login)} rolled the image back to ${toCodeSpan(state.digest)}. The tags remain there until the catalog changes.`
+      return `${toCodeSpan(state.login)} rolled the image back to ${toCodeSpan(state.digest)}. The rollback remains in effect until the catalog changes.`
     case 'failed':
       return `**Not published**: ${escapeMarkdown(state.why)}. ${state.isLasting ? '' : `Attempts so far: ${state.attempts}. `}catalog-bot retries automatically.`
     case 'refused':
@@ -147,7 +148,7 @@ function formatPublication(state: PublicationView): string {
 export function formatPublishedLines(views: readonly PublishedImageView[]): readonly string[] {
   return views.map(({ image, tags, state }) => {
     const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
-    if (state.kind === 'published') return `- ✅ ${where} is ${toCodeSpan(state.digest)}`
+    if (state.kind === 'published') return `- ✅ ${where}: published as ${toCodeSpan(state.digest)}`
     if (state.kind === 'building') return `- 🔄 ${where}: publishing`
     const mark = isFailedPublication(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
     return `- ${mark} ${where}: ${formatPublication(state)}`

@@ -13,6 +13,6 @@ export function renderRollbackResult({
 }): string {
   const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
   return isDone
-    ? `Rolled back: ${where} now points to ${toCodeSpan(digest)} and remains there until the catalog changes on its branch. To select another image, comment ${toCodeSpan(`/rollback ${tags[0] ?? ''} DIGEST`)}.`
+    ? `Rolled back ${where} to ${toCodeSpan(digest)}. The rollback remains in effect until the catalog changes on its branch. To select another image, comment ${toCodeSpan(`/rollback ${tags[0] ?? ''} DIGEST`)}.`
     : `Rollback failed: ${toCodeSpan(digest)} is no longer in the publish history of ${where}. No tags were changed. Choose a digest from the history page.`
 }

@@ -26,7 +26,7 @@ export function getGrpcService(name: string): GrpcService {
     service.methodsArray.map((method): [string, MethodDefinition<ProtoMessage, ProtoMessage>] => {
       method.resolve()
       const { resolvedRequestType: request, resolvedResponseType: response } = method
-      if (!request || !response) throw new Error(`${name} has a method without types`)
+      if (!request || !response) throw new Error(`a method of ${name} has no types`)
       return [
         method.name,
         {
@@ -47,7 +47,7 @@ function createSerializer(type: protobuf.Type): (message: ProtoMessage) => Buffe
   return (message) => Buffer.from(type.encode(message).finish())
 }
 
-/** Fills absent fields with their empty values, like Go. */
+/** Sets absent fields to their empty values, like Go. */
 function createDeserializer(type: protobuf.Type): (bytes: Buffer) => ProtoMessage {
   return (bytes) => type.toObject(type.decode(bytes), { defaults: true, oneofs: true, bytes: Buffer })
 }
@@ -113,7 +113,7 @@ function encodeFileDescriptor(
   return descriptor.FileDescriptorProto.encode(whole).finish()
 }
 
-/** protobufjs uses names as written and names map entries by field; clients expect protoc's names. */
+/** protobufjs uses names as written and names map entries by field. Clients expect protoc's names. */
 function toMessageDescriptor(type: protobuf.Type): MessageDescriptor {
   const described = type.toDescriptor('proto3') as unknown as MessageDescriptor
   for (const field of described.field ?? []) {

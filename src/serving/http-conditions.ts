@@ -17,7 +17,7 @@ export function evaluateConditions(
   conditions: HttpConditions,
   { etag, modified }: HttpRepresentation,
 ): 200 | 304 | 412 {
-  // HTTP's dates have no fractions.
+  // HTTP dates have no fractions of a second.
   const changed = Math.floor(modified / 1000) * 1000
   if (conditions.ifMatch !== undefined && conditions.ifMatch !== '') {
     if (!matchesEtag(conditions.ifMatch, etag, false)) return 412

@@ -1,5 +1,5 @@
-// Runs `opm serve` on a directory for a limited time. Only the operator chooses the opm binary. It runs nothing from
-// the directory and has no secrets in its environment.
+// Runs `opm serve` on a directory for a limited time. Only the operator chooses the opm binary. opm runs nothing from the
+// directory and has no secrets in its environment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,7 +13,7 @@ const serverName = 'opm'
 /** Failures that are not caused by the catalog. */
 const machineFailurePattern =
   /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
-/** Keeps the last characters of the output, because they explain the exit. */
+/** The number of characters to keep from the end of the output, which explains the exit. */
 const maxOutputLength = 4000
 
 /** Returns one answer per package. Never rejects; failing to run opm is not a verdict on the catalog. */
@@ -65,7 +65,7 @@ export async function queryOpm(
         resolve(
           code === 1 && !machineFailurePattern.test(output)
             ? { server: serverName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
-            : { server: serverName, kind: 'unknown', reason: `it ended with ${code ?? 'a signal'}` },
+            : { server: serverName, kind: 'unknown', reason: `it exited with ${code ?? 'a signal'}` },
         ),
       )
       signal.addEventListener('abort', () => resolve(createTimeoutAnswer(milliseconds)))
@@ -77,7 +77,7 @@ function createTimeoutAnswer(milliseconds: number): CatalogServerResponse {
   return {
     server: serverName,
     kind: 'unknown',
-    reason: `it takes longer than ${Math.round(milliseconds / 1000)} s`,
+    reason: `it took longer than ${Math.round(milliseconds / 1000)} s`,
   }
 }
 

@@ -1,4 +1,4 @@
-// The protocols of a catalog: OLM's `api.Registry`, health and reflection. Only names and numbers matter on the wire.
+// The protocols of a catalog: OLM's `api.Registry`, health, and reflection. Only names and numbers matter on the wire.
 
 export interface ProtoFile {
   readonly file: string

@@ -1,4 +1,4 @@
-// Asks a running catalog the questions that OLM asks over gRPC. Connects only to loopback ports.
+// Sends OLM's gRPC queries to a running catalog. Connects only to loopback ports.
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
 import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
 import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
@@ -10,7 +10,7 @@ const maxAnswerBytes = 1024 * 1024 * 1024
 const healthService = getGrpcService('grpc.health.v1.Health')
 const registryService = getGrpcService('api.Registry')
 
-/** Returns one answer per package. Never rejects: an answer says what the server did not provide. */
+/** Returns one answer per package. Never rejects, because an answer describes what the server did not provide. */
 export async function queryCatalogServer(
   server: string,
   port: number,
@@ -24,7 +24,7 @@ export async function queryCatalogServer(
   const call = createCaller(client)
   try {
     const [checked] = await call(healthService['Check'], { service: '' })
-    if (checked?.['status'] !== 1) throw new Error('it says that it is not serving')
+    if (checked?.['status'] !== 1) throw new Error('its health check reports that it is not serving')
     const packages = (await call(registryService['ListPackages'], {})).map((message) =>
       getStringField(message, 'name'),
     )
@@ -46,7 +46,7 @@ export async function queryCatalogServer(
   }
 }
 
-/** Statuses caused by this machine or a passing condition, not by the catalog. */
+/** Statuses caused by this machine or a temporary condition, not by the catalog. */
 const temporaryStatuses: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.DEADLINE_EXCEEDED,
@@ -70,7 +70,7 @@ async function queryPackage(call: ReturnType<typeof createCaller>, packageName: 
   for (const { name, head } of channels) {
     const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
     const [bundle] = await call(registryService['GetBundle'], bundleRequest)
-    if (getStringField(bundle, 'csvName') !== head) errors.push(`it gives no bundle for the head of ${name}`)
+    if (getStringField(bundle, 'csvName') !== head) errors.push(`it returns no bundle for the head of ${name}`)
   }
   return { defaultChannel: getStringField(its, 'defaultChannelName'), channels, errors }
 }
@@ -81,7 +81,7 @@ function createCaller(client: Client) {
     request: ProtoMessage,
   ): Promise<readonly ProtoMessage[]> =>
     new Promise((resolve, reject) => {
-      if (!method) throw new Error('there is no such call')
+      if (!method) throw new Error('the gRPC method does not exist')
       const { path, requestSerialize, responseDeserialize, responseStream } = method
       const options = { deadline: Date.now() + maxCallMs }
       if (!responseStream) {

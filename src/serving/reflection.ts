@@ -42,9 +42,9 @@ export function createReflectionHandler(
         )
       case 'all_extension_numbers_of_type':
       case 'file_containing_extension':
-        return toErrorResponse(status.NOT_FOUND, 'there are no extensions')
+        return toErrorResponse(status.NOT_FOUND, 'extensions are not supported')
       default:
-        return toErrorResponse(status.INVALID_ARGUMENT, 'the request asks for nothing')
+        return toErrorResponse(status.INVALID_ARGUMENT, 'the request contains no query')
     }
   }
 

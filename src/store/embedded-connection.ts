@@ -4,7 +4,12 @@ import { Socket } from 'node:net'
 import { extname, resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { SerializedError, EmbeddedDatabaseCommand, EmbeddedReply, EmbeddedRequest } from './embedded-process.ts'
+import type {
+  SerializedError,
+  EmbeddedDatabaseCommand,
+  EmbeddedReply,
+  EmbeddedRequest,
+} from './embedded-process.ts'
 import { toStoreError, StoreError } from './store-error.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
@@ -101,7 +106,7 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
   const ended = new Promise<string>((resolve) => {
     const end = (how: string) => {
       if (ending !== undefined) return
-      ending = `the database's process ${how}`
+      ending = `the database process ${how}`
       for (const waiting of pending.values()) waiting.reject(new StoreError('unreachable', ending))
       pending.clear()
       resolve(ending)
@@ -109,14 +114,14 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
     child.once('error', (error) => end(`could not be started: ${error.message}`))
     // Not 'exit', because the last answers and output arrive before 'close'.
     child.once('close', (code, signal) =>
-      end(`ended with ${signal ?? `code ${code ?? 'none'}`}${output && `: ${output.trim()}`}`),
+      end(`exited with ${signal ?? `code ${code ?? 'none'}`}${output && `: ${output.trim()}`}`),
     )
   })
 
   const send = (order: EmbeddedDatabaseCommand) =>
     new Promise<readonly object[]>((resolve, reject) => {
       if (ending !== undefined || !child.connected) {
-        reject(new StoreError('unreachable', ending ?? "the database's process is ending"))
+        reject(new StoreError('unreachable', ending ?? 'the database process is shutting down'))
         return
       }
       const id = ++ids
@@ -127,14 +132,22 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
           // The exit handler rejects all other pending orders.
           if (error && pending.delete(id)) {
             unrefIfIdle()
-            reject(new StoreError('unreachable', `the database cannot be asked: ${error.message}`, error))
+            reject(
+              new StoreError(
+                'unreachable',
+                `the query could not be sent to the database: ${error.message}`,
+                error,
+              ),
+            )
           }
         })
       } catch (error) {
         // The value cannot be serialized.
         pending.delete(id)
         unrefIfIdle()
-        reject(new StoreError('failed', `the statement cannot be sent: ${String(error)}`, error))
+        reject(
+          new StoreError('failed', `the query could not be sent to the database: ${String(error)}`, error),
+        )
       }
     })
 

@@ -23,14 +23,15 @@ export async function openEmbedded(
   { timeoutMs, problem }: EmbeddedOptions,
 ): Promise<Database> {
   const reportOutput = (line: string) =>
-    problem(new StoreError('failed', `the database's process says: ${line}`))
+    problem(new StoreError('failed', `output of the database process: ${line}`))
   const supervised = await superviseConnection(
     () => connectEmbedded(directory, timeoutMs, reportOutput),
     directory !== undefined,
     problem,
   )
   const { turn, end } = createExclusiveQueue()
-  const send: SendQuery = async (text, values) => (await supervised.current()).send(toSqlCommand(text, values))
+  const send: SendQuery = async (text, values) =>
+    (await supervised.current()).send(toSqlCommand(text, values))
   const outside = createSql(send)
   return {
     kind: 'embedded',
@@ -74,7 +75,7 @@ const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
 function beginTransaction(connection: EmbeddedConnection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
   const sendInside: SendQuery = async (text, values) => {
-    if (state === 'over') throw new StoreError('failed', 'a query of a transaction that is over')
+    if (state === 'over') throw new StoreError('failed', 'the transaction of this query has already ended')
     const beginsTransaction = state === 'fresh'
     state = 'begun'
     return connection.send({ ...toSqlCommand(text, values), beginsTransaction })
@@ -112,7 +113,8 @@ function createExclusiveQueue() {
   return {
     turn: async <T>(work: () => Promise<T>, isUrgent = false): Promise<T> => {
       if (ended) throw new StoreError('closed', 'the store is closed')
-      if (mine.getStore()) throw new StoreError('failed', 'a query beside the transaction it was made in')
+      if (mine.getStore())
+        throw new StoreError('failed', 'a query inside a transaction must use that transaction')
       return queue(isUrgent ? urgent : usual, work)
     },
     end: (work: () => Promise<void>): Promise<void> => (ended ??= queue(usual, work)),

@@ -20,7 +20,7 @@ export async function lockFolder(directory: string, timeoutMs: number): Promise<
   for (;;) {
     const unlock = tryLock(directory)
     if (unlock) return unlock
-    if (performance.now() >= end) throw new StoreError('in-use', `another process uses ${directory}`)
+    if (performance.now() >= end) throw new StoreError('in-use', `another process is using ${directory}`)
     await sleep(retryDelayMs)
   }
 }

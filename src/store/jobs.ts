@@ -188,7 +188,7 @@ export async function openJobQueue(
             [id, run, silentSeconds],
           )
           if (rows.length === 0) return
-          await putBack(sql, { id, key }, new Error('the process that worked on it died'))
+          await putBack(sql, { id, key }, new Error('the process that ran this job died'))
           await sql.query(
             `UPDATE ${jobTable} SET start_after = clock_timestamp() WHERE name = '${queueName}' AND id = $1 AND state = 'retry'`,
             [id],

@@ -66,7 +66,7 @@ export function openMergeRecords(database: Database) {
             [repositoryKey(intent.repository), intent.pull],
           )
           if (recorded !== undefined && recorded.commit !== commit)
-            throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
+            throw new StoreError('already-landed', `pull request ${intent.pull} was already merged`)
           if (recorded !== undefined) ends = 'abandoned'
         }
         if (row.outcome === ends) return false

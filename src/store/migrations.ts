@@ -353,7 +353,7 @@ export async function migrate(database: Database, upTo = migrationSteps.length):
     if (last > migrationSteps.length)
       throw new StoreError(
         'too-new',
-        `the database is at step ${last}, this program knows ${migrationSteps.length}`,
+        `the database is at migration ${last}, but this version of catalog-bot supports only ${migrationSteps.length} migrations`,
       )
     for (const [index, step] of migrationSteps.entries()) {
       if (index < last || index >= upTo) continue

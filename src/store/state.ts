@@ -1,4 +1,4 @@
-// Persistent values without a table of their own. An unreadable value is an error, never treated as absent.
+// Persistent values without a dedicated table. An unreadable value is an error, never treated as absent.
 import type { StateStore } from '../ports/state.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -18,13 +18,13 @@ export function openState(database: Database): StateStore {
       if (row.version > space.version)
         throw new StoreError(
           'too-new',
-          `${description} has version ${row.version}, this program knows ${space.version}`,
+          `${description} has version ${row.version}, but this version of catalog-bot supports only version ${space.version}`,
         )
       const value = space.read(JSON.parse(row.value), row.version)
       if (value === undefined)
         throw new StoreError(
           'unreadable',
-          `${description} is none of version ${row.version}: ${toExcerpt(row.value)}`,
+          `${description} is not valid for version ${row.version}: ${toExcerpt(row.value)}`,
         )
       return value
     },

@@ -36,7 +36,7 @@ export function toStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   const state = getSqlState(cause)
   const message = cause instanceof Error ? cause.message : String(cause)
-  return new StoreError(classifySqlState(state, message), `the database says: ${message}`, cause)
+  return new StoreError(classifySqlState(state, message), `the database returned an error: ${message}`, cause)
 }
 
 /** Returns the five-character SQLSTATE or the system's code (ECONNREFUSED) of a driver's error; '' if it has none. */

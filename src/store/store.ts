@@ -122,7 +122,7 @@ async function buildStore(
     },
 
     work: async (handler, concurrency, waiting) => {
-      if (worker) throw new StoreError('failed', 'jobs are being worked off already')
+      if (worker) throw new StoreError('failed', 'a job worker is already running')
       const started = startJobWorker({ jobs, clock, handler, concurrency, waiting, problem, silence })
       worker = started
       return {

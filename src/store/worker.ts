@@ -7,7 +7,7 @@ import type { PersistentJobQueue, TakenJob } from './jobs.ts'
 const pollIntervalMs = 1000
 /**
  * Milliseconds after which a running job frees its slot and continues beside it, so that one slow pull request does not
- * block others. At most as long as reading from MockGitHub takes: later work has its own limits.
+ * block others. At most as long as reading from GitHub takes: later work has its own limits.
  */
 const slotTimeoutMs = 250
 /** Limit of concurrent jobs, as a multiple of the slots. */
@@ -93,7 +93,7 @@ export function startJobWorker({
         const freeSlots = countFreeSlots()
         const taken = freeSlots > 0 ? await jobs.take(freeSlots) : []
         for (const one of taken) running.set(one.id, { taken: one, since: clock.now(), done: run(one) })
-        // The batch was full: more jobs may wait, and others may have ended meanwhile.
+        // The batch was full: more jobs may wait, and others may have ended since.
         if (taken.length > 0 && countFreeSlots() > 0) continue
       } catch (error) {
         problem(error)

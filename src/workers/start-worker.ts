@@ -72,7 +72,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
   })
   child.on('error', (cause) => {
     if (child.pid === undefined) {
-      stop(new WorkerFault('not-started', 'the process could not be started', cause))
+      stop(new WorkerFault('not-started', 'the worker process could not be started', cause))
       exited.resolve()
     }
     // The channel may break before the exit event gives the reason.
@@ -87,7 +87,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
 
   function called({ call, request }: { call: number; request: unknown }): void {
     const asked = callBack
-    if (!asked) return void stop(new WorkerFault('failed', 'the process asked what nobody answers'))
+    if (!asked) return void stop(new WorkerFault('failed', 'the worker process sent an unsupported request'))
     if (++open === 1) stopwatch?.pause()
     const settle = (message: WorkerOrder<Order>) => {
       // The order may have ended, and another one may be running.
@@ -107,7 +107,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
       waiting = Promise.withResolvers()
       callBack = answering
       open = 0
-      const slow = new WorkerFault('too-slow', `the work takes longer than ${milliseconds} milliseconds`)
+      const slow = new WorkerFault('too-slow', `the work took longer than ${milliseconds} milliseconds`)
       stopwatch = startStopwatch(milliseconds, () => stop(slow))
       child.ref()
       child.channel?.ref()
@@ -115,7 +115,9 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
         send({ order })
         const reply = await waiting.promise
         if ('answer' in reply) return reply.answer
-        throw stop(new WorkerFault('failed', 'failure' in reply ? reply.failure : 'no answer'))
+        throw stop(
+          new WorkerFault('failed', 'failure' in reply ? reply.failure : 'the request was not answered'),
+        )
       } finally {
         stopwatch.pause()
         waiting = undefined
@@ -126,7 +128,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
     used: () => (child.pid === undefined ? undefined : readCpuTime(child.pid)),
     stop: (why) => void stop(why),
     async end() {
-      stop(new WorkerFault('closed', 'the process was ended: nobody waits for it any more'))
+      stop(new WorkerFault('closed', 'the worker process was stopped because its result is no longer needed'))
       child.ref()
       await exited.promise
     },
@@ -205,7 +207,7 @@ function forkWorker({
     })
   } catch (cause) {
     // Some system errors (no memory) are thrown, others arrive as an event.
-    throw new WorkerFault('not-started', 'the process could not be started', cause)
+    throw new WorkerFault('not-started', 'the worker process could not be started', cause)
   }
 }
 

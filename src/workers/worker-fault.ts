@@ -32,8 +32,9 @@ const crashSignals: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE'
 
 export function toWorkerFault(code: number | null, signal: string | null): WorkerFault {
   if (signal === outOfMemorySignal)
-    return new WorkerFault('too-much-memory', 'the work needs too much memory')
-  if (signal === null) return new WorkerFault('failed', `the process stopped with code ${code ?? 'none'}`)
-  if (crashSignals.includes(signal)) return new WorkerFault('failed', `the process crashed: ${signal}`)
-  return new WorkerFault('ended', `the process was ended from outside: ${signal}`)
+    return new WorkerFault('too-much-memory', 'the work exceeded its memory limit')
+  if (signal === null)
+    return new WorkerFault('failed', `the worker process exited with code ${code ?? 'none'}`)
+  if (crashSignals.includes(signal)) return new WorkerFault('failed', `the worker process crashed: ${signal}`)
+  return new WorkerFault('ended', `the worker process was terminated externally: ${signal}`)
 }

@@ -16,7 +16,7 @@ export interface WorkerPool<Order, Answer> {
 }
 
 export interface WorkerPoolOptions<Answer> extends WorkerProcessOptions {
-  /** The maximum at the same time. They start on demand. */
+  /** The maximum at the same time. Processes start when needed. */
   readonly processes: number
   /** Orders that may wait; each takes memory in this process. */
   readonly maxWaiting: number
@@ -81,7 +81,8 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     if (closed) throw createClosedFault()
     if (working < processes) working += 1
     else {
-      if (queue.length >= maxWaiting) throw new WorkerFault('crowded', `${maxWaiting} others wait already`)
+      if (queue.length >= maxWaiting)
+        throw new WorkerFault('crowded', `${maxWaiting} other tasks are already waiting`)
       const slot = Promise.withResolvers<void>()
       queue.push({ turn: slot, key })
       displace()
@@ -111,7 +112,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     }
     if (longestRunning && longestRunning.worked >= displaceAfterMs) {
       atWork.delete(longestRunning.place)
-      longestRunning.place.worker.stop(new WorkerFault('displaced', 'others waited'))
+      longestRunning.place.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
     }
     displacing = setTimeout(() => {
       displacing = undefined
@@ -239,4 +240,4 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
   }
 }
 
-const createClosedFault = () => new WorkerFault('closed', 'the processes are ended: nothing more is begun')
+const createClosedFault = () => new WorkerFault('closed', 'the worker pool is closed and starts no more work')

@@ -30,7 +30,7 @@ describe('the bot', () => {
     health.recordGitHubResult()
     expect((await health.report()).isReady).toBe(true)
   })
-  test('keeps what GitHub sends while GitHub does not answer, and says since when that is', async () => {
+  test('keeps what GitHub sends while GitHub is not responding, and says since when that is', async () => {
     const health = createHealthMonitor(reachableStore, { ...systemClock, now: () => 0 })
     health.recordGitHubResult(new ForgeError('unavailable', 'GitHub answered 502'))
     expect(await health.report()).toMatchObject({

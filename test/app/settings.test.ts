@@ -44,7 +44,7 @@ describe('the settings', () => {
     const read = (GITHUB_RESERVES: string) => readSettings({ ...validEnvironment, GITHUB_RESERVES }).reserves
     expect(read('0,25,90')).toEqual({ landing: 0, look: 0, sweep: 0.25, scan: 0.9 })
     for (const wrong of ['10', '30,20,50', '10,30,95', '-1,0,0', '1,2,3,4', 'a,b,c'])
-      expect(() => read(wrong)).toThrow('GITHUB_RESERVES: must be three rising percentages')
+      expect(() => read(wrong)).toThrow('GITHUB_RESERVES: must be three ascending percentages')
   })
   test('have no credentials on a first start', () => {
     expect(readSettings({}).credentials).toBeUndefined()

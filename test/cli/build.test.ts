@@ -1,8 +1,9 @@
 // `build` as people run it: where the image goes, what is printed, and what the exit codes say.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../image/small-catalog.ts'
 import { catalogBot } from './command.ts'
 
@@ -59,5 +60,33 @@ test('a catalog that opm would not serve is not built, and opm’s words say why
 test('without a place to go nothing is built', async () => {
   const { code, err } = await catalogBot('build', join(temporaryDirectory, 'catalog'), '-t', 'quay.io/o/c:v1')
   expect(code).toBe(2)
-  expect(err).toContain('--push, --dry-run, --oci-layout')
+  expect(err).toContain('--push, --dry-run, and --oci-layout')
+})
+
+test('a composite list with a missing image is not built, and the error names the file, the reference, and the next step', async () => {
+  const registry = await startMockRegistry()
+  const catalog = Object.fromEntries(
+    createSmallCatalog().map(({ path, bytes }) => [`configs/${path}`, new TextDecoder().decode(bytes)]),
+  )
+  registry.putImage('acme/catalog', '1', {
+    labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
+    files: catalog,
+  })
+  const list = join(temporaryDirectory, 'list.yaml')
+  const extra = `${registry.host}/acme/extra:1`
+  writeFileSync(
+    list,
+    `name: all\nreferences:\n- name: first\n  image: ${registry.host}/acme/catalog:1\n- name: extra\n  image: ${extra}\n`,
+  )
+  const layout = join(temporaryDirectory, 'list-layout')
+  const { code, err } = await catalogBot(
+    ...['build', list, '-i', 'scratch', '--oci-layout', layout, '--insecure-registry', registry.host],
+  )
+  await registry.close()
+  expect(code).toBe(2)
+  expect(err).toContain(
+    `${list}: reference "extra" (${extra}): ${registry.host} doesn't have this image (404`,
+  )
+  expect(err).toContain('). Correct the reference or push the image.')
+  expect(existsSync(layout)).toBe(false)
 })

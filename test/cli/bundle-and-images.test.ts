@@ -74,7 +74,7 @@ afterAll(async () => {
 test('a path that is not there is called that, not a strange image', async () => {
   const { code, err } = await runCli('bundle', 'validate', './not-there')
   expect(code).toBe(2)
-  expect(err).toContain('"./not-there" is neither a file, nor a directory, nor an image')
+  expect(err).toContain('"./not-there" is not an existing file or directory, and not an image reference')
 })
 
 describe('bundle', () => {
@@ -160,7 +160,7 @@ describe('bundle', () => {
       await runCli('bundle', 'validate', join(temporaryDirectory, 'good'), '--suite', 'good'),
     ).toMatchObject({
       code: 2,
-      err: expect.stringContaining('there is no suite "good"'),
+      err: expect.stringContaining('unknown suite "good"'),
     })
   }, 180_000)
   test('render prints the blob', async () => {

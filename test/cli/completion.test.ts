@@ -45,7 +45,7 @@ test('bash completes commands, those below them, options, and what an option or 
       ['completion', ''],
       ['bash', 'zsh', 'fish'],
     ],
-    [['landings', 'r'], ['resume']],
+    [['merging', 'u'], ['unfreeze']],
     // A path: bash looks for files.
     [['validate', '--config', 'x'], []],
     [['graph', 'val'], []],

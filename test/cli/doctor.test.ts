@@ -61,7 +61,7 @@ describe('doctor', () => {
     const before = await runDoctor(args, maintainerEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
     expect(before).toMatchObject({ code: 2, err: expect.stringContaining('ruleset-a.json') })
-    expect(before.out).toContain('main: the App pushes the validated merge.')
+    expect(before.out).toContain('main: catalog-bot pushes the validated merge.')
     expect(before.out).toContain('Add ruleset A')
 
     const admin = sandboxContext.githubFixture.client(
@@ -107,18 +107,21 @@ describe('doctor', () => {
       'ok    clock: ',
     ])
       expect(free.out).toContain(said)
-    expect(free).toMatchObject({ code: 0, out: expect.stringContaining('GitHub merges (squash)') })
+    expect(free).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('GitHub merges the pull request (squash)'),
+    })
     const config = join(sandboxContext.githubFixture.directory, 'catalog-bot.yml')
     await writeFile(config, 'merge:\n  method: push\n')
     const bound = await runDoctor([...args, '--config', config], environment)
     expect(bound.code).toBe(1)
-    expect(bound.out).toContain('Merge.method is push, and it would be refused')
+    expect(bound.out).toContain('merge.method is push, but GitHub would reject the push')
   })
 
   test.each([
     ['a repository without its owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
     ['no App', ['--repository', 'a/b'], { GITHUB_TOKEN: 'x' }, '--app'],
-    ['no token', ['--repository', 'a/b', '--app', '1'], {}, 'no token in GITHUB_TOKEN'],
+    ['no token', ['--repository', 'a/b', '--app', '1'], {}, 'GITHUB_TOKEN does not contain a token'],
     [
       'a repository that is not there',
       ['--repository', 'a/b', '--app', '1', '--branch', 'm'],

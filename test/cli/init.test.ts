@@ -59,7 +59,7 @@ test('a layout that is known needs no configuration, and none is written', async
   const { code, out } = await runInitCommand({ write: true })
   expect(code).toBe(0)
   expect(out).toContain('Catalogs: catalogs/v4.20\n')
-  expect(out).toContain('no configuration is needed')
+  expect(out).toContain('No configuration is required')
   expect(existsSync(join(top, '.github'))).toBe(false)
 })
 

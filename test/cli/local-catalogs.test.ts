@@ -43,7 +43,9 @@ test('validate looks at every catalog of the repository, older versions first, f
   expect(await runValidate(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
   const graph = await catalogBotIn(top, 'graph')
   expect(graph.code).toBe(2)
-  expect(graph.err).toContain('there are 2 catalogs here; name one of them: catalogs/v4.9 catalogs/v4.20')
+  expect(graph.err).toContain(
+    'the repository contains 2 catalogs; specify one of them: catalogs/v4.9 catalogs/v4.20',
+  )
 })
 
 test('they are found by what is in their files too, or by what the configuration states', async () => {
@@ -66,6 +68,6 @@ test('where there is none to be found, that is said', async () => {
   expect(found.err).toContain('no catalog found')
   mkdirSync(join(temporaryDirectory, 'no-repository'))
   expect((await runValidate(join(temporaryDirectory, 'no-repository'))).err).toContain(
-    'not in a git repository',
+    'not in a Git repository',
   )
 })

@@ -1,4 +1,5 @@
-// `landings`: on the store itself, through the App that has it, and in words where neither can be had.
+// `merging`: on the store itself, through the App that uses it, and with an error message if neither is available. The former
+// names (`landings`, `stop`, `resume`) do the same.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,30 +12,32 @@ import { copyPreparedStore } from '../store/prepared-store.ts'
 import { systemTestClock } from '../store/sample-records.ts'
 import { catalogBotIn } from './command.ts'
 
-const temporaryDirectory = mkdtempSync(join(tmpdir(), 'landings-'))
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'merging-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
-const runLandings = (...parameters: string[]) => catalogBotIn(temporaryDirectory, 'landings', ...parameters)
+const runMerging = (...parameters: string[]) => catalogBotIn(temporaryDirectory, 'merging', ...parameters)
+const runByFormerName = (...parameters: string[]) =>
+  catalogBotIn(temporaryDirectory, 'landings', ...parameters)
 const repositoryArguments = ['--repository', 'o/R']
 
-test('stop, list and resume through a running App and without one', async () => {
-  expect(await runLandings()).toMatchObject({
+test('freeze, list and unfreeze through a running App and without one', async () => {
+  expect(await runMerging()).toMatchObject({
     code: 2,
-    err: expect.stringContaining('there is no store in data'),
+    err: expect.stringContaining('no store found in data'),
   })
   const dataDirectory = storeFolder(join(temporaryDirectory, 'data'))
   await copyPreparedStore(dataDirectory)
   const store = await openStore({ dataDirectory, clock: systemTestClock })
-  const unanswered = await runLandings()
+  const unanswered = await runMerging()
   const socket = await openControlSocket(join(temporaryDirectory, 'data'), {
     store,
     log: pino({ level: 'silent' }),
   })
   try {
-    // Somebody has the folder, and no socket was there.
-    expect(unanswered).toMatchObject({ code: 2, err: expect.stringContaining('does not answer at') })
+    // The store was in use, and no socket existed yet.
+    expect(unanswered).toMatchObject({ code: 2, err: expect.stringContaining('does not respond at') })
     expect(
-      await runLandings(
-        'stop',
+      await runMerging(
+        'freeze',
         ...repositoryArguments,
         '--branch',
         'main',
@@ -57,17 +60,25 @@ test('stop, list and resume through a running App and without one', async () => 
       reason: 'x',
       by: { kind: 'bot' },
     })
-    expect(await runLandings('stop')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('needs --repository'),
-    })
+    for (const run of [runMerging('freeze'), runByFormerName('stop')])
+      expect(await run).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('requires --repository'),
+      })
   } finally {
     await socket.close()
     await store.close()
   }
-  const resumed = await runLandings('resume', ...repositoryArguments)
-  expect(resumed).toMatchObject({ code: 0, err: expect.stringContaining('resume with --audit') })
-  const all = await runLandings('resume', ...repositoryArguments, '--audit', '--json')
+  const unfrozen = await runMerging('unfreeze', ...repositoryArguments)
+  expect(unfrozen).toMatchObject({ code: 0, err: expect.stringContaining('unfreeze with --audit') })
+  const all = await runByFormerName('resume', ...repositoryArguments, '--audit', '--json')
   expect(JSON.parse(all.out)).toMatchObject({ changed: [{ kind: 'audit' }], stops: [] })
-  expect(await runLandings('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
+  expect(await runMerging('unfreeze', ...repositoryArguments)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Nothing was frozen.'),
+  })
+  expect(await runByFormerName('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
+  expect((await runMerging('list', ...repositoryArguments)).out).toMatch(
+    /^No branch is frozen\.\n\n[^]* unfreeze \(merge verification failed\) main by [^]* freeze \(manual\) main by /,
+  )
 }, 180_000)

@@ -35,19 +35,16 @@ describe('an error of the system', () => {
     } catch (caught) {
       error = caught
     }
-    expect(formatSystemError(error)).toBe('/no/such: there is no such file or directory')
+    expect(formatSystemError(error)).toBe('/no/such: no such file or directory')
   })
 
   test.each([
-    [{ code: 'ENOENT', syscall: 'spawn git', path: 'git' }, 'git is needed, and is not installed'],
+    [{ code: 'ENOENT', syscall: 'spawn git', path: 'git' }, 'git is required but not installed'],
     [
       { code: 'EADDRINUSE', syscall: 'listen', address: '::', port: 80 },
-      ':::80: another program listens there already',
+      ':::80: the address is already in use',
     ],
-    [
-      { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'a.example' },
-      'a.example: there is no such host',
-    ],
+    [{ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'a.example' }, 'a.example: host not found'],
     [{ code: 'missing' }, undefined],
     [{ code: 'ENOENT' }, undefined],
   ])('%j', (fields, sentence) => {
@@ -83,9 +80,9 @@ describe('doctor', () => {
     expect(diagnoseDeliveries([good, bad]).ok).toBeUndefined()
     expect(diagnoseDeliveries([bad, good])).toMatchObject({
       ok: false,
-      text: expect.stringContaining('was 502'),
+      text: expect.stringContaining('HTTP status 502'),
     })
-    expect(diagnoseDeliveries([unanswered]).text).toContain('nobody answered')
+    expect(diagnoseDeliveries([unanswered]).text).toContain('no response')
     expect(diagnoseDeliveries([]).ok).toBeUndefined()
     expect(diagnoseDeliveries(undefined).ok).toBeUndefined()
   })

@@ -1,6 +1,6 @@
 // The command under a Node.js that is too old for it: it runs under the newer one beside it, or says how to get one.
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
@@ -55,8 +55,8 @@ describe('a Node.js that is too old', () => {
       const { code, out, err } = await runUnderNode(version, getCommandPath(), 'validate', 'x')
       expect(code).toBe(2)
       expect(out).toBe('')
-      expect(err).toContain(`needs Node.js 22.20 or newer, and this is Node.js ${version}`)
-      expect(err).toContain('npx --package node@24 --package @catalog-bot/cli -- catalog-bot')
+      expect(err).toContain(`requires Node.js 22.20 or later, but this is Node.js ${version}`)
+      expect(err).toContain(`npx --package node@24 -- node ${realpathSync(getCommandPath())} `)
       expect(err).not.toMatch(/TypeError|\n\s+at /)
     },
   )

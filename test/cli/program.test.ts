@@ -79,7 +79,7 @@ describe('every command', () => {
             `${option.long ?? ''}=${wrong}`,
           ])
           expect({ wrong, code }).toEqual({ wrong, code: 2 })
-          expect(said).toContain('It must be a whole number')
+          expect(said).toContain('It must be an integer')
         }
     },
   )
@@ -94,12 +94,17 @@ describe('the package for authors', () => {
   test('has all commands but those of the App, of which it says where they are', () => {
     const author = buildProgram(addAppCommandStubs)
     const help = author.helpInformation()
-    for (const name of ['serve', 'landings', 'demo']) expect(help).not.toMatch(new RegExp(`^  ${name} `, 'm'))
+    for (const name of ['serve', 'merging', 'demo'])
+      expect(help).not.toMatch(new RegExp(`^  ${name}[ |]`, 'm'))
     const its = author.commands.map((command) => command.name())
     for (const command of buildProgram(addAppCommands).commands) expect(its).toContain(command.name())
-    expect(parseCommandLine(['landings', 'stop', '--repository', 'a/b'], addAppCommandStubs).ran).toBe(
-      'catalog-bot landings',
-    )
+    for (const line of [
+      ['merging', 'freeze'],
+      ['landings', 'stop'],
+    ])
+      expect(parseCommandLine([...line, '--repository', 'a/b'], addAppCommandStubs).ran).toBe(
+        'catalog-bot merging',
+      )
   })
 })
 
@@ -116,21 +121,26 @@ const invalidCommandLines: readonly (readonly [string, readonly string[], string
   ['no catalog to list', ['list', 'bundles'], "missing required argument 'catalog'"],
   ['no such list', ['list', 'operators', 'c'], "unknown command 'operators'"],
   ['no such role', ['check', '--role', 'boss'], 'Allowed choices are none, read'],
-  ['a name that is empty', ['check', '--approved-by', 'a,,b'], 'A name is missing'],
+  ['a name that is empty', ['check', '--approved-by', 'a,,b'], 'The list contains an empty value'],
   ['no such target', ['install', 'c', '--package', 'p', '--with', 'olm-v2'], 'Allowed choices are olm-v0'],
   ['several targets as words', ['install', 'c', '--package', 'p', '--with', 'olm-v0', 'olm-v1'], 'too many'],
   ['no package', ['install', 'c'], "required option '--package <name>' not specified"],
   ['channels that exclude each other', ['install', 'c', '--package', 'p', '--channel', 'a', '--all-channels'], 'cannot be used with'], // prettier-ignore
-  ['no number', ['images', 'c', '--concurrency', 'many'], 'whole number from 1 to 1000'],
-  ['a number that is too large', ['serve-catalog', 'c', '--port', '65536'], 'whole number from 0 to 65535'],
-  ['a port that is none', ['serve-catalog', 'c', '--http-port', 'http'], 'whole number from 0 to 65535'],
-  ['no time', ['build', 'c', '--created', 'yesterday'], 'It must be a time such as'],
-  ['no repository of GitHub', ['doctor', '--repository', 'acme'], 'It must be OWNER/NAME'],
+  ['no number', ['images', 'c', '--concurrency', 'many'], 'integer from 1 to 1000'],
+  ['a number that is too large', ['serve-catalog', 'c', '--port', '65536'], 'integer from 0 to 65535'],
+  ['a port that is none', ['serve-catalog', 'c', '--http-port', 'http'], 'integer from 0 to 65535'],
+  ['no time', ['build', 'c', '--created', 'yesterday'], 'It must be a time in ISO 8601 format, such as'],
+  ['no repository of GitHub', ['doctor', '--repository', 'acme'], 'It must have the form OWNER/NAME'],
   ['two repositories', ['doctor', 'a/b', 'c/d'], 'too many arguments'],
-  ['no App', ['doctor', '--repository', 'a/b', '--app', 'mine'], 'whole number of at least 1'],
+  ['no App', ['doctor', '--repository', 'a/b', '--app', 'mine'], 'integer greater than or equal to 1'],
   ['no such shell', ['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],
   ['no such template', ['convert-template', 'semver'], 'Allowed choices are basic, substitutes'],
-  ['no such verb', ['landings', 'pause'], 'Allowed choices are list, stop, resume'],
+  ['no such action', ['merging', 'pause'], 'Allowed choices are list, freeze, unfreeze'],
+  [
+    'no such action under the former name',
+    ['landings', 'pause'],
+    'Allowed choices are list, freeze, unfreeze',
+  ],
   ['no key', ['verify', 'image'], "required option '--key <file>' not specified"],
   ['no base', ['rebase', 'image'], "required option '-i, --base-image <image>' not specified"],
   ['no such migration', ['render', 'c', '--migrate-level', 'all'], 'Allowed choices are none'],
@@ -140,7 +150,7 @@ test.each(invalidCommandLines)('%s gets a sentence and where to read on', (_, li
   const { said, code, ran } = parseCommandLine(line)
   expect({ code, ran }).toEqual({ code: 2, ran: undefined })
   expect(said).toContain(message)
-  expect(said).toMatch(/Run "catalog-bot [^"]*--help" for what it takes\.\n$/)
+  expect(said).toMatch(/Run 'catalog-bot [^']*--help' for usage\.\n$/)
   expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
 })
 
@@ -182,26 +192,23 @@ describe('what only shows when a command runs', () => {
     const lines: readonly (readonly [readonly string[], string])[] = [
       [['validate', 'nowhere'], 'no such file or directory'],
       [['validate', 'file'], 'is not a directory'],
-      [['validate', '--config', 'nofile', 'empty'], 'nofile: there is no such file or directory'],
+      [['validate', '--config', 'nofile', 'empty'], 'nofile: no such file or directory'],
       [['validate', '--opm', 'v0.1', 'empty'], 'is not supported'],
-      [['validate'], 'not in a git repository'],
-      [['check', '--repo', 'nowhere'], 'nowhere: there is no such directory'],
+      [['validate'], 'not in a Git repository'],
+      [['check', '--repo', 'nowhere'], 'nowhere: no such directory'],
       [['check', '--repo', 'file'], 'is not a directory'],
-      [['diff'], 'is not in a git repository'],
-      [
-        ['build', 'nowhere', '--dry-run', '-t', 'quay.io/a/b:c'],
-        'nowhere: there is no such file or directory',
-      ],
-      [['build', 'empty'], 'say where the image goes'],
-      [['convert-template', 'basic', 'empty'], 'is a directory: name one file'],
+      [['diff'], 'is not in a Git repository'],
+      [['build', 'nowhere', '--dry-run', '-t', 'quay.io/a/b:c'], 'nowhere: no such file or directory'],
+      [['build', 'empty'], 'specify exactly one of --push, --dry-run, and --oci-layout DIR'],
+      [['convert-template', 'basic', 'empty'], 'is a directory: specify one file'],
       [['generate', 'dockerfile', 'file'], 'is not a directory'],
       [['init', 'foo', '--icon', 'file'], 'is not an image'],
-      [['init', 'foo', '--action'], 'leave the name of the package out'],
-      [['doctor'], 'name one repository'],
-      [['doctor', 'acme'], 'must be OWNER/NAME'],
+      [['init', 'foo', '--action'], 'cannot be used with a package name'],
+      [['doctor'], 'specify exactly one repository'],
+      [['doctor', 'acme'], 'must have the form OWNER/NAME'],
       [['rule', 'several-haeds'], 'did you mean several-heads'],
-      [['list', 'packages', 'nowhere'], 'is neither a file, nor a directory, nor an image'],
-      [['sign', 'localhost:1/a/b:c', '--key', 'nokey'], 'nokey: there is no such file or directory'],
+      [['list', 'packages', 'nowhere'], 'is not an existing file or directory, and not an image reference'],
+      [['sign', 'localhost:1/a/b:c', '--key', 'nokey'], 'nokey: no such file or directory'],
     ]
     for (const [line, says] of lines) {
       const { code, said } = await runCommandLine(line)

@@ -78,7 +78,7 @@ describe('the base', () => {
   })
 
   test('is asked for where nobody can know it', async () => {
-    await expect(findDefaultBase(repositoryDirectory)).rejects.toThrow('name the base with --base')
+    await expect(findDefaultBase(repositoryDirectory)).rejects.toThrow('specify the base with --base')
     createRemote('mine', ['next'])
     await expect(findDefaultBase(repositoryDirectory)).rejects.toThrow('git remote set-head mine --auto')
   })
@@ -107,8 +107,6 @@ describe('the author', () => {
 })
 
 test('a place that is no repository is told of in a sentence', async () => {
-  await expect(requireRepository(join(parentDirectory, 'nowhere'))).rejects.toThrow(
-    'there is no such directory',
-  )
-  await expect(requireRepository(parentDirectory)).rejects.toThrow('is not in a git repository')
+  await expect(requireRepository(join(parentDirectory, 'nowhere'))).rejects.toThrow('no such directory')
+  await expect(requireRepository(parentDirectory)).rejects.toThrow('is not in a Git repository')
 })

@@ -264,8 +264,19 @@ entries: [{name: torch.v1}]
     expect(await runOurRender(resolvePath('odd-list.yaml'))).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('names no directory'),
+      err: expect.stringContaining('does not name a directory'),
     })
+  })
+  test('with a missing image is not rendered, and the error names the file, the reference, and the next step', async () => {
+    const path = resolvePath('gone-list.yaml')
+    const gone = `${registry.host}/acme/extra:1`
+    writeTestFile('gone-list.yaml', listOf(bundleImage('1.0.0'), gone))
+    const { code, err } = await runOurRender(path)
+    expect(code).toBe(2)
+    expect(err).toContain(
+      `${path}: reference "entry-1" (${gone}): ${registry.host} doesn't have this image (404`,
+    )
+    expect(err).toContain('). Correct the reference or push the image.')
   })
 })
 
@@ -311,7 +322,7 @@ describe('what cannot be rendered', () => {
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
       expect(await runOurRender(name)).toMatchObject({
         code: 2,
-        err: expect.stringContaining('neither a file, nor a directory'),
+        err: expect.stringContaining('not an existing file or directory'),
       })
   })
 })

@@ -31,14 +31,14 @@ test('an image is verified once it is signed, by that key alone', async () => {
     catalogBot(command, image, '--key', resolvePath(key), '--insecure-registry', registry.host, ...more)
   const before = await run('verify', 'ours.pub')
   expect(before).toMatchObject({ code: 1, err: '' })
-  expect(before.out).toContain('Not signed by this key.')
+  expect(before.out).toContain('Not signed with this key.')
   expect(await run('sign', 'ours.key')).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed: /) })
   const [again, good, other] = await Promise.all([
     run('sign', 'ours.key'),
     run('verify', 'ours.pub', '-o', 'json'),
     run('verify', 'other.pub'),
   ])
-  expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed already: /) })
+  expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/^Already signed: /) })
   expect(good.code).toBe(0)
   expect(JSON.parse(good.out)).toMatchObject({ verified: true, signatures: 1, refused: [], provenance: [] })
   expect(other).toMatchObject({ code: 1, out: expect.stringContaining('it is not by this key') })

@@ -259,7 +259,7 @@ export class FakeKubernetesApi {
       return statusResponse(
         422,
         'Invalid',
-        `${kind.plural} "${name}" is forbidden: ValidatingAdmissionPolicy 'catalog-bot-trials' with binding 'catalog-bot-trials' denied request: this account may only touch namespaces whose names begin with catalog-bot-`,
+        `${kind.plural} "${name}" is forbidden: ValidatingAdmissionPolicy 'catalog-bot-trials' with binding 'catalog-bot-trials' denied request: this account can only change namespaces and cluster-scoped objects whose names start with catalog-bot-`,
       )
     if (query.get('dryRun') === 'All') return { status: 201, body: object }
     if (this.objects.has(key))

@@ -125,9 +125,9 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
     'operators.coreos.com/v1',
   ])
   expect(report.events.map(({ says }) => says)).toEqual([
-    expect.stringMatching(/^namespace catalog-bot-foo-[a-z0-9]{8} is there$/),
-    'the catalog answers at head:50051',
-    'OLM resolved to foo.v1, dependency.v1, as the simulated resolution did',
+    expect.stringMatching(/^namespace catalog-bot-foo-[a-z0-9]{8} exists$/),
+    'the catalog is ready at head:50051',
+    'OLM chose foo.v1, dependency.v1, as in the simulation',
     'InstallPlan install-1 is approved',
     'InstallPlan install-1 is complete',
     'it installs',
@@ -179,7 +179,7 @@ test('OLM v0: an upgrade exchanges the catalog, by an address or an image, and w
     const report = await runTest(upgradePlan, catalogSource)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(report.events.map(({ says }) => says)).toContain(
-      'foo.v1 runs; the catalog is exchanged for the changed one',
+      'foo.v1 is running; switching to the changed catalog',
     )
     expect(listObjects()).toEqual([])
   }
@@ -669,7 +669,7 @@ test.each(failureCases)('OLM v0: $says is $code', async ({ code, script = {}, pl
     code,
     verdict: contentFailureCodes.has(code) ? verdictLabels.content : verdictLabels.environment,
   })
-  expect(report.leftovers.filter((one) => !one.includes('could not be looked for'))).toEqual([])
+  expect(report.leftovers.filter((one) => !one.includes('could not be listed'))).toEqual([])
   expect(listObjects()).toEqual(before)
   expect(api.now - report.started).toBeLessThan(
     defaultDeadlines.whole + defaultDeadlines.cleanUp + defaultDeadlines.namespace,
@@ -706,7 +706,7 @@ test('a failure tells why: conditions, warnings and logs, without what looks lik
   expect(description).toContain(
     'foo, channel stable, OLM v0: install of foo.v1: does not install (crash-loop;',
   )
-  expect(description).toContain("the Operator's pod foo-1 ended 3 times: Error, exit code 2")
+  expect(description).toContain('the Operator pod foo-1 restarted 3 times: Error, exit code 2')
   expect(description).toContain('BackOff Pod/foo-1: restarting @everyone')
   expect(description).toContain('panic: no such flag')
   expect(description).not.toContain('abcdefghijkl')
@@ -1317,7 +1317,9 @@ test('what does not go in time is named, and a finalizer is taken off only by fo
   const report = await runTest()
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.leftovers).toEqual([
-    'ClusterServiceVersion ' + report.namespace + '/foo.v1, which waits for operators.coreos.com/csv-cleanup',
+    'ClusterServiceVersion ' +
+      report.namespace +
+      '/foo.v1 (waiting for finalizers: operators.coreos.com/csv-cleanup)',
     'Namespace ' + report.namespace,
   ])
   await resetCluster()
@@ -1325,7 +1327,7 @@ test('what does not go in time is named, and a finalizer is taken off only by fo
   const forced = await runClusterTest(completeTestPlan(), { ...createRunOptions(), force: true })
   expect(forced.leftovers).toEqual([])
   expect(forced.events.map(({ says }) => says)).toContainEqual(
-    expect.stringContaining('are taken off by force'),
+    expect.stringMatching(/^removing the finalizers of .* by force$/),
   )
   expect(listObjects()).toEqual([])
 })
@@ -1352,9 +1354,11 @@ test('a kubeconfig that starts programs, or is none, is refused without a word o
     ...config,
     users: [{ name: 'test', user: { exec: { command: 'secret-program' } } }],
   })
-  await expect(open(withExec)).rejects.toThrow('starts a program')
-  await expect(open('{{ secret')).rejects.toThrow(/^the kubeconfig cannot be read: it is no kubeconfig$/)
-  await expect(open('{}')).rejects.toThrow('no cluster and user')
+  await expect(open(withExec)).rejects.toThrow('runs a program')
+  await expect(open('{{ secret')).rejects.toThrow(
+    /^the kubeconfig cannot be read: the file is not a kubeconfig$/,
+  )
+  await expect(open('{}')).rejects.toThrow('no cluster or no user')
   await expect(openCluster({ file: join(temporaryDirectory, 'absent'), clock: api.clock })).rejects.toThrow(
     'ENOENT',
   )

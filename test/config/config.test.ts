@@ -31,14 +31,18 @@ describe('a configuration', () => {
     ['an alias bomb', 'rules: &a [x]\nowners: *a\n', /./],
     ['text that is not YAML', 'merge: [\n', /./],
     ['a list', '- merge\n', /./],
-    ['both ways to rebuild', 'rebuild:\n  workflow: a.yml\n  event: b\n', /not several/],
+    [
+      'both ways to rebuild',
+      'rebuild:\n  workflow: a.yml\n  event: b\n',
+      /must contain only one of workflow, event, and webhook/,
+    ],
     [
       'a placeholder on one side only',
       'templates:\n- template: t/{name}.yaml\n  catalog: c/{version}\n',
-      /\{name\} must be in both the template and the catalog/,
+      /\{name\} must occur in both the template and the catalog/,
     ],
     ['a glob for a template', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* and \?/],
-    ['a path that leads out', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /from the root/],
+    ['a path that leads out', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /relative to the root/],
     ['a lone brace', 'templates:\n- {template: "t{.yaml", catalog: c}\n', /brace/],
     ['a second document', 'opm: v1.73\n---\nopm: v1.60\n', /./],
   ])('with %s closes the gate and says where', (_name, text, says) => {

@@ -15,7 +15,7 @@ import type { OriginFiles } from '../git/origin.ts'
 const configPath = '.github/catalog-bot.yml'
 const strictConfig = 'merge: {enabled: false}\n'
 const positionAt = (line: number, column: number) => ({ file: configPath, line, column })
-const regularFilePattern = /puts a regular file/
+const regularFilePattern = /Ask a maintainer to replace .* with a regular file/
 
 const configCases: readonly [
   what: string,
@@ -27,45 +27,45 @@ const configCases: readonly [
   [
     'a link',
     { [configPath]: { mode: '120000', content: '../strict.yml' }, 'strict.yml': strictConfig },
-    'it is a symbolic link, and the bot follows none',
+    'it is a symbolic link, and catalog-bot does not follow symbolic links',
     regularFilePattern,
   ],
   [
     'a submodule',
     { [configPath]: { mode: '160000', oid: '1234567890'.repeat(4) } },
-    'it is a submodule, and the bot reads none',
+    'it is a submodule, and catalog-bot does not read submodules',
     regularFilePattern,
   ],
   [
     'a directory',
     { [`${configPath}/strict.yml`]: strictConfig },
-    'it is a directory, and must be a file',
+    'it is a directory, but must be a file',
     regularFilePattern,
   ],
   [
     'a file below a link',
     { '.github': { mode: '120000', content: 'elsewhere' }, 'elsewhere/catalog-bot.yml': strictConfig },
-    'its directory is a link, a submodule or a file: a checkout may have a configuration there, the bot sees none',
-    /makes .github a plain directory/,
+    'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
+    /make .github a regular directory/,
   ],
   [
     'a file of more than 128 KB',
     { [configPath]: `${strictConfig}${'#\n'.repeat(65 * 1024)}` },
     'it is larger than 128 KB',
-    /smaller/,
+    /Ask a maintainer to shorten/,
   ],
   [
     'a list',
     { [configPath]: '# who\n- owners\n' },
-    'it holds a list, and must hold keys, such as `catalogs:`',
-    /corrects/,
+    'it contains a list, but must contain keys such as `catalogs:`',
+    /Ask a maintainer to fix/,
     positionAt(2, 1),
   ],
   [
     'a text',
     { [configPath]: 'owners\n' },
-    'it holds one value, and must hold keys, such as `catalogs:`',
-    /corrects/,
+    'it contains a single value, but must contain keys such as `catalogs:`',
+    /Ask a maintainer to fix/,
   ],
 ]
 
@@ -118,7 +118,7 @@ describe('a configuration that is', () => {
         const [found, ...more] = findConfigFindings(examined)
         expect(more).toEqual([])
         expect(found).toMatchObject({ severity: 'error', at: position })
-        expect(found?.what).toBe(`the configuration of this repository cannot be read: ${problem}`)
+        expect(found?.what).toBe(`the configuration of this repository is invalid: ${problem}`)
         expect(found?.fix).toMatch(fix)
       }
     },
@@ -153,16 +153,16 @@ describe('a configuration that is', () => {
     )
     expect(code).toBe(1)
     expect(out).toContain(`${configPath}:1:1`)
-    expect(out).toContain('it is a symbolic link, and the bot follows none')
+    expect(out).toContain('it is a symbolic link, and catalog-bot does not follow symbolic links')
     expect(out).toMatch(regularFilePattern)
     fixture.origin.branch('main', from)
     const checkout = `${fixture.origin.directory}-checkout`
     execFileSync('git', ['clone', '--quiet', '--branch', 'main', fixture.origin.directory, checkout])
     await expect(loadLocalConfig(checkout, undefined)).rejects.toThrow(
-      `${configPath}:1:1: the configuration of this repository cannot be read: it is a symbolic link`,
+      `${configPath}:1:1: the configuration of this repository is invalid: it is a symbolic link`,
     )
     // Whoever names a file means what it leads to.
     expect((await loadLocalConfig(checkout, `${checkout}/${configPath}`)).root).toBe('')
-    await expect(loadLocalConfig(checkout, checkout)).rejects.toThrow('it is a directory, and must be a file')
+    await expect(loadLocalConfig(checkout, checkout)).rejects.toThrow('it is a directory, but must be a file')
   })
 })

@@ -296,6 +296,7 @@ describe('T31: who may give which command', () => {
       ['/thaw v1', 'v1', '', ['frozen', 'refused']],
       ['/thaw audit', 'main', '', ['audit']],
       ['/thaw v1 audit', 'v1', '', ['audit']],
+      ['/unfreeze v1 audit', 'v1', '', ['audit']],
     ])('%s', (body, branch, reason, kinds) => {
       const { decisions } = decideComments(
         createCommandInput([createComment('maria', body)]),

@@ -190,7 +190,7 @@ describe('trees that stand for more than they weigh', () => {
     ])
       await expect(work()).rejects.toMatchObject({
         code: 'too-large',
-        message: 'a tree holds more than 1,000 paths',
+        message: 'a tree contains more than 1,000 paths',
       })
     const { user, system } = process.cpuUsage(started)
     expect((user + system) / 1000).toBeLessThan(5000)
@@ -202,10 +202,10 @@ describe('trees that stand for more than they weigh', () => {
     await listings.list(plain, '')
     gitCalls.length = 0
     await expect(listings.diff(plain, many)).rejects.toMatchObject({
-      message: 'a tree holds more than 99 paths',
+      message: 'a tree contains more than 99 paths',
     })
     await expect(listings.list(many, '')).rejects.toMatchObject({
-      message: 'a tree holds more than 99 paths',
+      message: 'a tree contains more than 99 paths',
     })
     expect(gitCalls).toEqual([])
     expect(await openFreshListings(101).diff(plain, many)).toHaveLength(101)

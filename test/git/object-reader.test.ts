@@ -62,7 +62,7 @@ describe('reading', () => {
     )
     expect(answers.filter((_, at) => at % 2 === 0)).toEqual(contents)
     expect(new Set(answers.filter((_, at) => at % 2 === 1))).toEqual(
-      new Set([`GitError: object ${nowhere} is not here`]),
+      new Set([`GitError: object ${nowhere} is missing`]),
     )
     expect(before === undefined || before === mirror.readerPid).toBe(true)
   })

@@ -50,7 +50,7 @@ describe('paths beyond what may be listed', () => {
     expect(await small.list(await createTree(files(4)))).toHaveLength(4)
     await expect(small.list(await createTree(files(5)))).rejects.toMatchObject({
       code: 'too-large',
-      message: 'a tree holds more than 4 paths',
+      message: 'a tree contains more than 4 paths',
     })
   })
 

@@ -70,7 +70,7 @@ describe('the version of the REST interface', () => {
     await forge.branches()
     await forge.branches()
     expect(warned.mock.calls.map(([word]) => word)).toEqual([
-      'this GitHub does not know version 2022-11-28 of its REST interface: it is asked without one',
+      'this GitHub server does not support REST API version 2022-11-28; catalog-bot sends requests without a version',
     ])
   })
 
@@ -143,7 +143,7 @@ describe('the rules of a branch', () => {
     expect(await read()).toMatchObject({
       checks: { required: [{ name: 'ci' }], strict: true },
       unread: [
-        'the rulesets of the branch cannot be read (this GitHub does not have that, or does not show it)',
+        'the branch rulesets cannot be read (this GitHub server does not support it or does not show it)',
       ],
     })
   })
@@ -167,8 +167,8 @@ describe('the rules of a branch', () => {
       closedToUs: true,
       signatures: true,
       unread: [
-        'whether the App may bypass ruleset 3 cannot be read (GitHub does not allow it)',
-        'whether the App may bypass ruleset 4 is not said by GitHub',
+        "the App's bypass permission for ruleset 3 cannot be read (GitHub does not allow access to it)",
+        "GitHub does not report the App's bypass permission for ruleset 4",
       ],
     })
   })
@@ -192,7 +192,7 @@ describe('the rules of a branch', () => {
       others: ['brand_new', 'brand_new_too', 'pull_request', 'required_status_checks'],
       mergeQueue: true,
       linearHistory: true,
-      unread: ['the rulesets of the branch are not as GitHub documents them'],
+      unread: ['the branch rulesets are not as GitHub documents them'],
     })
   })
 

@@ -187,7 +187,7 @@ describe('how a check of another App stands', () => {
     })
   })
 
-  test('is unknown while GitHub does not answer', async () => {
+  test('is unknown while GitHub is not responding', async () => {
     githubFixture.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
     expect(await forge.answer(question(1))).toMatchObject({ kind: 'unknown' })
   })

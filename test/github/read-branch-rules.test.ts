@@ -310,7 +310,9 @@ test('a person with rights is told what binds the App, not what binds them', asy
     false,
   )
   expect(outsiderRules.closedToUs).toBe(true)
-  expect(outsiderRules.unread.join()).toMatch(/whether the App may bypass ruleset \d+ is not said by GitHub/)
+  expect(outsiderRules.unread.join()).toMatch(
+    /GitHub does not report the App's bypass permission for ruleset \d+/,
+  )
   expect(outsiderRules.unread.join()).toContain('how the repository lets pull requests be merged')
 })
 

@@ -86,7 +86,7 @@ test('a word that is said behind a full page is seen', async () => {
   expect([...((await scenario.options.forge.findUnchanged?.([before])) ?? [])]).toEqual([])
 }, 60_000)
 
-test('of what GitHub does not answer nothing is said', async () => {
+test('reports nothing that GitHub does not answer', async () => {
   const snapshot = await readPullSnapshot(await openPull('unanswered'))
   mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
   expect([...((await scenario.options.forge.findUnchanged?.([snapshot])) ?? [])]).toEqual([])

@@ -336,7 +336,7 @@ describeWithRegistry('a catalog image', () => {
       ),
     )
     expect(list).toMatchObject({ name: 'all', repository: `${server.host}/org/composite`, tag: 'v1' })
-    const files = await renderCompositeFiles(registry, list)
+    const files = await renderCompositeFiles(registry, list, 'catalogs/list.yaml')
     expect(files.map(({ path }) => path)).toEqual(['foo/index.yaml'])
     await publisher.publish({ files, base }, { repository: list.repository ?? '', tags: [list.tag ?? ''] })
     const { files: found } = await publisher.read(at('org/composite'))
@@ -347,7 +347,7 @@ describeWithRegistry('a catalog image', () => {
     const notOne = parseCompositeCatalogSpec(
       Buffer.from(`name: all\nreferences:\n- name: base\n  image: ${base}\n`),
     )
-    await expect(renderCompositeFiles(registry, notOne)).rejects.toMatchObject({
+    await expect(renderCompositeFiles(registry, notOne, 'catalogs/list.yaml')).rejects.toMatchObject({
       code: 'invalid-catalog',
       message: expect.stringMatching(/^base: .* is not a bundle/),
     })

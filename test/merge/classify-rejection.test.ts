@@ -281,12 +281,15 @@ describe('a refusal that is known', () => {
     [createRulesetRejection(unsignedMessage), 'branch', 'signatures'],
     [createRulesetRejection('Required workflows must run on a pull request.'), 'branch', 'workflows'],
     [
-      createPushRejection('the server answered 403', 'Permission to o/r.git denied to catalog-bot[bot].'),
+      createPushRejection(
+        'the server returned HTTP 403',
+        'Permission to o/r.git denied to catalog-bot[bot].',
+      ),
       'branch',
       'Permission to',
     ],
     [
-      createPushRejection('the server answered 403', 'This repository was archived so it is read-only.'),
+      createPushRejection('the server returned HTTP 403', 'This repository was archived so it is read-only.'),
       'branch',
       'archived',
     ],

@@ -47,7 +47,8 @@ export function createMemoryStore(): MemoryStore {
       const before =
         outcome === 'landed' &&
         intents.find((it) => it.pull === intent.pull && it !== intent && it.outcome === 'landed')
-      if (before && before.commit !== landed) throw new Error(`pull request ${intent.pull} has landed before`)
+      if (before && before.commit !== landed)
+        throw new Error(`pull request ${intent.pull} was already merged`)
       intents[id - 1] = { ...intent, outcome: before ? 'abandoned' : outcome, commit: landed }
       return intent.outcome === undefined && !before
     },

@@ -243,7 +243,7 @@ describe('a landing by the merge queue', () => {
       await scenario.github.removeFromQueue(scenario.pull, 'CI_TIMEOUT')
       expect(await scenario.merge(queueMethod)).toMatchObject({
         kind: 'refused',
-        refusal: { scope: 'pull', reason: 'a required check did not report in time in the merge queue' },
+        refusal: { scope: 'pull', reason: 'a required check timed out in the merge queue' },
       })
       expect(await held()).toBeUndefined()
     })
@@ -263,7 +263,7 @@ describe('a landing by the merge queue', () => {
     }
     beforeEach(() => void recordedOutcomes.splice(0))
 
-    test('is merged when the change is valid on the real parent, even while merging is stopped', async () => {
+    test('is merged when the change is valid on the real parent, even while merging is frozen', async () => {
       const { base, head } = (await scenario.evaluate()).permit.landing
       const evaluations: unknown[] = []
       getGateInputOverrides = ({ snapshot }) => {

@@ -89,13 +89,15 @@ describe('who can unblock it', () => {
   test('is told what they can do, and nobody what they cannot', () => {
     const text = waits(
       { what: 'an owner of foo must approve', who: ['olga'] },
-      { what: 'a maintainer must merge it by hand', who: ['maria'], how: 'merges-by-hand' },
+      { what: 'a maintainer must merge it manually', who: ['maria'], how: 'merges-by-hand' },
       { what: 'vera requested changes', who: ['vera'], how: 'withdraws' },
       { what: 'somebody must confirm the commit', who: ['alice'], how: 'confirms' },
     )
     expect(text).toMatch(/\*\*Also: @olga\.\*\* Approve this pull request in a review/)
-    expect(text).toMatch(/\*\*Also: @maria\.\*\* .*merge it by hand/)
-    expect(text).toMatch(/\*\*Also: @vera\.\*\* When your comments are addressed, approve this pull request or dismiss your review/)
+    expect(text).toMatch(/\*\*Also: @maria\.\*\* .*merge it manually/)
+    expect(text).toMatch(
+      /\*\*Also: @vera\.\*\* When your comments are addressed, approve this pull request or dismiss your review/,
+    )
     expect(text).toMatch(/\*\*Next: @alice\.\*\* .*comment `\/approve`/)
     expect(text).toContain('### ⏳ Waiting for **alice** to confirm the push\n')
   })
@@ -124,7 +126,9 @@ describe('errors that the author must mend', () => {
 describe('errors with another next step', () => {
   const createErrorOf = (rule: string) => ({ ...createFinding('foo', 1, 'x'), rule })
   test('a missing image needs a fix or, if only the image was pushed, a recheck', () => {
-    const text = renderCommentFor({ findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')] })
+    const text = renderCommentFor({
+      findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')],
+    })
     expect(text).toContain(
       '**Next: you.** Push a fix. If you only pushed the image, comment `/recheck` instead. No approval is needed.',
     )
@@ -145,7 +149,9 @@ describe('errors with another next step', () => {
     expect(text).toContain('### ❌ One problem to fix; catalog-bot then merges this\n')
   })
   test('the hint about an override names its rule', () => {
-    const text = renderCommentFor({ findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')] })
+    const text = renderCommentFor({
+      findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')],
+    })
     expect(text).toContain(
       'If the `bundle-edited` change is intentional, a maintainer can comment `/override bundle-edited because <reason>`.',
     )

@@ -58,10 +58,10 @@ describe('a template', () => {
     return parsed.kind === 'config' ? [] : parsed.findings.map(({ at, what }) => `${at?.line}: ${what}`)
   }
   test.each([
-    ['merge:\n  message:\n    title: "{nummer}"\n', /^3: .*\{nummer\} is no placeholder/],
+    ['merge:\n  message:\n    title: "{nummer}"\n', /^3: .*unknown placeholder \{nummer\}/],
     ['merge:\n  message:\n    title: "{number"\n', /^3: .*brace/],
-    ['merge:\n  message:\n    title: |\n      a\n      b\n', /^3: .*one line/],
-    ['merge:\n  message:\n    title: a\n    body: "{}"\n', /^4: .*\{\} is no placeholder/],
+    ['merge:\n  message:\n    title: |\n      a\n      b\n', /^3: .*must be a single line/],
+    ['merge:\n  message:\n    title: a\n    body: "{}"\n', /^4: .*unknown placeholder \{\}/],
     ['merge:\n  message:\n    subject: a\n', /subject/],
     ['merge:\n  method: fast\n', /^2: .*method/],
     ['merge:\n  requires:\n    - name: ci\n', /^3: .*app/],

@@ -343,7 +343,7 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
         ],
         waiting: [
           {
-            what: 'a maintainer must merge it by hand: 1 file is outside all packages',
+            what: 'a maintainer must merge it manually because 1 file is outside all packages',
             who: ['maria'],
             how: 'merges-by-hand',
           },
@@ -358,7 +358,7 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
       ownership: {
         waiting: [
           {
-            what: 'a maintainer must merge it by hand: 1 file is outside all packages',
+            what: 'a maintainer must merge it manually because 1 file is outside all packages',
             who: ['maria'],
             how: 'merges-by-hand',
             isAgreed: true,

@@ -111,7 +111,7 @@ describe('behind a proxy, with an authority of one’s own', () => {
     expect(ran).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('ask whose the token is'),
+      err: expect.stringContaining('identify the owner of the token'),
     })
   }, 90_000)
 })

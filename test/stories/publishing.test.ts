@@ -142,7 +142,7 @@ describe('a catalog that is merged', () => {
       'it is rolled back, and said so',
       async () =>
         (await read('latest'))?.digest !== former &&
-        pull.comments.some(({ body }) => body.includes('Rolled back:')),
+        pull.comments.some(({ body }) => body.includes('Rolled back `')),
       timeoutSeconds,
       world.log,
     )

@@ -32,7 +32,7 @@ async function handleRequest(
     }
   }
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
-    // Loaded on demand: it is slow, and many Apps have no cluster.
+    // Loaded lazily, because loading is slow and many Apps have no cluster.
     const { openCluster } = await import('../../cluster/open-cluster.ts')
     const file = resolve(dirname(targetsFile), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })

@@ -13,9 +13,9 @@ import {
 } from './jobs-of-delivery.ts'
 import { parsePushOfDelivery } from './push-of-delivery.ts'
 
-/** MockGitHub caps payloads at 25 MB. */
+/** GitHub caps payloads at 25 MB. */
 const maxBodyBytes = 25 * 1024 * 1024
-/** Nearly every delivery is shorter. These have a memory limit of their own, so that large ones cannot starve them. */
+/** Nearly every delivery is shorter. Small ones have a separate memory limit, so that large ones cannot starve them. */
 const smallBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
 const maxUnverifiedBytes = { long: 8 * maxBodyBytes, usual: 64 * smallBodyBytes } as const
@@ -57,7 +57,8 @@ export function createDeliveryHandler({
     }
     const body = await readBody(request, rooms)
     if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
-    if (body === 'crowded') return respond(503, 'too many concurrent deliveries; send this one again later', 'refused')
+    if (body === 'crowded')
+      return respond(503, 'too many concurrent deliveries; send this one again later', 'refused')
     if (
       !/^[a-z_]{1,64}$/.test(event ?? '') ||
       !/^[\w-]{8,64}$/.test(guid ?? '') ||
@@ -100,7 +101,7 @@ export function hasValidSignature(
 
 type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytes, number>
 
-/** Limits the body to MockGitHub's maximum, and all bodies together to the shared memory limit. */
+/** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readBody(
   request: IncomingMessage,
   rooms: BodyMemoryBudgets,

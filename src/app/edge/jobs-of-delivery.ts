@@ -191,7 +191,7 @@ function sweepJob(value: RepositoryEvent): Job {
   return { kind: 'sweep', installation: value.installation.id, repository: repositoryNameOf(value) }
 }
 
-/** MockGitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
+/** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
 function pullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number: number }[]): readonly Job[] {
   return pulls.length > 0 ? pulls.map((each) => pullJob(value, each)) : [sweepJob(value)]
 }

@@ -1,4 +1,4 @@
-// Judges a pull request that MockGitHub merged onto a different base than the validated one. MockGitHub's merge does not pin
+// Judges a pull request that GitHub merged onto a different base than the validated one. GitHub's merge does not pin
 // the base, so a push can come in between. The real base's configuration and owners apply.
 import type { CommitSha } from '../../change/ids.ts'
 import type { ValidatedMerge } from '../../gate/merge-permit.ts'
@@ -35,7 +35,10 @@ export async function auditMerge(
       return { kind: 'unknown', reasons: [error.message] }
     },
   )
-  log.warn({ pull: mergedPull.pull, base, commit, ...verdict }, 'GitHub merged a pull request onto a different base than catalog-bot checked')
+  log.warn(
+    { pull: mergedPull.pull, base, commit, ...verdict },
+    'GitHub merged a pull request onto a different base than catalog-bot checked',
+  )
   if (verdict.kind === 'unknown')
     await store.putCached(inconclusiveMergeCache, new Map([[commit, verdict.reasons]]), auditRetrySeconds)
   return verdict

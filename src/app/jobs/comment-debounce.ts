@@ -1,5 +1,5 @@
 // Delays the ready report. Most pull requests merge within seconds, so one comment about the merge saves an email and a
-// MockGitHub write.
+// GitHub write.
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'

@@ -35,7 +35,7 @@ import type { JobSlot } from './job-scheduler.ts'
 
 /** Seconds until inconsistent data is read again. */
 const inconsistentRetrySeconds = 2
-/** Seconds until an unclear merge is checked again; MockGitHub abandons its own merge within this time. */
+/** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
 const unclearMergeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
 const maxRestarts = 5
@@ -79,7 +79,7 @@ async function evaluateInSlot(
         : await readReadyCommentDelay(snapshot, ctx, isFirst ? 'first' : 'edit')
     await publishEvaluation(evaluation, ctx, { present, isRestLater: readyDelaySeconds > 0 })
     triggerCrashPoint('report-published')
-    // Another process may have merged and reported it meanwhile, so our report would be outdated.
+    // Another process may have merged and reported it since, so our report would be outdated.
     if (await isMergedByBot(snapshot, ctx)) {
       await republishMergedReport(job.pull, ctx)
       return
@@ -152,7 +152,7 @@ async function readAndEvaluate(
     else await reportUnservedPull(snapshot, ctx, present)
     return undefined
   }
-  // MockGitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
+  // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
   if (await isMergedByBot(snapshot, ctx)) {
     await republishMergedReport(pull, ctx, { present })
     triggerCrashPoint('landing-reported')
@@ -167,7 +167,7 @@ async function readAndEvaluate(
     return undefined
   }
   const fetched = fetchResult.snapshot
-  // It was read again because git was newer, and may have been merged or closed meanwhile.
+  // It was read again because git was newer, and may have been merged or closed since then.
   if (fetched.state !== 'open') {
     await handleClosedPull(fetched, ctx)
     return undefined
@@ -206,7 +206,7 @@ function accountKeyOf(author: PullSnapshot['author'], { repository }: Forge): st
   return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
-/** MockGitHub's merge queue would merge it without asking us again. */
+/** GitHub's merge queue would merge it without asking us again. */
 async function removeFromMergeQueue(
   pull: PullNumber,
   { app, forge, merging }: JobContext<Store>,

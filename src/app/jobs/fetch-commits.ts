@@ -11,7 +11,7 @@ import type { JobContext } from './job-context.ts'
 
 export type FetchCommitsResult =
   | { readonly kind: 'here'; readonly snapshot: PullSnapshot }
-  /** MockGitHub and git do not agree yet. */
+  /** GitHub and git do not agree yet. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'malformed'; readonly why: string }
 

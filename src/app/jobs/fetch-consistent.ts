@@ -1,7 +1,7 @@
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { JobContext } from './job-context.ts'
 
-/** Fetches the snapshot's commits. If git and MockGitHub's API disagree, the snapshot is stale. */
+/** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
 export async function fetchConsistentSnapshot(
   snapshot: PullSnapshot,
   { repository, forge }: JobContext,

@@ -44,7 +44,7 @@ async function finishClosedPull(
   for (const intent of open)
     if (intent.pull === snapshot.pull && intent.method?.kind === 'queue')
       await recoverMerge(intent, createMergeRecoveryOptions(ctx))
-  // The merging process knows MockGitHub's answer, so let it settle the merge.
+  // The merging process knows GitHub's answer, so let it settle the merge.
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (!isSettled) await requeuePull(snapshot.pull, ctx, mergeRetrySeconds)
   if (snapshot.state === 'merged') await findLateMerge(snapshot, ctx)
@@ -78,7 +78,7 @@ async function findLateMerge({ repository, pull }: PullSnapshot, ctx: JobContext
   const { store } = ctx.app
   if ((await store.findMerge(repository, pull)) !== undefined) return
   for (const intent of await store.listAbandonedMerges(repository, pull)) {
-    // catalog-bot or a person may have requested MockGitHub's merge.
+    // catalog-bot or a person may have requested GitHub's merge.
     if (intent.method !== undefined && intent.method.kind !== 'push') continue
     if ((await recoverMerge(intent, createMergeRecoveryOptions(ctx))).kind === 'landed') return
   }

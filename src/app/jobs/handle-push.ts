@@ -30,7 +30,7 @@ import type { JobContext } from './job-context.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const pollSeconds = 20
-/** Six hours, MockGitHub's own limit. Longer rebuilds are reported as unfinished. */
+/** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
 const rebuildTimeoutMs = 6 * 3600 * 1000
 
 const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
@@ -250,7 +250,7 @@ function createDispatchAction(
     : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
 }
 
-/** MockGitHub may date our run this much before our dispatch. */
+/** GitHub may date our run this much before our dispatch. */
 const maxClockSkewMs = 120_000
 
 /** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */

@@ -14,7 +14,7 @@ export const headStateSinceFormat = {
   read: (stored: unknown): HeadStateSince | undefined => headStateSinceSchema.safeParse(stored).data,
 } as const
 
-/** Entries of their own cache space. If lost, the time starts over. */
+/** Entries of a separate cache space. If lost, the time starts over. */
 export function createHeadStateTimer(space: CacheNamespace<HeadStateSince>) {
   /** Milliseconds since the first call for this head; 0 on that call. */
   return async (

@@ -1,4 +1,4 @@
-// Limits the MockGitHub requests that deliveries about one pull request, branch or repository can cost. A job charges its
+// Limits the GitHub requests that deliveries about one pull request, branch or repository can cost. A job charges its
 // requests to an allowance that refills over time. If it is used up, the job waits in the queue and later deliveries
 // join it.
 import { z } from 'zod'
@@ -20,7 +20,7 @@ export const allowanceByJobKind: Readonly<Partial<Record<Job['kind'], RequestAll
 /** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
 const authorAllowance: RequestAllowance = [400, 400]
 const busyRequestThreshold = 40
-/** Seconds between evaluations while MockGitHub may merge at any moment, so that a `/hold` takes effect. */
+/** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const maxQueuedPullWaitSeconds = 10
 
 const usedAllowanceSchema = z.object({ requests: z.number(), at: z.number() })
@@ -34,7 +34,7 @@ export type JobAllowance = Awaited<ReturnType<typeof loadJobAllowance>>
 type AllowanceStore = Cache & Pick<PageRecords, 'findPullRecord'> & Pick<MergeRecords, 'listPendingMerges'>
 
 /**
- * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of MockGitHub's
+ * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of GitHub's
  * limit remains. `sweepSeconds`: upper bound of the wait, since the sweep finds everything anyway.
  */
 export async function loadJobAllowance(

@@ -1,4 +1,4 @@
-// Orders jobs of pull requests. Large ones (by MockGitHub's numbers) pause at some points until no small or unknown one is
+// Orders jobs of pull requests. Large ones (by GitHub's numbers) pause at some points until no small or unknown one is
 // running, so that expensive pull requests do not slow down small ones. Decides nothing but the order.
 import type { Clock } from '../../ports/clock.ts'
 

@@ -1,5 +1,5 @@
-// Judges the groups of a branch's merge queue. MockGitHub's result must equal our own merge, each pull request must be
-// mergeable, and the whole must be valid. Our checks on the group's commit then let MockGitHub merge or drop it.
+// Judges the groups of a branch's merge queue. GitHub's result must equal our own merge, each pull request must be
+// mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
 import type { CommitSha } from '../../change/ids.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { queueBranchPrefix } from '../../gate/temporary-branch.ts'
@@ -45,7 +45,7 @@ export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<St
     const branch = branches.find(({ tip }) => tip === group?.head)?.name
     if (group === undefined || branch === undefined) continue
     const entries = findGroupEntries(queue, group, base)
-    // Its tip is outdated: MockGitHub rebuilds the group.
+    // Its tip is outdated: GitHub rebuilds the group.
     if (entries === undefined) continue
     if (!(await evaluateGroup({ head: group.head, base, branch, entries }, job, ctx))) isOpen = true
   }
@@ -68,7 +68,7 @@ function findGroupEntries(
   return entries
 }
 
-/** Returns true once the verdict is recorded and on MockGitHub. */
+/** Returns true once the verdict is recorded and on GitHub. */
 async function evaluateGroup(
   group: MergeQueueGroup,
   job: MergeGroupJob,
@@ -118,7 +118,10 @@ async function computeGroupVerdict(
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
-    return badVerdict(group, 'the files in the merge group differ from the result of merging its pull requests')
+    return badVerdict(
+      group,
+      'the files in the merge group differ from the result of merging its pull requests',
+    )
   const overridden: Finding[] = []
   for (const entry of group.entries) {
     const alone = await evaluateGroupEntry(entry, group, ctx)
@@ -142,7 +145,7 @@ async function computeGroupVerdict(
   }
 }
 
-/** Merges the pull requests in order by our own rule; returns the commit or why there is none. */
+/** Merges the pull requests in order by our own rule; returns the commit, or why it could not be created. */
 async function mergeGroupEntries(
   group: MergeQueueGroup,
   job: MergeGroupJob,
@@ -155,7 +158,12 @@ async function mergeGroupEntries(
       return { verdict: waitingVerdict(group, `pull request ${pull} or its base branch just changed`) }
     const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
     if (merged.kind === 'conflict')
-      return { verdict: badVerdict(group, `pull request ${pull} conflicts with earlier pull requests in the merge group`) }
+      return {
+        verdict: badVerdict(
+          group,
+          `pull request ${pull} conflicts with earlier pull requests in the merge group`,
+        ),
+      }
     if (merged.kind === 'clean') at = merged.commit
   }
   return at
@@ -205,5 +213,9 @@ async function failIfOverdue(
     return verdict
   }
   if (now - since < maxUnansweredMs) return verdict
-  return { ...verdict, kind: 'bad', reasons: ['the merge group could not be checked in time', ...verdict.reasons] }
+  return {
+    ...verdict,
+    kind: 'bad',
+    reasons: ['the merge group could not be checked in time', ...verdict.reasons],
+  }
 }

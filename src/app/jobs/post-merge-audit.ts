@@ -1,5 +1,5 @@
 // Handles a branch that does not hold what was validated: freezes it, opens one issue and offers a revert. The freeze
-// comes first, so that it does not depend on MockGitHub. Idempotent.
+// comes first, so that it does not depend on GitHub. Idempotent.
 import type { CommitSha } from '../../change/ids.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
@@ -21,7 +21,7 @@ export interface FoundTreeMismatch {
   readonly differs: string
 }
 
-/** Rejects with a retryable ForgeError after the branch is frozen. MockGitHub's rejections are logged. */
+/** Rejects with a retryable ForgeError after the branch is frozen. GitHub's rejections are logged. */
 export async function reportTreeMismatch(
   { intent, found, differs }: FoundTreeMismatch,
   ctx: JobContext<MergeFreezes>,

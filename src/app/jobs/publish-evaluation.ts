@@ -47,7 +47,7 @@ export function composeEvaluationReport(
   })
 }
 
-/** Describes what others merged meanwhile, from the records. */
+/** Describes what others merged since, from the records. */
 async function describeOtherMerges(
   { snapshot, told }: PullEvaluation,
   { app, forge }: JobContext<MergeRecords>,

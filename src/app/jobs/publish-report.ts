@@ -1,4 +1,4 @@
-// Publishes a report on MockGitHub as desired minus observed, so that repeating it changes nothing.
+// Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { findMissingChecks } from '../../merge/publish-checks.ts'
@@ -19,7 +19,7 @@ export interface PublishReportOptions {
   readonly onMissing?: (() => Promise<void>) | undefined
 }
 
-/** Returns MockGitHub's time at which the comment got its current content. Rejects with a ForgeError. */
+/** Returns GitHub's time at which the comment got its current content. Rejects with a ForgeError. */
 export async function publishReport(
   forge: Forge,
   compose: ComposeReport,

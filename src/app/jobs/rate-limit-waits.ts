@@ -1,4 +1,4 @@
-// Records which jobs wait for MockGitHub's rate limit, so that pages can say so while MockGitHub cannot be written to.
+// Records which jobs wait for GitHub's rate limit, so that pages can say so while GitHub cannot be written to.
 import { z } from 'zod'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { PullNumber } from '../../change/ids.ts'

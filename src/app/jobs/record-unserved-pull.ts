@@ -12,7 +12,7 @@ export async function recordUnservedPull(
   store: Pick<PullMemory, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
   const epoch = await store.observe(repository, pull, { head, baseRef, config: unservedConfigDigest })
-  // MockGitHub does not tell a review's base branch; one first seen here does not count after the return.
+  // GitHub does not tell a review's base branch; one first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,
     pull,

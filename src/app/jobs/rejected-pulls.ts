@@ -1,4 +1,4 @@
-// Handles MockGitHub's rejections: parks a pull request or stops its branch, and retries both later.
+// Handles GitHub's rejections: parks a pull request or stops its branch, and retries both later.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { PullNumber } from '../../change/ids.ts'
@@ -13,7 +13,7 @@ import type { PageRecords } from '../../ports/page-records.ts'
 import type { PassingStatus } from '../edge/jobs-of-delivery.ts'
 import type { JobContext } from './job-context.ts'
 
-/** Milliseconds in which MockGitHub may catch up; reports still missing then are not waited for. */
+/** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
 const firstRetryDelayMs = 5000
 const maxQuickRetryDelayMs = 120_000
 const computeQuickRetryDelayMs = (wait: number, times: number): number =>
@@ -121,7 +121,7 @@ export async function handleMergeRejection(
 }
 
 /**
- * Finds rejected pull requests that a report on their head may unblock. If MockGitHub named a single missing check, only
+ * Finds rejected pull requests that a report on their head may unblock. If GitHub named a single missing check, only
  * that one counts.
  */
 export async function findPullsWaitingFor(

@@ -1,5 +1,5 @@
 // Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
-// author. If MockGitHub rejects it, nothing else fails.
+// author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
 import { decideIssueAction, type DesiredIssue } from '../../checks/images/missing-images-issue.ts'
 import { missingImageKey } from '../../checks/images/missing-images.ts'
@@ -18,7 +18,7 @@ import type { MissingImagesReportState } from './scan-state.ts'
 import type { JobContext } from './job-context.ts'
 
 /**
- * Updates the issue. `remember` is called before and after each write to MockGitHub; the last state counts. Rejects with a
+ * Updates the issue. `remember` is called before and after each write to GitHub; the last state counts. Rejects with a
  * retryable ForgeError; a rejection is logged and counted.
  */
 export async function reportMissingImages(
@@ -68,7 +68,7 @@ export async function reportMissingImages(
 
 const outcomeByStep = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
 
-/** Returns the issue's number, or undefined if there is none. */
+/** Returns the issue's number, or undefined if no issue exists. */
 async function performIssueStep(
   step: ReturnType<typeof decideIssueAction>,
   issue: OwnIssue | undefined,

@@ -25,7 +25,7 @@ export async function reportUnservedPull(
   await publishReport(forge, () => renderUnservedReport(baseRef, names), pull, head, { present })
 }
 
-/** `merged`: MockGitHub reports it, and we have no record of a merge of ours. */
+/** `merged`: GitHub reports it, and we have no record of a merge of ours. */
 export async function reportMergedByOthers(
   merged: PullSnapshot,
   ctx: JobContext<Store>,

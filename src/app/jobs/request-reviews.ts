@@ -43,7 +43,7 @@ export async function requestReviews(
         .map((name) => name.slice(organization.length)),
     })
   } catch (error) {
-    // MockGitHub rejects reviewers who are not collaborators; the comment mentions them instead.
+    // GitHub rejects reviewers who are not collaborators; the comment mentions them instead.
     if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
   }
   await app.store.writeState(

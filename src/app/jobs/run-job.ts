@@ -29,7 +29,7 @@ export interface JobRunnerOptions {
   readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
   /** If absent, no job waits for an allowance. */
   readonly loadAllowance?: (job: Job) => Promise<JobAllowance>
-  /** Rejects if MockGitHub gives no answer. */
+  /** Rejects if GitHub does not answer. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
     job: Job,
@@ -38,7 +38,7 @@ export interface JobRunnerOptions {
   ) => void
 }
 
-/** Seconds until a job is retried after MockGitHub or git failed. */
+/** Seconds until a job is retried after GitHub or git failed. */
 const postponedRetrySeconds = 30
 
 /** Rejects only with our own failures, so that the queue retries with back-off. */
@@ -53,7 +53,10 @@ export async function runJob(
   if (allowance !== undefined && allowance.waitSeconds > 0) {
     await app.store.enqueue(job, allowance.waitSeconds)
     onDone(job, 'postponed', performance.now() - started)
-    log.info({ again: allowance.waitSeconds }, 'the job is postponed because it used its GitHub request allowance for the last hour')
+    log.info(
+      { again: allowance.waitSeconds },
+      'the job is postponed because it used its GitHub request allowance for the last hour',
+    )
     return
   }
   let sent = 0
@@ -89,13 +92,16 @@ export async function runJob(
     await app.store.enqueue(job, externalFailure.again)
     if (error instanceof ForgeError && error.code === 'rate-limited')
       await recordRateLimitWait(job, externalFailure.again, app.clock.now(), app.store).catch(
-        (failure: unknown) => log.debug({ err: failure }, 'the rate limit wait could not be recorded for the status pages'),
+        (failure: unknown) =>
+          log.debug({ err: failure }, 'the rate limit wait could not be recorded for the status pages'),
       )
   } finally {
     if (sent > 0)
       await allowance
         ?.charge(sent)
-        .catch((failure: unknown) => log.warn({ err: failure }, "GitHub requests could not be counted against the job's allowance"))
+        .catch((failure: unknown) =>
+          log.warn({ err: failure }, "GitHub requests could not be counted against the job's allowance"),
+        )
   }
 }
 
@@ -128,12 +134,12 @@ const jobHandlers: JobHandlers = {
   trial: runClusterTests,
 }
 
-/** Errors typical of an uninstalled App. They can also be our fault, so MockGitHub is asked. */
+/** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
 function mayBeUninstalled(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 
-/** Returns the retry delay if MockGitHub or git failed, not us. */
+/** Returns the retry delay if GitHub or git failed, not us. */
 function classifyExternalFailure(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))

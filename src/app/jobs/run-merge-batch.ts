@@ -1,5 +1,5 @@
 // Merges the ready pull requests of a branch under its lease. Each is judged on top of the one before with the data of
-// its evaluation; then all are read once from MockGitHub and pushed together. Where each must merge alone, they follow one
+// its evaluation; then all are read once from GitHub and pushed together. Where each must merge alone, they follow one
 // another for a few seconds. A shutdown waits for the push; the next process continues.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
@@ -33,7 +33,7 @@ type MergeBatchJob = Extract<Job, { kind: 'train' }>
 type MergeBatchContext = JobContext<Store>
 
 /**
- * Seconds in which MockGitHub normally notices a pushed merge and sends a delivery, whose evaluation writes the report.
+ * Seconds in which GitHub normally notices a pushed merge and sends a delivery, whose evaluation writes the report.
  * Without a delivery, the pull request is evaluated after this time.
  */
 const deliveryGraceSeconds = 3
@@ -236,7 +236,7 @@ async function handleOutcome(
   switch (outcome.kind) {
     case 'landed':
       await clearRejections(evaluation.snapshot, ctx)
-      // MockGitHub's delivery may already have been handled.
+      // GitHub's delivery may already have been handled.
       if (await wasAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
       else await requeuePulls([pull], ctx, deliveryGraceSeconds)
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })

@@ -1,4 +1,4 @@
-// Handles the moment between a pushed merge and MockGitHub noticing it: the pull request still reads as open, but its
+// Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
 // branch already contains its head.
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { defineCache } from '../../ports/cache.ts'
@@ -11,12 +11,12 @@ import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.t
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30
 
-/** If lost, the wait for MockGitHub starts over. */
+/** If lost, the wait for GitHub starts over. */
 const measureContainedMs = createHeadStateTimer(defineCache('contained head', headStateSinceFormat))
 
 /**
  * Decides what to do with an open pull request whose base branch contains its head. `merged`: by us, and recorded.
- * `wait`: for MockGitHub or the merging process. `open`: MockGitHub leaves it open. Rejects with a GitError, ForgeError or
+ * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
  * StoreError.
  */
 export async function checkMergedState(

@@ -1,10 +1,10 @@
-// Job priorities under MockGitHub's rate limit.
+// Job priorities under GitHub's rate limit.
 import type { WorkClass } from '../../github/budget/work-class.ts'
 import type { Job } from '../../ports/jobs.ts'
 
 const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {
   train: 'landing',
-  // MockGitHub's merge queue drops a group that gets no verdict.
+  // GitHub's merge queue drops a group that gets no verdict.
   group: 'landing',
   pull: 'look',
   branch: 'look',

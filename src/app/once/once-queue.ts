@@ -23,7 +23,7 @@ export interface OnceQueue extends JobQueue {
   drain(options: DrainOptions): Promise<DrainResult>
 }
 
-/** Milliseconds; enough for another merge or MockGitHub's mergeability to finish. */
+/** Milliseconds; enough for another merge or GitHub's mergeability to finish. */
 const maxDelayMs = 10_000
 /** A job that requeues itself more often is left to the next run. */
 const maxRunsPerJob = 10

@@ -41,7 +41,7 @@ import { readRuleText } from './rule-text.ts'
 import { renderRequestedPage } from './render-requested-page.ts'
 import { createSignIn, type PageSession } from './sign-in.ts'
 
-/** Pages per minute and address, and MockGitHub requests per minute and person. */
+/** Pages per minute and address, and GitHub requests per minute and person. */
 const maxRequestsPerMinute = { pages: 120, questions: 90 } as const
 /** Concurrent pages that read the store, and those that may wait. */
 const [atOnce, waiting] = [3, 60]
@@ -170,10 +170,7 @@ export function createPagesHandler({
       const redirect =
         pageRequest.page === 'sign-in' ? signIn.begin(query.get('to')) : await signIn.finish(request, query)
       if (redirect === undefined)
-        return sendNotice(
-          'refused',
-          'GitHub sign-in failed or timed out. Sign in again from the home page.',
-        )
+        return sendNotice('refused', 'GitHub sign-in failed or timed out. Sign in again from the home page.')
       send({
         status: 303,
         form: 'html',
@@ -205,7 +202,7 @@ export function createPagesHandler({
     return (await repositories()).find((one) => repositoryKey(one.repository) === repositoryKey(repository))
   }
 
-  /** Ends a session whose token MockGitHub rejected. */
+  /** Ends a session whose token GitHub rejected. */
   async function endSession(session: PageSession | undefined, notice: SendNotice): Promise<boolean> {
     if (session !== undefined) await signIn?.end(session)
     return notice('sign-in', undefined, { 'set-cookie': signIn?.clearedCookies ?? [] })
@@ -255,7 +252,7 @@ export function createPagesHandler({
     )
   }
 
-  /** Signs out or unfreezes. Requires a signed-in person, a form of ours, and a token that MockGitHub accepts now. */
+  /** Signs out or unfreezes. Requires a signed-in person, a form of ours, and a token that GitHub accepts now. */
   async function handlePost(
     requested: PageRequest,
     session: PageSession | undefined,

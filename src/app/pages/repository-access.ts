@@ -1,4 +1,4 @@
-// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones MockGitHub's answer to the visitor's
+// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
 // token. Answers are cached for minutes per session; no answer means no.
 import type { OAuthClient } from '../../github/oauth-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
@@ -25,7 +25,7 @@ export interface RepositoryAccess {
     repository: RepositoryName,
     listed: ListedRepository | undefined,
   ): Promise<AccessDecision>
-  /** Asks MockGitHub without the cache, for public repositories too, before a change is made. */
+  /** Asks GitHub without the cache, for public repositories too, before a change is made. */
   checkAction(who: PageSession, repository: RepositoryName): Promise<AccessDecision>
   filterReadable(
     who: PageSession | undefined,

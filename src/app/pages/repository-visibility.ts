@@ -1,11 +1,11 @@
-// Decides who may see a repository. Pure. A repository is private unless MockGitHub recently said that it is public.
+// Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public.
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
 
 export type RepositoryVisibility =
   | 'yes'
   | 'no'
-  /** Ask MockGitHub with this person's token. */
+  /** Ask GitHub with this person's token. */
   | 'ask'
 
 export interface VisibilityQuery {

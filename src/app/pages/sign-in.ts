@@ -1,4 +1,4 @@
-// MockGitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
+// GitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
 // valid sessions, so that sign-out works on every instance and for copied cookies. Everything expires within an hour.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -52,7 +52,7 @@ export interface SignIn {
   /** Undefined for anonymous visitors and ended sessions. */
   readSession(request: IncomingMessage): Promise<PageSession | undefined>
   begin(wanted: string | null): SignInRedirect
-  /** Undefined if this browser did not start the sign-in or MockGitHub rejects the code. */
+  /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
   finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined>
   /** The cookies that end a session. */
   readonly clearedCookies: readonly string[]

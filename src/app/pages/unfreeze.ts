@@ -1,5 +1,5 @@
 // Unfreezes from a page, with the same permission check as /thaw: owner files and configuration at the branch's tip,
-// and MockGitHub's answer about this account. Merges nothing.
+// and GitHub's answer about this account. Merges nothing.
 import { toUserId } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { createAnswers, questionKey, type AnswerByKind, type CheckQuestion } from '../../checks/questions.ts'

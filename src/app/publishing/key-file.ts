@@ -1,5 +1,5 @@
 // Reads the operator's signing key, again when the file changes, so that keys rotate without a restart. Errors appear
-// on MockGitHub, so they omit the file's path and content.
+// on GitHub, so they omit the file's path and content.
 import { readFile } from 'node:fs/promises'
 import { openSigningKey, type SigningKey } from '../../image/provenance/signing-key.ts'
 import { ImageError } from '../../image/image-error.ts'

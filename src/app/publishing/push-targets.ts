@@ -1,4 +1,4 @@
-// The operator's list: which MockGitHub repository may push to which image repositories with which credentials. A
+// The operator's list: which GitHub repository may push to which image repositories with which credentials. A
 // repository's configuration can only choose among these (docs/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
@@ -14,7 +14,9 @@ const targetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
-    .describe('A single repository. Patterns are not supported, so a new repository never gains credentials because of its name.'),
+    .describe(
+      'A single repository. Patterns are not supported, so a new repository never gains credentials because of its name.',
+    ),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
   push: z.array(imagePatternSchema).default([]),
@@ -40,7 +42,7 @@ const targetsSchema = z.array(targetSchema)
 
 export type PushTarget = z.output<typeof targetSchema>
 
-/** The requesting repository, authenticated by MockGitHub and never read from its files. */
+/** The requesting repository, authenticated by GitHub and never read from its files. */
 export interface RequestingRepository {
   readonly github: RepositoryName
   readonly installation: number

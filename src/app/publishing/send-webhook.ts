@@ -1,4 +1,4 @@
-// Sends a request to an external builder, signed like MockGitHub's webhooks, and polls its build. One attempt; the caller
+// Sends a request to an external builder, signed like GitHub's webhooks, and polls its build. One attempt; the caller
 // retries.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -60,7 +60,8 @@ export async function fetchWebhookStatus(
   transport: Transport,
 ): Promise<PublishResponse> {
   const address = resolveStatusUrl(status, url)
-  if (address === undefined) return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
+  if (address === undefined)
+    return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
   return catchTransportErrors(async () => {
     const reply = await transport.exchange({
       method: 'GET',

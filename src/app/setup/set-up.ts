@@ -29,7 +29,7 @@ export async function startSetup({
   say,
   onServing,
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
-  // Checked first, because MockGitHub returns the App's key only once.
+  // Checked first, because GitHub returns the App's key only once.
   rejectSymlink(join(settings.dataDirectory, credentialsFileName))
   const token = createSetupToken()
   let running: RunningApp | undefined

@@ -78,12 +78,18 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
       yield [path, `its version "${name}" has no schema`]
     const warning = getField(version, 'deprecationWarning')
     if (typeof warning === 'string' && getField(version, 'deprecated') !== true)
-      yield [[...path, 'deprecationWarning'], `its version "${name}" has a deprecationWarning but is not deprecated`]
+      yield [
+        [...path, 'deprecationWarning'],
+        `its version "${name}" has a deprecationWarning but is not deprecated`,
+      ]
     else if (
       typeof warning === 'string' &&
       (warning === '' || warning.length > 256 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(warning))
     )
-      yield [[...path, 'deprecationWarning'], `the deprecationWarning of its version "${name}" is empty, too long, or has invalid characters`]
+      yield [
+        [...path, 'deprecationWarning'],
+        `the deprecationWarning of its version "${name}" is empty, too long, or has invalid characters`,
+      ]
     yield* findColumnAndScaleProblems(version, path, isOld)
   }
 }
@@ -165,7 +171,8 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
       yield [[...path, 'strategy'], `its conversion strategy "${strategy}" is neither None nor Webhook`]
     if (config !== undefined && config !== null)
       yield [path, "it configures a conversion webhook, but its conversion strategy isn't Webhook"]
-    if (written.length > 0) yield [path, "it lists conversionReviewVersions, but its conversion strategy isn't Webhook"]
+    if (written.length > 0)
+      yield [path, "it lists conversionReviewVersions, but its conversion strategy isn't Webhook"]
     return
   }
   const reviews = isOld && written.length === 0 ? ['v1beta1'] : written

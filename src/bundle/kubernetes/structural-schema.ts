@@ -110,7 +110,8 @@ class SchemaValidator {
           : toCanonicalJson(
               keys.map((name) => getField(item, name) ?? getField(defaults, name, 'default') ?? null),
             )
-      if (seen.has(key)) this.report([...path, index], `is listed twice, but a list of type ${type} must not have duplicates`)
+      if (seen.has(key))
+        this.report([...path, index], `is listed twice, but a list of type ${type} must not have duplicates`)
       seen.add(key)
     }
   }
@@ -153,10 +154,12 @@ class SchemaValidator {
     for (const one of asList(schema['allOf'])) this.visit(asObject(one), value, path)
     const fits = (one: Json) => this.fits(asObject(one), value, path)
     const any = asList(schema['anyOf'])
-    if (any.length > 0 && !any.some(fits)) this.report(path, 'does not match any of the schema alternatives (anyOf)')
+    if (any.length > 0 && !any.some(fits))
+      this.report(path, 'does not match any of the schema alternatives (anyOf)')
     const only = asList(schema['oneOf'])
     const fitting = only.length > 0 ? only.filter(fits).length : 1
-    if (fitting !== 1) this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
+    if (fitting !== 1)
+      this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
     const not = schema['not']
     if (not !== undefined && fits(not)) this.report(path, 'matches a schema that is excluded (not)')
   }

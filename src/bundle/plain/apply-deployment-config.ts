@@ -69,7 +69,8 @@ const requiredSchedulingField = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferredSchedulingField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /**
- * An empty affinity erases the whole affinity, and an empty part erases that part. Other parts replace the existing ones.
+ * An empty affinity erases the whole affinity, and an empty part erases that part. Other parts replace the existing
+ * ones.
  */
 function mergeAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...before }

@@ -1,5 +1,5 @@
-// Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages and
-// in OLM's order.
+// Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages
+// and in OLM's order.
 import { getField, asList, asString } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import type { CsvView, CsvWebhook } from './csv-view.ts'

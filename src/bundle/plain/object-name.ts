@@ -1,5 +1,5 @@
-// Names that OLM generates: a base and a suffix, truncated to the length of a label. The suffix is usually a hash of the
-// object.
+// Names that OLM generates: a base and a suffix, truncated to the length of a label. The suffix is usually a hash of
+// the object.
 import type { Json } from '../../go/json/json.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 import { sha224 } from './sha224.ts'

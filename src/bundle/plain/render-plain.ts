@@ -20,8 +20,8 @@ import type {
 } from './rendering.ts'
 
 /**
- * Renders registry+v1 by OLM v1's algorithm (operator-controller v1.11) and plain+v0 unchanged. For helm+v3, returns only
- * the CRDs and reports the rest in `open`. Never throws, regardless of the files.
+ * Renders registry+v1 by OLM v1's algorithm (operator-controller v1.11) and plain+v0 unchanged. For helm+v3, returns
+ * only the CRDs and reports the rest in `open`. Never throws, regardless of the files.
  */
 export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRendering {
   const format = detectFormat(files)
@@ -66,7 +66,8 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
     objects: plain,
     rejections,
     open: braces.map(
-      (file) => `${file} contains "{{", which Helm evaluates. catalog-bot does not run Helm, so the result is unknown.`,
+      (file) =>
+        `${file} contains "{{", which Helm evaluates. catalog-bot does not run Helm, so the result is unknown.`,
     ),
   }
 }

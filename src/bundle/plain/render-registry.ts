@@ -1,4 +1,5 @@
-// Renders registry+v1 bundles to plain manifests by OLM v1's algorithm (operator-controller v1.11, internal/operator-controller/rukpak).
+// Renders registry+v1 bundles to plain manifests by OLM v1's algorithm (operator-controller v1.11,
+// internal/operator-controller/rukpak).
 import type { RenderedObject, PlainRenderOptions, RenderRejection } from './rendering.ts'
 import { generateClusterRoles, generateRoles, generateServiceAccounts } from './accounts-and-roles.ts'
 import { generateCertificates } from './certificates.ts'

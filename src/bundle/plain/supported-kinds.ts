@@ -1,6 +1,6 @@
-// The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and whether
-// OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the list, in which
-// it isn't.
+// The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and
+// whether OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the
+// list, which says otherwise.
 const namespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['ClusterServiceVersion', true],
   ['CustomResourceDefinition', false],

@@ -2,7 +2,7 @@
 import type { CsvView } from './csv-view.ts'
 import type { RenderRejection } from './rendering.ts'
 
-/** OLM v1's message, or undefined if allowed. No namespaces means that none was requested and the bundle has no default. */
+/** OLM v1's message, or undefined if allowed. An empty list means no requested namespaces and no default. */
 export function findTargetNamespaceRejection(
   { modes, file }: CsvView,
   installNamespace: string,

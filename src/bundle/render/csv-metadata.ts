@@ -1,5 +1,5 @@
-// The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only fields
-// of the operator API; values of the wrong type are omitted.
+// The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only
+// fields of the operator API; values of the wrong type are omitted.
 import type { Json } from '../../go/json/json.ts'
 import { getGoKind } from '../../go/decode/go-value.ts'
 import { valueAt, type Value } from '../../go/tree.ts'

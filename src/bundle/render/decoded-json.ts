@@ -1,5 +1,5 @@
-// Converts a value to the JSON that remains after Go decodes it: only known fields, with their canonical names, and zero
-// values for null.
+// Converts a value to the JSON that remains after Go decodes it: only known fields, with their canonical names, and
+// zero values for null.
 import type { Json } from '../../go/json/json.ts'
 import { decodeGoStruct } from '../../go/decode/decode.ts'
 import type { DecodedStruct, DecodedValue } from '../../go/decode/decoded.ts'

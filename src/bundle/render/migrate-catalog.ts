@@ -1,5 +1,5 @@
-// opm's `--migrate-level bundle-object-to-csv-metadata` for a whole catalog. Replaces the manifests in a bundle's blob with
-// the ClusterServiceVersion metadata that catalogs show.
+// opm's `--migrate-level bundle-object-to-csv-metadata` for a whole catalog. Replaces the manifests in a bundle's blob
+// with the ClusterServiceVersion metadata that catalogs show.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { Json } from '../../go/json/json.ts'
 import { getJsonFieldValues } from '../../go/json/json-fields.ts'

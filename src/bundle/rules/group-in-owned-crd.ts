@@ -10,7 +10,7 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, Bundle
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: "Owned CRDs don't set group",
+  title: "Owned CRDs don't set `group`",
   format: ({ crd, group }) => ({
     what: `the owned CRD ${crd} sets group to "${group}"`,
     why: "With this field, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects it.",

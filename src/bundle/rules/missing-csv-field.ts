@@ -14,7 +14,7 @@ export const missingCsvField = defineRule<{ field: string }, BundleRuleSearch>({
   format: ({ field }) => ({
     what: `the ClusterServiceVersion does not set ${field}`,
     why: 'Its CustomResourceDefinition requires the field, so the API server rejects the object.',
-    fix: 'Add the field.',
+    fix: 'Add the field to the ClusterServiceVersion.',
   }),
   *find({ csv }) {
     for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {

@@ -1,4 +1,5 @@
-// Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent losses.
+// Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent
+// losses.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'

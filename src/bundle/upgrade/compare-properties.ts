@@ -1,5 +1,5 @@
-// crdify's comparisons of one schema property, as OLM v1 configures them. Only new descriptions and additional enum values
-// are compatible.
+// crdify's comparisons of one schema property, as OLM v1 configures them. Only new descriptions and additional enum
+// values are compatible.
 import { formatGoFloat } from '../../go/number.ts'
 import type { Json } from '../../go/json/json.ts'
 import { quote } from '../../go/text.ts'

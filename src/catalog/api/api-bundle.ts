@@ -11,7 +11,7 @@ export interface BundleManifests {
   readonly csv?: JsonParts
 }
 
-/** The blob's own manifests, or the ones that opm derives from `olm.csv.metadata`. The same in every channel. */
+/** The manifests in the blob, or the ones that opm derives from `olm.csv.metadata`. They are the same in every channel. */
 export function buildManifests(content: ApiBundleContent, of: IndexedPackage): BundleManifests {
   const objects = content.objects.map((json): JsonParts => [json])
   const csv = objects[content.csv] ?? buildStubCsv(content, of)

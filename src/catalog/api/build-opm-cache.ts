@@ -1,4 +1,4 @@
-// The cache that `opm serve --cache-only` writes in its JSON format, byte for byte (opm v1.73, pkg/cache).
+// Builds the cache that `opm serve --cache-only` writes in JSON format, byte for byte (opm v1.73, pkg/cache).
 import { Fnv64a } from '../../go/fnv.ts'
 import { quote } from '../../go/text.ts'
 import type { Meta } from '../load/meta.ts'
@@ -31,7 +31,7 @@ export type OpmCacheResult =
   | { readonly ok: false; readonly error: string }
 
 const encoder = new TextEncoder()
-/** Longest file name on the systems that opm runs on, in bytes. */
+/** The longest file name on the systems that opm runs on, in bytes. */
 const maxFileNameBytes = 255
 
 /** `documents`: all blobs of a catalog that opm finds valid, in any order. */
@@ -76,7 +76,7 @@ function addCustomBlob(files: Map<string, JsonChunks>, blob: Meta): void {
   files.set(path.join('/'), [content])
 }
 
-/** opm works package by package and names the failing one. */
+/** opm processes one package at a time and reports the package that fails. */
 function withPackageInErrors(name: string, work: () => void): void {
   try {
     work()
@@ -104,15 +104,17 @@ function addBundleFiles(
     const problem =
       findFileNameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
     if (problem !== undefined)
-      throw new UnservableCatalogError(`opm has no file ${quote(path)} for a bundle in its cache: ${problem}`)
+      throw new UnservableCatalogError(
+        `opm cannot write the cache file ${quote(path)} for a bundle: ${problem}`,
+      )
     files.set(path, inChannel(line))
   }
 }
 
-/** Channels and bundles allow characters that file names don't. */
+/** Channel and bundle names can contain characters that file names cannot. */
 function findFileNameProblem(name: string): string | undefined {
-  if (name.includes('/')) return 'the name has a slash in it'
-  if (name.includes('\0')) return 'the name has a NUL in it'
+  if (name.includes('/')) return 'the name contains a slash'
+  if (name.includes('\0')) return 'the name contains a NUL character'
   return encoder.encode(name).length > maxFileNameBytes
     ? `the name is longer than ${maxFileNameBytes} bytes`
     : undefined

@@ -1,5 +1,5 @@
-// The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts; throws UnservableCatalogError for
-// what opm refuses only when it builds its cache.
+// The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts. Throws
+// UnservableCatalogError for blobs that opm rejects only when it builds its cache.
 import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { formatGoJson } from '../../go/json/json-text.ts'
@@ -24,9 +24,9 @@ export interface ApiBundleContent {
   readonly providedApis: readonly GroupVersionKind[]
   readonly requiredApis: readonly GroupVersionKind[]
   readonly dependencies: readonly ApiTypedValue[]
-  /** Without the bulky properties, which clients would copy into annotations. */
+  /** Omits the large properties, which clients would copy into annotations. */
   readonly properties: readonly ApiTypedValue[]
-  /** Every olm.bundle.object as JSON. A text that isn't well-formed came from invalid UTF-8 (`invalidByteMarker`). */
+  /** Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidByteMarker`). */
   readonly objects: readonly string[]
   /** Index of the first ClusterServiceVersion in `objects`, or -1. */
   readonly csv: number
@@ -34,10 +34,10 @@ export interface ApiBundleContent {
   readonly csvMetadata?: DecodedStruct
 }
 
-/** Why opm can't serve the catalog, in opm's words where possible. */
+/** The reason why opm can't serve the catalog, in opm's wording where possible. */
 export class UnservableCatalogError extends Error {}
 
-/** opm works package by package and names the failing one. */
+/** opm processes one package at a time and reports the package that fails. */
 export function formatPackageProblem(name: string, problem: string): string {
   return `build package index: process package ${quote(name)}: ${problem}`
 }
@@ -147,7 +147,7 @@ function extractObjects(properties: readonly RawProperty[]): Pick<ApiBundleConte
   return { objects, csv }
 }
 
-/** opm takes anything that starts with a brace as is, valid JSON or not, and reads the rest as YAML. */
+/** opm accepts anything that starts with a brace, even invalid JSON, and parses everything else as YAML. */
 function toObjectJson(data: Uint8Array): string {
   const text = decodeLikeGo(data, invalidByteMarker)
   if (trimLeadingSpace(text).startsWith('{')) return text
@@ -156,7 +156,7 @@ function toObjectJson(data: Uint8Array): string {
   return stringifyBounded(manifest.value ?? nullValue, { escapeHtml: true, exactNumbers: true })
 }
 
-/** opm parses the texts as YAML here: some JSON isn't YAML, and some text in braces isn't JSON. */
+/** opm parses the strings as YAML here, because some JSON isn't YAML, and some text in braces isn't JSON. */
 function isCsvJson(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
   if (kind === csvKind && isYamlSafeJson(object)) return true
@@ -165,11 +165,11 @@ function isCsvJson(object: string, kind: string): boolean {
   return found?.kind === 'string' && found.value === csvKind
 }
 
-/** JSON that YAML may read differently or reject: tabs, special characters, merge keys, keys beyond 1024 bytes. */
+/** JSON that YAML might parse differently or reject: tabs, special characters, merge keys, and keys over 1024 bytes. */
 const yamlAmbiguityPattern =
   /[\t\x7f-\x9f\ufeff\ufffe\uffff]|\\u[dD][89a-fA-F]|"<<"|"\s*[\r\n]\s*:|[{,\s]"(?:[^"\\]|\\.){256,}"\s*:/
 
-/** True for JSON that is certainly YAML too; far cheaper than parsing it. */
+/** Returns true for JSON that is also valid YAML. This is much cheaper than parsing it. */
 function isYamlSafeJson(object: string): boolean {
   if (yamlAmbiguityPattern.test(object)) return false
   try {

@@ -74,7 +74,7 @@ function formatIndexDeprecation(deprecation: ApiDeprecation | undefined): string
 /** An undefined value is a field that `omitempty` drops. */
 type CacheJsonField = readonly [name: string, json: string | BytePiece | undefined]
 
-/** `PACKAGE_CHANNEL_BUNDLE.json`. Everything that is the same in all channels is written once. */
+/** `PACKAGE_CHANNEL_BUNDLE.json`. The parts that are the same in all channels are formatted only once. */
 export function createBundleEncoder(
   content: ApiBundleContent,
   of: IndexedPackage,
@@ -93,7 +93,7 @@ export function createBundleEncoder(
   ]
   const dependencies = marshalNonEmptyList(content.dependencies.map(formatTypedValue))
   const properties = content.properties.map(formatTypedValue)
-  // A separate piece, because it is the same in all channels and longer than the rest.
+  // A separate piece, because it is the same in all channels and longer than the other parts.
   const propertiesPiece = properties.length === 0 ? undefined : encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
     encodeObject([

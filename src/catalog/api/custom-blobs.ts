@@ -1,9 +1,9 @@
-// Blobs of schemas that opm doesn't know, which it serves by schema and package.
+// Blobs with custom schemas, which opm serves by schema and package.
 import { quote } from '../../go/text.ts'
 
 const pathComponentPattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
-/** opm uses these names in paths and refuses unsafe ones. Returns undefined if they are safe. */
+/** opm uses these names in paths and rejects unsafe names. Returns undefined if they are safe. */
 export function findCustomBlobProblem(custom: {
   readonly schema: string
   readonly package: string

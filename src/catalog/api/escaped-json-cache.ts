@@ -4,7 +4,7 @@ import type { JsonPart, JsonParts } from '../../go/json/json-parts.ts'
 import { marshalString } from '../../go/json/marshal.ts'
 import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 
-/** Large pieces are the same object wherever they occur. */
+/** A large piece is the same object in every place where it occurs. */
 export type JsonChunks = readonly BytePiece[]
 
 const encoder = new TextEncoder()
@@ -27,7 +27,7 @@ export class EscapedJsonCache {
   }
 }
 
-/** The inside of a JSON string. */
+/** The content of a JSON string, without its quotes. */
 function escapeJson(json: string): Uint8Array {
   return encoder.encode(marshalString(json)).subarray(1, -1)
 }

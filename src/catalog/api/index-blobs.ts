@@ -1,4 +1,4 @@
-// What OLM's registry API needs from olm.package, olm.channel and olm.deprecations beyond their facts.
+// The data that OLM's registry API needs from olm.package, olm.channel, and olm.deprecations blobs beyond their facts.
 import { encodeBase64 } from '../../go/base64.ts'
 import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'

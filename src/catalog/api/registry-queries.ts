@@ -1,5 +1,5 @@
-// Answers OLM's catalog queries as opm's server does, errors included. Sorts by name where opm's order is that of a Go
-// map, which is random.
+// Answers OLM's catalog queries as opm's server does, including errors. Sorts by name where opm uses the random order of
+// a Go map.
 import { compareBytes, quote } from '../../go/text.ts'
 import type { ApiBundle, ApiDeprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
@@ -84,7 +84,7 @@ export function getChannelEntriesThatReplace(
   return entries.length > 0 ? success(entries) : failure(`no channel entries found that replace ${name}`)
 }
 
-/** The bundle that replaces or skips `key.name`; the first by name, where opm takes any. */
+/** Returns the bundle that replaces or skips `key.name`. Returns the first by name where opm picks a random one. */
 export function getBundleThatReplaces(catalog: ServedCatalog, key: BundleKey): QueryResult<ApiBundle> {
   const parent = catalog.index.get(key.package)
   if (!parent) return failure(`package ${key.package} not found`)
@@ -164,7 +164,7 @@ function findChannel(index: PackageIndex, at: Omit<BundleKey, 'name'>): QueryRes
 /** Queries for one bundle don't return its edges. */
 function getBundleWithoutEdges(catalog: ServedCatalog, key: BundleKey): QueryResult<ApiBundle> {
   const bundle = catalog.bundle(key)
-  if (!bundle) throw new Error(`${key.name} stands in the index and nowhere else`)
+  if (!bundle) throw new Error(`${key.name} is in the index, but its blob is missing`)
   return success({ ...bundle, replaces: '', skips: [] })
 }
 

@@ -1,4 +1,4 @@
-// A sound catalog as opm serves it. Keeps blobs as bytes and reads a bundle on demand.
+// A valid catalog as opm serves it. Keeps blobs as bytes and reads a bundle only when a query needs it.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'
@@ -17,7 +17,7 @@ export interface ServedCatalog {
   readonly blobs: readonly ServedBlob[]
   /** Undefined if the channel has no such entry. */
   bundle(key: BundleKey): ApiBundle | undefined
-  /** Doesn't read the bundle's blob. */
+  /** Does not read the bundle's blob. */
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[]
 }
 

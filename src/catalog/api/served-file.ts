@@ -1,5 +1,5 @@
-// One served catalog file: its facts, and every blob as opm's JSON line. Reads small, common data eagerly and the rest
-// on demand (served-catalog.ts).
+// One served catalog file: its facts, and every blob as a JSON line in opm's format. Reads small, common data
+// immediately and other data when a query needs it (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
@@ -27,7 +27,7 @@ export interface ServedFile extends IndexBlobs {
   readonly facts: FileFacts
   readonly blobs: readonly ServedBlob[]
   readonly bundles: readonly ServedBundle[]
-  /** Why opm accepts the file but refuses to serve it. */
+  /** The reason why opm accepts the file but cannot serve it. */
   readonly problem?: string
 }
 
@@ -74,7 +74,7 @@ function addBlobToDraft(meta: Meta, into: ServedFileDraft): string | undefined {
     if (collectIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)
     const { package: parent, name: its, objects, providedApis } = parseBundleContent(value)
-    // Unlike the cache, the protocol can't carry bytes that aren't text.
+    // Unlike the cache, the protocol can't contain bytes that aren't valid UTF-8.
     if (!objects.every((json) => json.isWellFormed()))
       throw new UnservableCatalogError(`store bundle ${quote(its)}: string field contains invalid UTF-8`)
     into.bundles.push({ package: parent, name: its, blob, providedApis })

@@ -1,5 +1,5 @@
-// The ClusterServiceVersion that opm makes up for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
-// displays it: its install strategy is a stub.
+// The ClusterServiceVersion that opm generates for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
+// displays it, because its install strategy is a stub.
 import { getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { hasUniqueSpellings } from '../../go/decode/lazy-decoded.ts'
@@ -86,7 +86,7 @@ function writeIcon(out: JsonPartsWriter, { icon }: IndexedPackage): void {
   out.close(']')
 }
 
-/** Go reads null as an empty text here. */
+/** Go decodes null as an empty string here. */
 function writeMap(out: JsonPartsWriter, metadata: DecodedStruct, name: string): void {
   const found = metadata.fields.get(name)
   if (typeof found !== 'object' || !('kind' in found) || found.kind !== 'map' || found.entries.length === 0)

@@ -3,7 +3,7 @@ import type { BlobLocation, Catalog, FileFacts } from './catalog.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { compareWalkOrder } from '../../go/walk-order.ts'
 
-/** `files` can be in any order; the result is in walk order. Sets the paths in places and findings. */
+/** `files` can be in any order. The result is in walk order. Sets the paths in locations and findings. */
 export function assembleCatalog(
   files: Iterable<{ readonly path: string; readonly facts: FileFacts }>,
 ): Catalog {
@@ -30,7 +30,7 @@ function setBlobFile<Blob extends { readonly place: BlobLocation }>(blob: Blob, 
 }
 
 function setFindingFile(finding: Finding, file: string): Finding {
-  // A finding about the whole file still has to name the file.
+  // A finding about the whole file must also contain its path.
   const at = { line: 1, column: 1, ...finding.at, file }
   if (!finding.related) return { ...finding, at }
   return { ...finding, at, related: finding.related.map((one) => ({ ...one, at: { ...one.at, file } })) }

@@ -1,5 +1,5 @@
-// The catalog as facts: what rules, checks and pictures need, each with its place. Plain data, so that the facts of a
-// file can be cached by blob id as JSON. Made by read-file.ts (one file) and assemble-catalog.ts (all files).
+// The catalog as facts: the data that rules, checks, and drawings need, with locations. Plain data, so that the facts of
+// a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assemble-catalog.ts (all files).
 import type { Finding } from '../../findings/finding.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { TextPosition } from '../../go/text-position.ts'
@@ -34,7 +34,7 @@ export interface ChannelBlob {
   readonly entries: readonly ChannelEntry[]
 }
 
-/** Absent texts are empty strings. */
+/** Absent fields are empty strings. */
 export interface ChannelEntry {
   readonly mark: TextPosition
   readonly name: string
@@ -54,7 +54,7 @@ export interface BundleBlob {
 }
 
 /**
- * `value` is the parsed JSON, except for the two bulky types, which keep only a summary:
+ * `value` is the parsed JSON, except for the two large types, which keep only a summary:
  * `olm.csv.metadata` -> CsvMetadata, `olm.bundle.object` -> BundleObject.
  */
 export interface Property {
@@ -102,7 +102,7 @@ export interface DeprecationEntry {
   readonly message: string
 }
 
-/** A blob of any other schema, which opm keeps unread. */
+/** A blob with any other schema, which opm does not decode. */
 export interface OtherBlob {
   readonly place: BlobLocation
   readonly schema: string
@@ -132,10 +132,10 @@ export type Leniency = {
   | { readonly kind: 'dropped-text'; readonly text: string }
 )
 
-/** More oddities in a file usually have one cause; this also bounds hostile files. */
+/** Many leniencies in one file usually have one cause. The limit also protects against malicious files. */
 export const maxLeniencies = 100
 
-/** Everything that one file says, in document order. Depends only on the file's bytes, so it is cached by blob id. */
+/** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
 export interface FileFacts {
   readonly bytes: number
   readonly packages: readonly PackageBlob[]
@@ -145,7 +145,7 @@ export interface FileFacts {
   readonly others: readonly OtherBlob[]
   /** Absent if opm loads the file. */
   readonly loadError?: string
-  /** Load errors and file-scoped rules. The file in all places is '' until assemble() sets it. */
+  /** Findings of load errors and file-scoped rules. The file in all locations is '' until assembleCatalog() sets it. */
   readonly findings: readonly Finding[]
   readonly oddities?: readonly Leniency[]
 }
@@ -162,6 +162,6 @@ export interface Catalog {
   readonly findings: readonly Finding[]
   /** In walk order. */
   readonly oddities?: readonly (Leniency & { readonly file: string })[]
-  /** The catalog's files after .indexignore, with their sizes in bytes. */
+  /** The files of the catalog without those that .indexignore excludes, with their sizes in bytes. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
 }

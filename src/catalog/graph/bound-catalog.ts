@@ -1,4 +1,4 @@
-// Bounds a catalog as `opm alpha render-graph --minimum-edge` does.
+// Limits a catalog to newer versions, as `opm alpha render-graph --minimum-edge` does.
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { quote } from '../../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
@@ -49,7 +49,7 @@ function boundEntries(
   const reaches = (name: string) => compareVersions(versions.get(name) ?? zeroVersion, floor) >= 0
   return entries.flatMap((entry) => {
     const { name, replaces, skips, skipRange } = entry
-    // opm draws the floor without the edges that lead to it.
+    // opm draws the minimum without the edges that lead to it.
     if (name === minimumEdge) return [{ ...entry, replaces: '', skips: [], skipRange: '' }]
     const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
     const kept = {
@@ -64,7 +64,7 @@ function boundEntries(
   })
 }
 
-/** The first bundle of each name, in any package: opm keeps one map for all. */
+/** The first bundle of each name in any package, because opm uses one map for all packages. */
 function parseBundleVersions(
   catalog: Catalog,
 ):

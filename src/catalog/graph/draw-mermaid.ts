@@ -1,15 +1,15 @@
-// A drawing as Mermaid text for a MockGitHub comment, with names escaped. MockGitHub refuses more than 50,000 characters or 500
-// edges; unreadably large pictures are left out well before that.
+// A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub rejects more than 50,000 characters or 500
+// edges. Drawings that are too large to read are omitted well below that limit.
 import { toPrintable } from '../../findings/printable.ts'
 import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
 
 const maxNodes = 90
 const maxEdges = 160
 const maxDrawnSkips = 4
-/** Entities make names up to ten times longer; this leaves room below MockGitHub's limit for the closing text. */
+/** Entities make names up to ten times longer. This limit leaves room for the closing text below GitHub's limit. */
 const maxCharacters = 40_000
 
-/** Mermaid source without a fence; undefined if the drawing is empty or too large. */
+/** Returns Mermaid source without a fence, or undefined if the drawing is empty or too large. */
 export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
   const lines = ['flowchart BT', ...mermaidStyles]
   const linkStyles = new Map<string, number[]>()
@@ -20,7 +20,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
   let characters = 0
   for (const drawing of drawings)
     for (const channel of drawing.channels) {
-      // Long lists of skips become text beside their entry; arrows would hide everything else.
+      // Long lists of skips become text next to their entry, because arrows would hide everything else.
       const drawn = channel.links.filter(
         ({ kind, status, from }) =>
           kind === 'replaces' || (from.length <= maxDrawnSkips && !(drawing.compares && status === 'kept')),

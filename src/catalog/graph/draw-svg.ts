@@ -1,24 +1,24 @@
-// A drawing as SVG: a card per channel, newest version on top, upgrades as rails on the left. Self-contained: no
-// script, font or link, and foreign text is escaped. Coordinates are whole pixels, so that pictures can be compared.
+// A drawing as SVG: one card per channel, with the newest version on top and upgrades as rails on the left. The SVG has no
+// scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be compared.
 import { toPrintable } from '../../findings/printable.ts'
 import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
 
 const rowHeight = 24
 const laneWidth = 11
 const maxLanes = 20
-/** Only the newest skip and range rails are drawn; the counts beside the entries cover the rest. */
+/** Only the newest skip and range rails are drawn. The counts next to the entries cover the others. */
 const maxSkipRails = 18
 /** A rail with more ends shows only the ends of each run, because more ticks would look like hatching. */
 const maxRailTicks = 12
 const cardHeaderHeight = 46
 const cardPadding = 16
 const cardGap = 20
-/** Pixels; further cards go below. */
+/** In pixels. More cards start a new row. */
 const maxWidth = 1500
 const topMargin = 56
 const charWidth = 7.3
 const maxTextLength = 60
-/** Characters; enough for forty names of usual length. */
+/** In characters. This is enough for 40 names of typical length. */
 const maxTooltipLength = 2000
 
 const colors = {
@@ -197,7 +197,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   parts.push(drawText(x, y + 4, shown, style))
   x += textWidth(shown) + 8
   for (const badge of badges) {
-    // The ring already shows it, and in long semver channels the word would repeat on every line.
+    // The ring already shows this, and in long semver channels the label would repeat on every line.
     if (badge === 'skipped') continue
     const pill = drawPill(x, y, badge, badgeColors[badge])
     parts.push(pill.body)
@@ -222,7 +222,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   }
 }
 
-/** Lane 0 is beside the nodes. Short rails go first, so that they stay inside; rails without room get no lane. */
+/** Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no lane. */
 function assignLanes(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
   const left = new Set(skipping.slice(maxSkipRails))
@@ -278,8 +278,8 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
   const end = y(to) + 2
   const span = getRowSpan(link)
   const rows = new Set(from)
-  // One bracket: the arrow's end, and a tick per row. A range or a long list of skips covers whole runs, so the ends of
-  // each run are enough.
+  // One bracket with the arrow's end and a tick per row. A range or a long list of skips covers whole runs, so the ends
+  // of each run are enough.
   const ticks = from.filter(
     (index) =>
       (kind !== 'skipRange' && from.length <= maxRailTicks) || !rows.has(index - 1) || !rows.has(index + 1),

@@ -1,5 +1,5 @@
-// What a picture of a package shows, independent of its format: rows and links per channel, with long uniform runs
-// folded. A drawing of two graphs marks everything as added, removed or kept.
+// The contents of a package drawing, independent of its format: rows and links per channel, with long uniform runs
+// folded. A drawing of two graphs marks every part as added, removed, or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '../../findings/memoize.ts'
@@ -9,11 +9,11 @@ export type DiffStatus = 'kept' | 'added' | 'removed'
 export interface Drawing {
   readonly package: string
   readonly badges: readonly DrawingBadge[]
-  /** In a comparison, what was kept is background. */
+  /** In a comparison, kept parts are drawn as background. */
   readonly compares: boolean
   /** In a comparison, only the channels that differ. */
   readonly channels: readonly DrawnChannel[]
-  /** The number of channels that are left out because nothing in them differs. */
+  /** The number of channels that are omitted because they do not differ. */
   readonly unchanged: number
 }
 
@@ -44,7 +44,7 @@ export type DrawingBadge =
   | 'not in channel'
 
 export interface DrawnRow {
-  /** Several if rows are folded; newest first. */
+  /** The versions of the row, newest first. A folded row has several. */
   readonly names: readonly string[]
   readonly label: string
   readonly badges: readonly DrawingBadge[]
@@ -52,7 +52,7 @@ export interface DrawnRow {
   readonly status: DiffStatus
 }
 
-/** `count` is the number of edges that the link stands for. */
+/** `count` is the number of edges that the link represents. */
 export interface DrawnLink {
   readonly from: readonly number[]
   readonly to: number
@@ -168,7 +168,7 @@ function mergeRows(
   for (const name of new Set([...now.keys(), ...old.keys()])) {
     const [was, is] = [old.get(name), now.get(name)]
     const node = is?.isEntry ? is : was?.isEntry ? was : (is ?? was)
-    // Names without an entry that are only skipped add little; the count beside the skipping entry covers them.
+    // Names without an entry that are only skipped add little information. The count next to the skipping entry covers them.
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
       !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'
@@ -220,13 +220,13 @@ function computeChannelBadges(
   const old = compares ? before : after
   badges.push(...computeChangeBadge('default', old?.isDefault, after?.isDefault))
   badges.push(...computeChangeBadge('deprecated', old?.deprecated, after?.deprecated))
-  // opm refuses broken channels, but a picture still shows them.
+  // opm rejects broken channels, but a drawing still shows them.
   if (after && after.heads.length > 1) badges.push('several heads')
   if (after?.heads.length === 0 && after.nodes.some(({ isEntry }) => isEntry)) badges.push('no head')
   return badges
 }
 
-/** Rows that a reader of a change must see: differences, both heads, the ends of changed edges and their neighbors. */
+/** The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors. */
 function findRelevantRows(
   rows: readonly ChannelRow[],
   edges: readonly MarkedEdge[],
@@ -265,8 +265,8 @@ function findRelevantRows(
 }
 
 /**
- * Whether a row belongs to a uniform run: same status and badges, replaces and replaced by direct neighbors at most,
- * skips nothing, and is skipped by the same entries.
+ * Whether a row belongs to a uniform run. Its rows have the same status and badges, replace or are replaced only by direct
+ * neighbors, skip nothing, and are skipped by the same entries.
  */
 function isUniformRow(
   at: number,
@@ -380,7 +380,7 @@ function formatRowNotes(
         status,
       })
   }
-  // Shown even if the range covers no entry: it is for versions that the catalog no longer has.
+  // Shown even if the range covers no entry, because it can cover versions that the catalog no longer contains.
   const covered = into.filter(({ kind, status }) => kind === 'skipRange' && status !== 'removed').length
   const note = (range: string, status: DiffStatus, count = '') => {
     if (range !== '') notes.push({ text: `range ${range}${count}`, status })
@@ -411,7 +411,7 @@ function drawLinks(edges: readonly MarkedEdge[], groupOf: ReadonlyMap<string, nu
   }))
 }
 
-/** Versions are shorter than names, and as precise if each names one bundle. */
+/** Versions are shorter than names. They are equally precise if each version belongs to one bundle. */
 function createNodeLabeler(rows: readonly ChannelRow[]): (name: string) => string {
   const holders = new Map<string, number>()
   for (const { node } of rows)
@@ -439,7 +439,7 @@ function compareNaturally(a: { readonly name: string }, b: { readonly name: stri
   for (let at = 0; left && right && at < Math.min(left.length, right.length); at++) {
     const [one = '', other = ''] = [left[at], right[at]]
     if (one === other) continue
-    // Odd parts are digits; very long ones are no version and stay text.
+    // Odd parts are digits. Very long ones are not versions and are compared as text.
     if (at % 2 === 1 && one.length <= 15 && other.length <= 15 && Number(one) !== Number(other))
       return Number(one) - Number(other)
     return one < other ? -1 : 1

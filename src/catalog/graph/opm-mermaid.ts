@@ -1,5 +1,5 @@
 // Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
-// terminal control sequences and line breaks. For pictures in comments see draw-mermaid.ts.
+// terminal control sequences and line breaks. For drawings in comments, see draw-mermaid.ts.
 import { toPrintable } from '../../findings/printable.ts'
 import { compareBytes, quote, sortByBytes } from '../../go/text.ts'
 import { maxRangeEdges } from './package-graph.ts'
@@ -8,7 +8,7 @@ import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 const edgeLabels = { replaces: 'replace', skips: 'skip' } as const
 
 export interface OpmMermaidOptions {
-  /** Marks bundles and edges that OLM v0 passes over, as `--draw-v0-semantics` does. */
+  /** Marks the bundles and edges that OLM v0 ignores, as `--draw-v0-semantics` does. */
   readonly v0Semantics?: boolean
 }
 
@@ -52,7 +52,7 @@ interface GraphDecorations {
   readonly skippedLinks: number[]
 }
 
-/** Entries are drawn by descending version, so a skip counts only from the skipping entry downward. */
+/** Entries are drawn by descending version, so a skip applies only below the skipping entry. */
 function collectDecorations(packages: readonly PackageGraph[], v0Semantics: boolean): GraphDecorations {
   const classes: GraphDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []
@@ -93,6 +93,6 @@ function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: 
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }
-  if (isCut) lines.push(`      %% more than ${maxRangeEdges} skipRange edges: the others are left out`)
+  if (isCut) lines.push(`      %% more than ${maxRangeEdges} skipRange edges: the others are omitted`)
   return [...lines, '    end']
 }

@@ -16,11 +16,11 @@ export interface ChannelGraph {
   readonly name: string
   readonly isDefault: boolean
   readonly deprecated: boolean
-  /** Entries that no other entry replaces or skips, in channel order. A sound channel has one. */
+  /** Entries that no other entry replaces or skips, in channel order. A valid channel has one. */
   readonly heads: readonly string[]
-  /** Entries by descending version, then names that only edges mention, in order of mention. */
+  /** Entries by descending version, followed by names that appear only in edges, in order of appearance. */
   readonly nodes: readonly GraphNode[]
-  /** In opm's print order: per entry its skips, what its skipRange covers, what it replaces. */
+  /** In opm's print order. For each entry: the entries that it skips, that its skipRange covers, and that it replaces. */
   readonly edges: readonly GraphEdge[]
   /** Set if the channel has more `skipRange` edges than are kept. */
   readonly isCut?: true
@@ -30,11 +30,11 @@ export interface GraphNode {
   readonly name: string
   /** Absent if no bundle of that name has a version that parses. */
   readonly version?: string
-  /** False for a name that only an edge mentions. */
+  /** False for a name that appears only in edges. */
   readonly isEntry: boolean
   readonly deprecated: boolean
   readonly skipped: boolean
-  /** As written. */
+  /** As written in the catalog. */
   readonly skipRange?: string
 }
 
@@ -47,12 +47,13 @@ export interface GraphEdge {
 }
 
 /**
- * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000; this bounds hostile ones.
+ * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000. This limit protects against
+ * malicious channels.
  */
 export const maxRangeEdges = 100_000
 
 /**
- * Sorted by name; works on broken catalogs too. As in opm, an entry that its own skipRange covers has an edge to
+ * Sorted by name. Also works for invalid catalogs. As in opm, an entry that its own skipRange covers has an edge to
  * itself.
  */
 export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGraph[] {

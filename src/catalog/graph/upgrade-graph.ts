@@ -5,11 +5,11 @@ import { sortByBytes } from '../../go/text.ts'
 export type GraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
 
 export interface UpgradeGraph {
-  /** Entries that no entry replaces or skips, in Go's string order. Sound channels have exactly one. */
+  /** Entries that no entry replaces or skips, in Go's string order. Valid channels have exactly one. */
   readonly heads: readonly string[]
   /** Includes skipped names that aren't in the channel. */
   readonly skipped: ReadonlySet<string>
-  /** Entries of the channel from the head down its `replaces`. Empty unless there is exactly one head. */
+  /** Entries of the channel along `replaces`, starting at the head. Empty unless there is exactly one head. */
   readonly chain: readonly string[]
   /** Names from the first repeated one back to itself, if the chain is a cycle. */
   readonly cycle?: readonly string[]
@@ -22,7 +22,7 @@ export interface UpgradeGraphOptions {
   readonly chainStopsAtSkipped: boolean
 }
 
-/** Uses the first entry of each name; opm refuses channels with duplicates earlier. */
+/** Uses the first entry of each name; opm has already rejected channels with duplicates. */
 export function analyzeUpgradeGraph(
   entries: readonly GraphEntry[],
   options: UpgradeGraphOptions = { chainStopsAtSkipped: true },
@@ -62,7 +62,7 @@ function followReplaces(
     const before = position.get(next)
     if (before !== undefined) return { chain, cycle: [...chain.slice(before), next] }
     entry = byName.get(next)
-    // opm looks up an empty `replaces` too, so an entry without a name succeeds every chain.
+    // opm also looks up an empty `replaces`, so an entry without a name continues every chain.
     if (entry !== undefined) {
       position.set(next, chain.length)
       chain.push(next)

@@ -1,4 +1,4 @@
-// Which installed bundles can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange` as OLM
+// Finds the installed bundles that can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange` as OLM
 // does, even from bundles that the channel no longer lists.
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
@@ -30,7 +30,7 @@ export function findBundlesReachingHead(
     }
     return ranges.get(text)
   }
-  // Backwards from the heads: an entry that reaches a head brings all that it replaces, skips or covers.
+  // Works backward from the heads. If an entry reaches a head, so do the entries that it replaces, skips, or covers.
   const reaching = new Set<string>(heads)
   const open = [...heads]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
@@ -52,9 +52,9 @@ export function findBundlesReachingHead(
   return new Set([...versions.keys()].filter((name) => reaching.has(name)))
 }
 
-/** Steps of a ladder that no range has covered yet; each is visited once, even if ranges overlap. */
+/** The positions in a version list that no range has covered yet. Visits each once, even if ranges overlap. */
 class UncoveredSteps {
-  /** The next step that may be open, for each step. */
+  /** For each position, the next position that might be uncovered. */
   private readonly next: Uint32Array
 
   constructor(length: number) {

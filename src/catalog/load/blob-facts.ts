@@ -1,4 +1,4 @@
-// Converts a document's meta to the facts of its blob, with opm's error texts.
+// Converts a document's meta to the facts of its blob, with opm's error messages.
 import type {
   BlobLocation,
   BundleBlob,
@@ -35,11 +35,11 @@ export interface BundleObjectProblem {
 
 export interface BlobFactsResult<Blob> {
   readonly blob: Blob
-  /** Fields of a wrong type in Go's order, capped; opm names the first. */
+  /** Fields with the wrong type, in Go's order, up to a limit. opm reports the first. */
   readonly problems: readonly DecodeProblem[]
   /** Undecodable olm.bundle.object properties, which opm reports right after the blob. */
   readonly objectProblems: readonly BundleObjectProblem[]
-  /** The number of problems of either kind that aren't listed. */
+  /** The number of problems of both kinds that aren't listed. */
   readonly moreProblems: number
 }
 
@@ -50,7 +50,7 @@ interface BlobFactsSource {
   readonly value: Value
   readonly place: BlobLocation
   readonly positions: PositionLookup
-  /** Allows leaving out what opm's verdict doesn't depend on. */
+  /** Allows omitting data that doesn't affect opm's verdict. */
   readonly forVerdict: boolean
 }
 

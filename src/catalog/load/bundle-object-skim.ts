@@ -3,7 +3,7 @@ import { decodeUnwrappedBase64 } from '../../go/base64.ts'
 import type { BundleObjectSummary } from '../facts/catalog.ts'
 import { parseManifestIdentity } from '../../go/fast/manifest-identity.ts'
 
-/** Returns undefined for base64 with line ends or bad padding and for manifests that need the exact reader. */
+/** Returns undefined for base64 with line ends or bad padding and for manifests that require the exact reader. */
 export function skimBundleObject(base64: string): BundleObjectSummary | undefined {
   // 'e' is the first base64 letter of an opening brace.
   const json = base64.startsWith('e') ? decodeUnwrappedBase64(base64) : undefined

@@ -35,14 +35,15 @@ export function parseBundleObject(
   const first = problems[0]
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
-  const bytes = found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyData() : previous()
+  const bytes =
+    found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyData() : previous()
   const data = (): Uint8Array => bytes
   const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
   return { summary: { ...getManifestIdentity(manifest.value), bytes: bytes.length }, data }
 }
 
-/** Fast path: only data, and a manifest in JSON. */
+/** The fast path for a value that contains only `data` with a JSON manifest. */
 function tryFastParse(value: Value | undefined): BundleObjectSummary | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? valueAt(value, 'data') : undefined
   return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
@@ -69,7 +70,7 @@ export function formatBundleObjectError(
   return `read bundle objects: package ${quote(bundle.package)}, bundle ${quote(bundle.name)}: ${action}: ${problem}`
 }
 
-/** Returns the manifest or an error. Like opm, doesn't validate text that starts with a brace. */
+/** Returns the manifest or an error. Like opm, does not validate text that starts with a brace. */
 export function parseManifest(data: Uint8Array): { value: Value | undefined } | string {
   const text = trimLeadingSpace(decodeLikeGo(data))
   if (text.startsWith('{')) return { value: parseManifestJson(text) }

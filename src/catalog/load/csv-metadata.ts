@@ -4,7 +4,7 @@ import { copyString } from '../../go/utf8.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { getStructList, getTextField } from '../../go/decode/decode.ts'
 
-/** Annotations that rules, pictures or change descriptions use; the rest can be megabytes. */
+/** Annotations that rules, drawings, or change descriptions use. The others can be megabytes in size. */
 const retainedAnnotations = new Set([
   'alm-examples-metadata',
   'capabilities',

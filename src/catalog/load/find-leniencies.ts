@@ -1,4 +1,4 @@
-// Finds what opm silently accepts: unknown fields, duplicate keys, scalars that YAML reads as another type.
+// Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another type.
 import type { Leniency } from '../facts/catalog.ts'
 import type { PositionLookup } from '../../go/position-lookup.ts'
 import type { MapValue, Value } from '../../go/tree.ts'
@@ -7,12 +7,12 @@ import { copyString } from '../../go/utf8.ts'
 import { blobShapes, propertyValueShapes, getFieldShape } from './known-fields.ts'
 import type { KnownFieldShape } from './known-fields.ts'
 
-/** Deeper than any catalog; protects the stack from hostile documents. */
+/** Deeper than any real catalog. Protects the stack from malicious documents. */
 const maxDepth = 100
-/** More than any real document, but aliases can expand a small text beyond this. The rest isn't checked. */
+/** More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't checked. */
 const maxValues = 1_000_000
 
-/** Returns at most `limit` oddities. Avoids materializing text, which the fast reader's trees create lazily. */
+/** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */
 export function findLeniencies(root: Value, positions: PositionLookup, limit: number): Leniency[] {
   if (root.kind !== 'map' || limit <= 0) return []
   const schema = getText(root, 'schema')

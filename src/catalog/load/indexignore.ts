@@ -16,7 +16,7 @@ interface IgnorePattern {
   readonly domain: readonly string[]
   readonly includes: boolean
   readonly directoryOnly: boolean
-  /** Anchored and matched by segment; otherwise a single segment that can match any path component. */
+  /** True if the pattern is anchored and matched by segment. Otherwise, it is one segment that can match any path component. */
   readonly isPath: boolean
   readonly segments: readonly IgnorePatternSegment[]
 }
@@ -33,7 +33,7 @@ const maxLineBytes = 65_536
 export function findIgnoreFileError(text: string): string | undefined {
   const encoder = new TextEncoder()
   for (const line of text.split('\n')) {
-    // A UTF-16 unit is at most three bytes, so shorter lines need no encoding.
+    // A UTF-16 code unit is at most three bytes, so shorter lines don't have to be encoded.
     if (line.length * 3 >= maxLineBytes && encoder.encode(line).length >= maxLineBytes) {
       return 'bufio.Scanner: token too long'
     }

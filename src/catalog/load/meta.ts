@@ -1,4 +1,5 @@
-// What opm requires of every document: an object without case-variant keys, and text in the format's three keys.
+// Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in the
+// three common keys.
 import { quote, sortByBytes } from '../../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../../go/json/json-text.ts'
 import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
@@ -29,16 +30,16 @@ export type MetaProblem =
       readonly found: string
     }
 
-/** opm shows everything; longer messages help no reader. */
+/** opm shows the whole document, but a longer message does not help a reader. */
 const maxShownLength = 1 << 20
 
-/** `raw` is the original JSON, if any; opm quotes it. Ignores null, which Go decodes to an empty object. */
+/** `raw` is the original JSON, if any, which opm quotes. Ignores null, which Go decodes to an empty object. */
 export function parseMeta(
   value: Value,
   raw: string | undefined,
 ): { meta: Meta } | { problems: MetaProblem[] } {
   if (value.kind !== 'map') return { problems: [createNotAnObjectProblem(value, raw)] }
-  // Nearly all keys in a large document are already folded and thus can't collide.
+  // Nearly all keys in a large document are already folded, so they can't collide.
   const folding = value.entries.every((entry) => isCaseFolded(entry.key))
     ? undefined
     : groupKeysByCase(value.entries)

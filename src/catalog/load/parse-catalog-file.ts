@@ -22,31 +22,31 @@ import * as rules from './load-rules.ts'
 import type { Value } from '../../go/tree.ts'
 import { copyString } from '../../go/utf8.ts'
 
-/** Per file; more don't help a reader. */
+/** Per file. More findings don't help a reader. */
 const maxFindings = 100
 
-/** After this many problems, reading on only finds more. */
+/** After this many problems, parsing stops. */
 const maxCountedProblems = 10_000
 
-/** Bytes. A larger document isn't read again just to find where the faulty part ends. */
+/** In bytes. A larger document isn't parsed again just to find where the invalid part ends. */
 const maxReparsedBytes = 1024 * 1024
 
-/** Characters; enough to recognize the text. */
+/** In characters. This is enough to recognize the text. */
 const maxDroppedTextLength = 100
 
 export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
-  /** Leaves out oddities and `olm.csv.metadata` summaries. Such facts are only for `validateCatalog`. */
+  /** Omits leniencies and `olm.csv.metadata` summaries. Use such facts only for `validateCatalog`. */
   readonly forVerdict?: boolean
   /** Called once for each valid blob, in file order. */
   readonly onMeta?: (meta: Meta) => void
 }
 
-/** The file in all places of the result is ''. */
+/** The file in all locations of the result is ''. */
 export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOptions = {}): FileFacts {
   return new CatalogFileParser(bytes, options).read()
 }
 
-/** `message` is opm's text. */
+/** `message` is opm's error message. */
 export function createUnreadableFacts(message: string): FileFacts {
   return {
     bytes: 0,
@@ -158,7 +158,7 @@ class CatalogFileParser {
     const isLarge = end - start > maxReparsedBytes
     if (exactly && !isLarge && problems.length + objectProblems.length > 0)
       return this.readDocument(exactly(), index)
-    // The fast reader knows where a value begins; finding-ends.ts derives the end from the line.
+    // The fast reader provides only the start of a value. finding-ends.ts derives the end from the line.
     const positions = document.positions
     const spanOf = (at: Value) => (isLarge ? { start: at.start, end: at.start } : at)
     this.addLeniencies(document)

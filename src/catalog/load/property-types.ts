@@ -1,4 +1,4 @@
-// The property types whose values opm decodes; other types can hold any JSON.
+// The property types whose values opm decodes. Other types can contain any JSON.
 import type { StructType } from '../../go/decode/go-type.ts'
 import {
   bool,

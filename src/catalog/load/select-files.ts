@@ -1,4 +1,4 @@
-// Selects the files that belong to the catalog in a tree: all but the ignored ones, regardless of their names.
+// Selects the files in a tree that belong to the catalog: all files that are not ignored, regardless of their names.
 import type { IgnoreFile } from './indexignore.ts'
 import { IgnoreRules, findIgnoreFileError, ignoreFileName } from './indexignore.ts'
 import { compareWalkOrder } from '../../go/walk-order.ts'
@@ -6,7 +6,7 @@ import { compareWalkOrder } from '../../go/walk-order.ts'
 export interface FileSelection {
   /** Relative to the catalog's root, in walk order. */
   readonly files: readonly string[]
-  /** opm's error for an unreadable ignore file; opm then reads nothing. */
+  /** opm's error for an unreadable ignore file. In this case, opm does not read any file. */
   readonly loadError?: { readonly file: string; readonly message: string }
 }
 

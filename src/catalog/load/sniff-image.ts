@@ -1,6 +1,6 @@
 // Detects an image's media type from its first bytes, as browsers do.
 
-/** Bytes; an SVG can start with a declaration, comments and a document type. */
+/** In bytes. An SVG can start with a declaration, comments, and a document type. */
 const maxSniffBytes = 4096
 
 const imageSignatures: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [

@@ -1,5 +1,5 @@
 // Splits a file into documents as opm's stream decoder does, which guesses between JSON and YAML and can switch. Unlike
-// opm, continues after a broken document.
+// opm, continues after an invalid document.
 import type { RegularYamlDocument } from '../../go/fast/regular-yaml.ts'
 import { RegularJsonReader, type RegularJsonObject } from '../../go/fast/regular-json.ts'
 import { RegularYamlReader } from '../../go/fast/regular-yaml.ts'
@@ -39,22 +39,22 @@ export interface CatalogDocument {
   readonly problem?: DocumentProblem
   /** Reads the document with the exact reader, which reports problems. */
   readonly exactly?: () => CatalogDocument
-  /** Offset (in the text of `positions`) of text that opm silently drops. */
+  /** The offset, in the text of `positions`, of text that opm silently ignores. */
   readonly unread?: number
 }
 
 export interface SplitDocumentsOptions {
-  /** Disables the fast reader, to test that both agree. */
+  /** Disables the fast reader, so that tests can compare both readers. */
   readonly exact?: boolean
-  /** Yields any value, not only blobs: opm reads templates into other types. */
+  /** Yields any value, not only blobs, because opm decodes templates into other types. */
   readonly asValues?: boolean
 }
 
 export interface DocumentProblem {
   readonly kind: 'yaml' | 'json' | 'separator' | 'missing-schema' | 'meta'
-  /** opm's full text. */
+  /** opm's full error message. */
   readonly message: string
-  /** The parser's text without opm's prefixes. */
+  /** The parser's error message without opm's prefixes. */
   readonly detail: string
   /** Offset in the text of `positions`. */
   readonly at: number
@@ -107,7 +107,7 @@ function* splitYamlDocuments(
 const lineBufferBytes = 4096
 
 /**
- * The end of the last line that opm reads. opm silently loses an unterminated last line if its bytes exactly fill the
+ * The end of the last line that opm reads. opm silently ignores an unterminated last line if its bytes exactly fill the
  * line reader's buffer.
  */
 function findEndOfLines(bytes: Uint8Array, from: number): number {
@@ -128,7 +128,7 @@ function countLines(bytes: Uint8Array, from: number): number {
   return lines
 }
 
-/** Undefined if something is wrong with the document. */
+/** Returns undefined if the document has a problem. */
 function toRegularDocument(
   { tree, lines }: RegularYamlDocument,
   chunk: YamlChunk,
@@ -240,7 +240,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
       return
     }
     const problem = createJsonProblem(found.refused, bytes, text, true)
-    // The decoder restarts as YAML where it stopped and drops the rest of that line if it is blank.
+    // The decoder restarts as YAML where it stopped and discards the rest of that line if it is blank.
     const from = skipBlankLine(bytes, at)
     if (from === undefined) {
       yield { start: at, end: bytes.length, positions, problem }
@@ -279,7 +279,7 @@ function skipJsonSpaceBytes(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** Undefined if something is wrong with the object. */
+/** Returns undefined if the object has a problem. */
 function toRegularMeta({ tree }: RegularJsonObject): Meta | undefined {
   const found = parseMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta

@@ -1,4 +1,4 @@
-// Links one bundle blob with opm's checks in opm's order, but continues after a problem.
+// Adds one bundle blob to the model with opm's checks in opm's order, but continues after a problem.
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
 import type { TextPosition } from '../../go/text-position.ts'
 import type { FindingRule } from '../../findings/rule.ts'

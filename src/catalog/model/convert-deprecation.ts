@@ -1,4 +1,4 @@
-// Links each entry of an olm.deprecations blob to the package, channel or bundle that it deprecates.
+// Links each entry of an olm.deprecations blob to the package, channel, or bundle that it deprecates.
 import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
 import type { FindingRule } from '../../findings/rule.ts'
 import { quote } from '../../go/text.ts'

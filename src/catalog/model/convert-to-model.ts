@@ -15,11 +15,11 @@ import type { ModelBundle, ModelPackage } from './model.ts'
 
 export interface ModelConversion {
   readonly packages: ReadonlyMap<string, ModelPackage>
-  /** opm's text for the first problem. */
+  /** opm's message for the first problem. */
   readonly message?: string
 }
 
-/** Never throws; every problem goes into `findings`. */
+/** Never throws. Every problem is added to `findings`. */
 export function convertToModel(catalog: Catalog, ruleSet: RuleSet, findings: FindingList): ModelConversion {
   const problems = new ProblemCollector(findings)
   const draft: ConversionState = {
@@ -105,7 +105,7 @@ function convertChannel(draft: ConversionState, blob: ChannelBlob): void {
 
 /**
  * Every entry without a bundle is a finding. opm tracks only the entries of the package's last loaded channel, so only
- * those have a message here; the others fail in its error tree.
+ * those have a message here. The others fail in opm's error tree.
  */
 function reportEntriesWithoutBundle(
   draft: ConversionState,

@@ -14,7 +14,7 @@ export function createErrorNode(text: string, causes: readonly ErrorTree[]): Err
   return causes.length === 0 ? [] : [{ text, causes }]
 }
 
-/** No newline at the end. Like opm, doesn't indent further lines of multi-line texts. */
+/** Does not end in a newline. Like opm, does not indent the continuation lines of multiline messages. */
 export function formatErrorTree(tree: ErrorTree): string {
   const lines: string[] = []
   appendErrorLines(tree, '', '', lines)

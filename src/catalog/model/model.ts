@@ -1,4 +1,4 @@
-// The linked catalog: packages, their channels, entries and bundles. Incomplete if the catalog has problems.
+// The linked catalog: packages with their channels, entries, and bundles. Incomplete if the catalog has problems.
 import type {
   BlobLocation,
   BundleBlob,
@@ -19,7 +19,7 @@ export interface ModelChannel {
   readonly name: string
   /** Absent for the empty channel that opm adds for a missing `defaultChannel`. */
   readonly blob?: ChannelBlob
-  /** By name in load order; the first of each name. */
+  /** By name, in load order. Contains only the first entry of each name. */
   readonly entries: Map<string, ModelEntry>
   deprecation?: ModelDeprecation
 }
@@ -31,11 +31,11 @@ export interface ModelEntry {
 
 export interface ModelBundle {
   readonly blob: BundleBlob
-  /** Absent if it doesn't parse. */
+  /** Absent if the version is invalid. */
   version?: Version
   release: string
   deprecation?: ModelDeprecation
-  /** Prevents reporting a bundle's own problems once per channel. */
+  /** Prevents reporting the problems of a bundle once per channel. */
   isReported?: boolean
 }
 

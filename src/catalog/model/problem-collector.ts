@@ -11,12 +11,12 @@ export class ProblemCollector {
     this.findings = findings
   }
 
-  /** opm's text for the first problem. */
+  /** opm's message for the first problem. */
   get message(): string | undefined {
     return this.firstMessage
   }
 
-  /** Call in opm's order. `message` is undefined if opm notices the problem only in its error tree. */
+  /** Call this in opm's order. `message` is undefined if opm reports the problem only in its error tree. */
   add<Data extends object>(
     message: (() => string) | undefined,
     rule: FindingRule<Data>,

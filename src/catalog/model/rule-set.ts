@@ -1,11 +1,11 @@
-// The rules differ between opm releases, and OpenShift ships older ones. Loading always follows the newest opm.
+// The rules differ between opm releases, and OpenShift ships older releases. Loading always follows the newest opm.
 import compare from 'semver/functions/compare.js'
 import valid from 'semver/functions/valid.js'
 
 export interface RuleSet {
   /** For display and cache keys: `opm-v1.73`. */
   readonly id: string
-  /** `olm.deprecations` blobs are read; before, they were custom blobs (since v1.32.0). */
+  /** opm decodes `olm.deprecations` blobs (since v1.32.0). Before that, they were custom blobs. */
   readonly deprecations: boolean
   /** Package names are DNS-1123 labels (since v1.41.0). */
   readonly packageNameSyntax: boolean
@@ -13,7 +13,7 @@ export interface RuleSet {
   readonly uniqueVersions: boolean
   /** The chain of `replaces` ends before a skipped entry (since v1.58.0). */
   readonly chainStopsAtSkipped: boolean
-  /** Bundles have a release (since v1.62.0); before, the field was unknown. */
+  /** Bundles have a release (since v1.62.0). Before that, the field was unknown. */
   readonly releases: boolean
   /** Image references must parse (since v1.64.0). */
   readonly pullSpecs: boolean
@@ -43,10 +43,10 @@ const lastReleaseWithPriority = '1.73.0'
 /** The rules of `--profile opm`. */
 export const defaultRuleSet: RuleSet = createRuleSet('opm-v1.73', '1.73.0')
 
-/** `release` is `1.60.0` or `v1.60.0`. Returns undefined for other texts and releases before v1.28.0. */
+/** `release` is `1.60.0` or `v1.60.0`. Returns undefined for invalid strings and releases before v1.28.0. */
 export function findRuleSet(release: string): RuleSet | undefined {
   const plain = release.replace(/^v/, '')
-  // Only final releases: the table doesn't distinguish prereleases.
+  // Accepts only final releases, because the table doesn't distinguish prereleases.
   if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldestSupportedRelease) < 0)
     return undefined
   return createRuleSet(`opm-v${plain}`, plain)

@@ -10,9 +10,9 @@ import type { RuleSet } from './rule-set.ts'
 
 export interface ModelValidation {
   readonly passed: boolean
-  /** opm's error text; absent if it passes. */
+  /** opm's error message. Absent if the catalog is valid. */
   readonly message?: string
-  /** Sorted, without duplicates, capped per rule. */
+  /** Sorted, without duplicates, and limited per rule. */
   readonly findings: readonly Finding[]
 }
 

@@ -11,18 +11,18 @@ import { defaultRuleSet } from './rule-set.ts'
 import type { RuleSet } from './rule-set.ts'
 import { validateAsOpm } from './validate-as-opm.ts'
 
-/** `opm`: only what opm refuses. `full`: adds our own file-scoped findings. */
+/** `opm`: only findings that opm enforces. `full`: adds catalog-bot's file-scoped findings. */
 export type ValidationProfile = 'opm' | 'full'
 
 export interface CatalogVerdict {
   /** opm's verdict in either profile. */
   readonly passed: boolean
-  /** opm's error text; absent if it passes. */
+  /** opm's error message. Absent if the catalog is valid. */
   readonly message?: string
   readonly findings: readonly Finding[]
 }
 
-/** Findings that can be caused by a file that wasn't read to its end. */
+/** Rules whose findings an incompletely parsed file can cause. */
 const ruleIdsAboutMissingBlobs: ReadonlySet<string> = new Set([
   unknownPackage.id,
   unknownDefaultChannel.id,
@@ -33,8 +33,8 @@ const ruleIdsAboutMissingBlobs: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Load errors decide the message, in walk order. Omits model findings that a truncated file would explain. Never
- * throws.
+ * The first load error in walk order determines the message. Omits model findings that an incompletely parsed file would
+ * explain. Never throws.
  */
 export function validateCatalog(
   catalog: Catalog,

@@ -1,4 +1,4 @@
-// opm's checks of the linked catalog. Builds opm's error tree and our findings together, so that they can't diverge.
+// opm's checks of the linked catalog. Builds opm's error tree and the findings together, so that they can't diverge.
 import { createErrorLeaf, createErrorNode } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
@@ -145,7 +145,7 @@ function findDuplicateVersions(parent: ModelPackage, findings: FindingList): Err
     : [createErrorLeaf(`duplicate versions found in bundles: [${groups.join(' ')}]`)]
 }
 
-/** Undefined for a version that doesn't parse, which already has a finding. */
+/** Returns undefined for an invalid version, which already has a finding. */
 function getVersionKey(bundle: ModelBundle | undefined): string | undefined {
   if (bundle === undefined) return '0.0.0'
   if (bundle.version === undefined) return undefined

@@ -1,5 +1,5 @@
-// Adds ends to the places of findings. Facts keep only beginnings; ends are read from the file when a finding is
-// reported, so a catalog without findings costs nothing.
+// Adds end positions to the locations of findings. Facts store only start positions. End positions are read from the file
+// when a finding is reported, so a catalog without findings has no cost.
 import type { Finding, Location } from '../../findings/finding.ts'
 import { findDocumentSpans } from './document-spans.ts'
 import { PositionConverter } from './position-converter.ts'
@@ -9,20 +9,20 @@ import { addEndsInTree, maxValueLines } from './tree-ends.ts'
 type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
- * Bytes per document, and of all files together in `maxReparsedBytes`. Findings in larger documents end on their own line,
- * to avoid parsing them twice. A bundle of more than a megabyte has a finding for that alone.
+ * In bytes per document. `maxReparsedBytes` limits all files together. Findings in larger documents end on the line where
+ * they start, to avoid parsing the documents twice. A bundle over one megabyte has a separate finding for its size.
  */
 const maxDocumentBytes = 1024 * 1024
 const maxReparsedBytes = 16 * 1024 * 1024
 
 /**
- * Each place gets the end of the value that begins there, or of the key if only a key begins there or `extent` says so.
- * A blob of several lines, and any value over twenty lines, ends with the first thing in it: code scanning shows a
- * finding in a pull request only if all its lines are in the diff.
+ * Each location gets the end of the value that starts there, or of the key if only a key starts there or if `extent`
+ * requests it. A blob of several lines, and any value over twenty lines, ends with its first part, because code scanning
+ * shows a finding in a pull request only if all of its lines are in the diff.
  *
- * Places outside a parsed tree (dropped text, unreadable or very large documents) end on their own line. A place that
- * doesn't exist ends where it begins. Calls `bytesOf` once per file. Findings stay as they are if they have no place or
- * no bytes, or already end within the next twenty lines.
+ * Locations outside a parsed tree (ignored text, and unreadable or very large documents) end on the line where they start.
+ * A location that doesn't exist ends where it starts. Calls `bytesOf` once per file. Does not change findings that have no
+ * location or bytes, or that already end within the next twenty lines.
  */
 export function addFindingEnds(
   findings: readonly Finding[],
@@ -52,13 +52,13 @@ export function addFindingEnds(
   })
 }
 
-/** Returns the places that exist. */
+/** Returns the locations that exist. */
 function findEndsOnLines(
   bytes: Uint8Array,
   locations: readonly Location[],
   ends: Map<Location, LocationEnd>,
 ): ByteLocation[] {
-  // Such files have other line ends between their bytes. They are one document, if they can be read at all.
+  // In UTF-16, line ends have other bytes. Such a file is one document if it can be parsed.
   if (isUtf16(bytes)) {
     for (const at of locations) ends.set(at, { endLine: at.line, endColumn: at.column })
     return locations.map((at) => ({ at, byte: 0 }))

@@ -1,4 +1,4 @@
-// Finds the place of a path in a document, for rules that kept no place.
+// Finds the location of a path in a document, for rules that do not store a location.
 import type { Location } from '../../findings/finding.ts'
 import { TextPositionLookup, type PositionLookup } from '../../go/position-lookup.ts'
 import { parseDocumentTree } from '../../go/read-tree.ts'
@@ -6,8 +6,8 @@ import type { MapEntry, Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 
 /**
- * `start` and `end` are the document's bytes in the file. Matches names exactly first, then case-insensitively. Returns
- * the deepest place that exists on the path, or the first line of an unreadable document.
+ * `start` and `end` are the document's byte offsets in the file. Matches names exactly first, then case-insensitively.
+ * Returns the deepest location that exists on the path, or the first line of an unreadable document.
  */
 export function locatePath(
   bytes: Uint8Array,
@@ -30,7 +30,7 @@ export function createPathLocator(
   return createTreeLocator(document.value, new TextPositionLookup(document.text, line, column))
 }
 
-/** For a document that is already parsed; `places` belongs to its tree. */
+/** For a document that is already parsed. `places` belongs to its tree. */
 export function createTreeLocator(
   root: Value,
   positions: PositionLookup,

@@ -1,8 +1,8 @@
-// Converts places to bytes and back in one pass over a file of any size, with lines of any length.
+// Converts positions to byte offsets and back in one pass over a file of any size, with lines of any length.
 import type { TextPosition } from '../../go/text-position.ts'
 import { getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
 
-/** Bytes of a line to search for an end. */
+/** The number of bytes of a line to search for an end. */
 const maxScannedBytes = 4096
 
 /** Queries must be in ascending order. */
@@ -24,7 +24,7 @@ export class PositionConverter {
     return end < 0 ? this.bytes.length : end
   }
 
-  /** Undefined if the place doesn't exist. */
+  /** Returns undefined if the position doesn't exist. */
   byteAt({ line, column }: TextPosition): number | undefined {
     const { bytes } = this
     while (this.line < line) {
@@ -57,7 +57,7 @@ export class PositionConverter {
     this.column += width === 4 ? 2 : 1
   }
 
-  /** Length in UTF-16 units of the quoted text, bracket or plain value at a place; 0 if the place doesn't exist. */
+  /** The length in UTF-16 units of the quoted string, bracket, or plain value at a position. 0 if the position doesn't exist. */
   lengthAt(position: TextPosition): number {
     const { bytes } = this
     if (this.byteAt(position) === undefined) return 0

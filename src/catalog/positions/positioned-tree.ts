@@ -1,4 +1,5 @@
-// A document's tree with its text, so that callers can find ends regardless of which reader parsed it. Parses lazily.
+// A document's tree with its text, so that callers can find end positions regardless of which reader parsed it. Parses
+// lazily.
 import type { Location } from '../../findings/finding.ts'
 import type { TextPosition } from '../../go/text-position.ts'
 import type { DocumentSpan } from './document-spans.ts'
@@ -9,7 +10,7 @@ import { TextPositionLookup, type PositionLookup } from '../../go/position-looku
 import { parseDocumentTree, type DocumentTree } from '../../go/read-tree.ts'
 import type { Value } from '../../go/tree.ts'
 
-/** A place and its byte offset in the file. */
+/** A position and its byte offset in the file. */
 export interface ByteLocation {
   readonly at: Location
   readonly byte: number
@@ -17,7 +18,7 @@ export interface ByteLocation {
 
 export interface PositionedTree {
   readonly root: Value
-  /** Every value is written inside its parent, so there are no aliases. */
+  /** True if every value is written inside its parent, so the document has no aliases. */
   readonly isNested: boolean
   /** Both lists are ascending. */
   offsetsOf(places: readonly ByteLocation[]): number[]
@@ -57,7 +58,7 @@ export class PositionedTreeReader {
   }
 }
 
-/** `PositionedTreeReader.read` without the fast readers, to test that both agree. */
+/** `PositionedTreeReader.read` without the fast readers, so that tests can compare the results. */
 export function readTreeExactly(
   bytes: Uint8Array,
   { start, end }: DocumentSpan,

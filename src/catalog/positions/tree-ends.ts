@@ -1,12 +1,12 @@
-// Finds the ends of values in one document. Iterative, and visits aliased values once, so it is linear in the document.
+// Finds the ends of values in one document. It is iterative and visits aliased values once, so its time is linear.
 import type { Location } from '../../findings/finding.ts'
 import type { ByteLocation, PositionedTree } from './positioned-tree.ts'
 import type { MapEntry, TextSpan, Value } from '../../go/tree.ts'
 
-/** A value of more lines ends with the first thing in it: about what a reader takes in at a glance. */
+/** In lines. A longer value ends with its first part, because a reader cannot see more at a glance. */
 export const maxValueLines = 20
 
-/** Adds the ends of keys and values that begin at `places` (ascending) to `ends`. */
+/** Adds the ends of keys and values that start at `places` (ascending) to `ends`. */
 export function addEndsInTree(
   tree: PositionedTree,
   locations: readonly ByteLocation[],
@@ -52,7 +52,7 @@ function findNodesStartingAt(
   const seen = new Set<Value>()
   const stack: Value[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // Recurring parts of a file are parsed lazily (go/fast/recurring-values.ts), so don't look into them needlessly.
+    // Recurring parts of a file are parsed lazily (go/fast/recurring-values.ts), so this does not read them unless necessary.
     if (seen.has(value) || (isNested && !hasOffsetWithin(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value
@@ -68,7 +68,7 @@ function findNodesStartingAt(
   return nodes
 }
 
-/** `ascending` is sorted; the end of the span counts. */
+/** `ascending` is sorted. The end of the span is included. */
 function hasOffsetWithin(ascending: readonly number[], { start, end }: TextSpan): boolean {
   let low = 0
   let high = ascending.length
@@ -103,8 +103,8 @@ function isWhitespace(code: number): boolean {
 }
 
 /**
- * The end of the first thing in a value, on its first line: a field (or its key if the field continues below), a list
- * item or a line of text; the bracket if nothing follows it.
+ * The end of the first part of a value, on its first line. The part is a field (or its key if the field continues below),
+ * a list item, a line of text, or the bracket if nothing follows it.
  */
 function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): number {
   const stop = tree.lineEnd(whole.start)

@@ -1,5 +1,5 @@
-// Adds a released bundle to a template, as build pipelines do. Computes the wanted values, edits the text minimally and
-// writes nothing unless the edited text parses to the wanted values.
+// Adds a released bundle to a template, as build pipelines do. Computes the expected values, edits the text minimally, and
+// returns an error unless the edited text parses to the expected values.
 import type { Json } from '../../go/json/json.ts'
 import { isJsonObject } from '../../go/json/json-fields.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
@@ -21,7 +21,7 @@ export interface BundleRelease {
 
 export type TemplateType = 'olm.template.basic' | 'olm.semver'
 
-/** Creates the template if there is none. Leaves what it already contains. */
+/** Creates the template if it does not exist. Does not change its existing content. */
 export function amendTemplate(
   bytes: Uint8Array | undefined,
   type: TemplateType,
@@ -36,12 +36,12 @@ export function amendTemplate(
   const value = parseTemplate(bytes)
   if (!value.ok) return value
   const { schema, fields } = value.value
-  if (schema !== type) return { ok: false, error: `it is a template of the type ${schema}, not ${type}` }
+  if (schema !== type) return { ok: false, error: `its template type is ${schema}, not ${type}` }
   const wanted =
     type === 'olm.semver' ? amendSemverTemplate(fields, release) : amendBasicTemplate(fields, release)
   if (isSameJson(fields, wanted)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
-  if (text === undefined) return { ok: false, error: 'it is not UTF-8' }
+  if (text === undefined) return { ok: false, error: 'it is not valid UTF-8' }
   const extended = extendText(text, fields, wanted)
   return extended.ok ? verifyTemplateText(extended.value, wanted) : extended
 }
@@ -54,7 +54,7 @@ function parseTemplate(
   const read = parseTemplateDocument(bytes)
   if (!read.ok) return read
   const fields = toPlainJson(read.value.value)
-  if (!isJsonObject(fields)) return { ok: false, error: 'it is no object' }
+  if (!isJsonObject(fields)) return { ok: false, error: 'it is not an object' }
   return { ok: true, value: { schema: read.value.schema, fields } }
 }
 
@@ -70,11 +70,11 @@ function verifyTemplateText(text: string, wanted: TemplateFields): CatalogReadRe
   const bytes = new TextEncoder().encode(text)
   const again = parseTemplate(bytes)
   if (!again.ok || !isSameJson(again.value.fields, wanted))
-    return { ok: false, error: 'its text with the bundle would not say what it shall' }
+    return { ok: false, error: 'adding the bundle to its text would not produce the expected values' }
   return { ok: true, value: bytes }
 }
 
-/** Undefined for invalid UTF-8, which wouldn't survive rewriting. */
+/** Returns undefined for invalid UTF-8, which rewriting would change. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
@@ -116,7 +116,7 @@ function toChannelEntry({ name, replaces, skips, skipRange }: BundleRelease): Te
   }
 }
 
-/** Keeps an existing entry of the bundle. */
+/** Does not change an existing entry of the bundle. */
 function addChannelEntry(channel: TemplateFields, entry: TemplateFields): TemplateFields {
   const entries = toJsonList(channel['entries'])
   const isThere = entries.some((one) => isJsonObject(one) && one['name'] === entry['name'])

@@ -11,7 +11,7 @@ import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './t
 
 const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
 
-/** Passes other blobs through and, like opm, doesn't validate the result. */
+/** Copies other blobs unchanged and, like opm, does not validate the result. */
 export function renderBasicTemplate(
   template: TemplateDocument,
   source: BundleSource,
@@ -46,7 +46,7 @@ function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<Writa
   return read.ok ? toWritableCatalog(read.value.blobs) : read
 }
 
-/** A name is ignored; any other field would be lost silently. */
+/** A name is ignored. Any other field would be lost silently. */
 function isImageReference(bundle: WritableBundle): boolean {
   return (
     bundle.image !== '' &&

@@ -16,7 +16,7 @@ export function convertToTemplate(
 ): CatalogReadResult<string> {
   const entries: JsonObject[] = []
   for (const { meta, problem } of splitDocuments(bytes)) {
-    // opm accepts a document without a schema here, although it renders no template that has one.
+    // opm accepts a document without a schema here, although it cannot render a template that contains one.
     if (problem) return { ok: false, error: problem.message }
     if (!meta) continue
     if (kind === 'basic' && meta.schema === 'olm.bundle') {

@@ -25,23 +25,23 @@ interface TextEdit {
   readonly text: string
 }
 
-/** Internal: the place can't be extended without changing existing text. */
+/** Internal. The node can't be extended without changing existing text. */
 class CannotExtendError extends Error {}
 
-/** Fails if `after` does more than add items and keys to `before`, or if the text leaves no room for them. */
+/** Fails if `after` does more than add items and keys to `before`, or if they can't be inserted into the text. */
 export function extendText(text: string, before: Json, after: Json): CatalogReadResult<string> {
   const edits: TextEdit[] = []
   try {
     const contents = parseYamlContents(text)
-    if (contents === undefined) return { ok: false, error: 'it holds no document' }
+    if (contents === undefined) return { ok: false, error: 'it does not contain a document' }
     new TextExtender(text, edits, detectListOffset(text, contents)).node(contents, before, after)
   } catch (error) {
     if (error instanceof CannotExtendError) return { ok: false, error: error.message }
     // The YAML library recurses per bracket and can exhaust the stack.
-    if (error instanceof RangeError) return { ok: false, error: 'it is nested too deep' }
+    if (error instanceof RangeError) return { ok: false, error: 'it is nested too deeply' }
     throw error
   }
-  // Applies edits from the end, so that earlier offsets stay valid; at one offset the inner edit goes first.
+  // Applies edits from the end, so that earlier offsets remain valid. At the same offset, the inner edit is applied first.
   const extended = edits
     .toReversed()
     .toSorted((a, b) => b.from - a.from)
@@ -55,7 +55,7 @@ function parseYamlContents(text: string): Node | undefined {
     uniqueKeys: false,
     prettyErrors: false,
     strict: false,
-    // Only positions matter here; another reader interprets the values.
+    // Only positions matter here. Another parser interprets the values.
     schema: 'failsafe',
   })
   const contents = document?.contents
@@ -80,7 +80,7 @@ class TextExtender {
     if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
       const [old, now] = [before as readonly Json[], after as readonly Json[]]
       if (now.length < old.length || old.length !== node.items.length)
-        throw createCannotExtendError('a list is another')
+        throw createCannotExtendError('items of a list changed')
       old.forEach((item, at) => {
         this.node(node.items[at], item, now[at] ?? null)
       })
@@ -90,22 +90,22 @@ class TextExtender {
     if (isMap(node) && isJsonObject(before) && isJsonObject(after)) {
       for (const key of Object.keys(before)) {
         const value = after[key]
-        if (value === undefined) throw createCannotExtendError('a key is gone')
+        if (value === undefined) throw createCannotExtendError('a key was removed')
         if (!isSameJson(before[key] ?? null, value)) this.pair(node.items, key, before[key] ?? null, value)
       }
       const added = Object.entries(after).filter(([key]) => before[key] === undefined)
       if (added.length > 0) this.pairs(node, Object.fromEntries(added))
       return
     }
-    throw createCannotExtendError('a value is another')
+    throw createCannotExtendError('a value changed')
   }
 
   private pair(pairs: readonly Pair[], key: string, before: Json, after: Json): void {
     const found = pairs.filter((pair) => isScalar(pair.key) && pair.key.value === key)
     const [pair] = found
-    // A merge key or an alias: the value is written elsewhere and shared.
+    // For a merge key or an alias, the value is shared and written elsewhere.
     if (!pair || found.length > 1)
-      throw createCannotExtendError(`the key "${key}" is not written where it counts`)
+      throw createCannotExtendError(`the key "${key}" is missing, duplicated, or set by an alias`)
     const isNothing = before === null || (Array.isArray(before) && before.length === 0)
     if (isNothing && Array.isArray(after)) this.first(pair, after as readonly Json[])
     else this.node(pair.value, before, after)
@@ -114,7 +114,7 @@ class TextExtender {
   private items(list: YAMLSeq, added: readonly Json[]): void {
     const last = list.items.at(-1)
     const token = list.srcToken
-    if (!isNode(last) || !token) throw createCannotExtendError('a list has an end that cannot be read')
+    if (!isNode(last) || !token) throw createCannotExtendError('the end of a list cannot be determined')
     if (token.type === 'flow-collection') {
       const end = findNodeEnd(last)
       const start = last.range?.[0] ?? 0
@@ -126,14 +126,14 @@ class TextExtender {
       this.edits.push({ from: end, to: end, text: items.join('') })
       return
     }
-    if (token.type !== 'block-seq') throw createCannotExtendError('a list is written in an unknown way')
+    if (token.type !== 'block-seq') throw createCannotExtendError('a list has an unsupported format')
     // The library represents comments after the last item as an item without a dash.
     const dash = token.items
       .flatMap(({ start }) => start.filter(({ type }) => type === 'seq-item-ind'))
       .at(-1)
     const column = dash === undefined ? -1 : this.columnOf(dash.offset)
     if (dash === undefined || !this.isBlank(dash.offset - column, dash.offset))
-      throw createCannotExtendError('the items of a list do not begin their lines')
+      throw createCannotExtendError('the items of a list do not start on their own lines')
     const gap = /^-( +)\S/.exec(this.text.slice(dash.offset, dash.offset + 20))?.[1] ?? ' '
     const like = isMap(last) && last.srcToken?.type === 'flow-collection' ? 'flow' : 'block'
     const lines = added.map((item) =>
@@ -148,22 +148,22 @@ class TextExtender {
     this.insertLines(this.afterLines(findNodeEnd(last), column), lines)
   }
 
-  /** For a list that is empty or absent. */
+  /** Handles a list that is empty or absent. */
   private first(pair: Pair, added: readonly Json[]): void {
     const { key, value } = pair
-    if (!isNode(key)) throw createCannotExtendError('a key has no place')
+    if (!isNode(key)) throw createCannotExtendError('the position of a key is unknown')
     const keyStart = key.range?.[0] ?? 0
     const column = this.columnOf(keyStart)
     const isFlow = isNode(value) && value.srcToken?.type === 'flow-collection'
     const inBlock = this.isBlank(keyStart - column, keyStart) || /^ *- +$/.test(this.lineBefore(keyStart))
     if (isFlow && !inBlock) {
       const range = value.range
-      if (!range) throw createCannotExtendError('a list has no place')
+      if (!range) throw createCannotExtendError('the position of a list is unknown')
       const items = added.map((item) => templateTextFormatters.flow(item)).join(', ')
       this.edits.push({ from: range[0], to: range[1], text: `[${items}]` })
       return
     }
-    if (!inBlock) throw createCannotExtendError('a list is begun within one line')
+    if (!inBlock) throw createCannotExtendError('an empty list is not on its own line')
     const colon = this.text.indexOf(':', key.range?.[1] ?? 0)
     if (isFlow && value.range) {
       // `entries: []`: replaces the brackets with items below.
@@ -181,7 +181,7 @@ class TextExtender {
   private pairs(map: YAMLMap, added: Readonly<Record<string, Json>>): void {
     const last = map.items.at(-1)
     const token = map.srcToken
-    if (!last || !isNode(last.key) || !token) throw createCannotExtendError('an empty mapping has no end')
+    if (!last || !isNode(last.key) || !token) throw createCannotExtendError('a mapping is empty')
     const end = Math.max(findNodeEnd(last.key), isNode(last.value) ? findNodeEnd(last.value) : 0)
     if (token.type === 'flow-collection') {
       const blank = this.blankBefore(last.key.range?.[0] ?? 0)
@@ -192,7 +192,7 @@ class TextExtender {
       this.edits.push({ from: end, to: end, text: text.join('') })
       return
     }
-    if (token.type !== 'block-map') throw createCannotExtendError('a mapping is written in an unknown way')
+    if (token.type !== 'block-map') throw createCannotExtendError('a mapping has an unsupported format')
     const column = this.columnOf(last.key.range?.[0] ?? 0)
     const lines = templateTextFormatters.pairs(added, column, { ...this.style, quotes: new Map() })
     this.insertLines(this.afterLines(end, column), [lines])
@@ -261,10 +261,10 @@ class TextExtender {
 }
 
 function createCannotExtendError(why: string): CannotExtendError {
-  return new CannotExtendError(`nothing can be added to its text without touching what is there: ${why}`)
+  return new CannotExtendError(`catalog-bot cannot add to its text without changing existing content: ${why}`)
 }
 
-/** Excludes trailing blanks and comments. */
+/** Excludes trailing whitespace and comments. */
 function findNodeEnd(node: Node): number {
   const own = node.range?.[1] ?? 0
   if (!isCollection(node) || node.srcToken?.type === 'flow-collection') return own

@@ -1,5 +1,5 @@
-// Differences between a rendered template and the checked-in catalog. Ignores order, formatting and the two ways of
-// keeping a bundle's metadata.
+// Finds differences between a rendered template and the checked-in catalog. Ignores order, formatting, and which of the two
+// properties contains a bundle's metadata.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'
@@ -16,21 +16,21 @@ export interface TemplateDrift {
   /** For example `bundle foo.v1` or `entry foo.v1 of channel stable`. */
   readonly subject: string
   readonly package: string
-  /** The fields that differ; only for `differs`. */
+  /** The fields that differ. Only for `differs`. */
   readonly fields: readonly string[]
-  /** The place in the checked-in catalog of the subject or its parent. */
+  /** The location of the subject or its parent in the checked-in catalog. */
   readonly at?: { readonly file: string; readonly line: number; readonly column: number }
 }
 
 export interface DriftOptions {
-  /** False if the rendered side doesn't know the package's description and icon. */
+  /** False if the rendered side does not contain the package's description and icon. */
   readonly comparesDescriptions: boolean
 }
 
 /** opm can move metadata from one of these to the other. */
 export const bulkyProperties: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
-/** Packages first, then channels, bundles, deprecations and other blobs, each by name. */
+/** Packages first, then channels, bundles, deprecations, and other blobs, each sorted by name. */
 export function findDrift(
   rendered: WritableCatalog,
   checkedIn: Catalog,
@@ -59,7 +59,7 @@ export function findDrift(
   return drifts
 }
 
-/** One statement of a catalog; equal texts mean the same. */
+/** One statement of a catalog. Equal strings have the same meaning. */
 interface CatalogStatement {
   readonly subject: string
   readonly package: string

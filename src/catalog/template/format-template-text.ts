@@ -4,7 +4,7 @@ import { isJsonObject } from '../../go/json/json-fields.ts'
 import { formatYaml } from '../write/format-yaml.ts'
 
 export interface TemplateTextStyle {
-  /** Columns from a list's key to its items. */
+  /** The number of columns from a list's key to its items. */
   readonly listOffset: number
   /** The text between a dash and its item. */
   readonly gap: string
@@ -56,7 +56,7 @@ function formatFlow(value: Json, isJson = false): string {
     return `{${Object.entries(value)
       .map(([key, its]) => formatFlowPair(key, its, false))
       .join(', ')}}`
-  // In flow style, commas and brackets end plain text.
+  // In flow style, commas and brackets end a plain scalar.
   const text = formatScalar(value)
   return /[,[\]{}]/.test(text) && !/^['"]/.test(text) ? JSON.stringify(value) : text
 }
@@ -67,7 +67,7 @@ function formatFlowPair(key: string, value: Json, isJson: boolean): string {
     : `${formatScalar(key)}: ${formatFlow(value)}`
 }
 
-/** Multi-line JSON; the caller has already indented the first line. */
+/** Multiline JSON. The caller has already indented the first line. */
 function formatMultilineJson(value: Json, outer: number, step: number): string {
   return JSON.stringify(value, undefined, step).replaceAll('\n', `\n${' '.repeat(outer)}`)
 }

@@ -1,4 +1,4 @@
-// Renders a catalog file for a released bundle. Takes existing bundles from the file instead of their images, because a
+// Renders a catalog file for a released bundle. Uses existing bundles from the file instead of their images, because a
 // moved tag must not change them in this release.
 import type { Json } from '../../go/json/json.ts'
 import {
@@ -16,7 +16,7 @@ import { renderTemplate } from './render-template.ts'
 import { parseTemplateDocument } from './template-document.ts'
 import type { SemverEdges } from './semver-channels.ts'
 
-/** In both forms that catalogs use. */
+/** The bundle in both forms that catalogs use. */
 export interface ReleasedBundle {
   readonly image: string
   readonly withObjects: WritableBundle
@@ -33,11 +33,11 @@ export interface ReleasedCatalogFile {
   readonly bytes?: Uint8Array
   /** Absent for a new template. */
   readonly templateBefore?: Uint8Array
-  /** Other catalog files rendered from the same template, which may have bundles that this one lacks. */
+  /** Other catalog files that are rendered from the same template and can contain bundles that this file lacks. */
   readonly others?: readonly Uint8Array[]
 }
 
-/** The template must already name the released bundles. Errors are for display. */
+/** The template must already contain the released bundles. Errors are for display. */
 export function renderReleasedCatalog(
   template: Uint8Array,
   { catalog, format, bytes, templateBefore, others = [] }: ReleasedCatalogFile,
@@ -61,7 +61,10 @@ export function renderReleasedCatalog(
     const bundle = bundles.get(reference)
     return bundle
       ? { ok: true, value: [bundle] }
-      : { ok: false, error: `the catalog ${catalog} does not have ${reference}, which the template names` }
+      : {
+          ok: false,
+          error: `the catalog ${catalog} does not contain ${reference}, which the template refers to`,
+        }
   }
   const edges = templateBefore && detectSemverEdges(templateBefore, before.value, source)
   const rendered = renderTemplate(template, source, { ...(edges && { edges }) })
@@ -74,7 +77,7 @@ export function renderReleasedCatalog(
   return { ok: true, value: new TextEncoder().encode(text) }
 }
 
-/** Keeps the edge style of the current file: some pipelines use an opm that makes different semver edges. */
+/** Keeps the edge style of the current file, because some pipelines use an opm that creates different semver edges. */
 function detectSemverEdges(
   template: Uint8Array,
   { channels }: WritableCatalog,
@@ -113,7 +116,7 @@ function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }:
 
 const compareNames = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
 
-/** Follows the existing catalog. An empty one goes by version: OpenShift reads metadata since 4.17. */
+/** Follows the existing catalog. For an empty catalog, the version decides, because OpenShift reads metadata since 4.17. */
 function usesBundleObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   const types = bundles.flatMap(({ properties = [] }) => properties.map(({ type }) => type))
   if (types.includes('olm.csv.metadata')) return false
@@ -129,8 +132,8 @@ function isSemverTemplate(template: Uint8Array): boolean {
 }
 
 /**
- * Since opm v1.65.0, the package gets its description and icon from the head of the default channel; catalogs made with
- * an older opm have none and get none. Keeps the file's values if the same head's ClusterServiceVersion is only in its
+ * Since opm v1.65.0, the package gets its description and icon from the head of the default channel. A catalog that an
+ * older opm rendered has neither, so none are added. Keeps the file's values if the same head's ClusterServiceVersion is only in its
  * image.
  */
 function setPackageDescriptions(
@@ -158,7 +161,7 @@ function setPackageDescriptions(
     else
       return {
         ok: false,
-        error: `the description of the package would be that of ${findDefaultChannelHead(rendered, one) ?? 'another bundle'}, which only its image has`,
+        error: `the package description comes from ${findDefaultChannelHead(rendered, one) ?? 'another bundle'}, and only the image of that bundle contains it`,
       }
   }
   return { ok: true, value: { ...rendered, packages } }

@@ -1,4 +1,4 @@
-// The semver template makes a package and its channels from bundle images by stability. opm rejects unknown fields.
+// The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects unknown fields.
 import { quote } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
@@ -46,7 +46,7 @@ export interface RenderTemplateOptions {
   readonly edges?: SemverEdges
 }
 
-/** Like opm, doesn't validate the result. */
+/** Like opm, does not validate the result. */
 export function renderSemverTemplate(
   template: TemplateDocument,
   source: BundleSource,
@@ -174,7 +174,7 @@ function groupVersionsByArchetype(
       if (!version.ok)
         return failure(`bundle ${quote(bundle)} has invalid version ${quote(text)}: ${version.error}`)
       const its = getJsonTextField(property.value, 'packageName')
-      // opm's message names the package where it should name the bundle.
+      // opm's message contains the package name instead of the bundle name.
       if (name !== undefined && its !== name)
         return failure(`bundle ${quote(its)} does not belong to this package: ${quote(name)}`)
       name = its

@@ -155,7 +155,7 @@ interface VersionRelease {
   readonly release: ReleaseVersion
 }
 
-/** If the bundle says that it substitutes another, its build metadata is the release (the older form). */
+/** If the bundle declares that it substitutes another, its build metadata is the release (the older form). */
 function parseVersionRelease(bundle: RenderedBundle): CatalogReadResult<VersionRelease> {
   const name = quote(bundle.blob.name ?? '')
   const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
@@ -175,7 +175,7 @@ function parseVersionRelease(bundle: RenderedBundle): CatalogReadResult<VersionR
     return failure(
       `invalid release ${quote(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
     )
-  // opm checks the count only after it has read the first.
+  // opm checks the count only after it reads the first property.
   if (packages.length > 1) return failure('must be exactly one property of type "olm.package"')
   const { build } = version.value
   if (release.value.length > 0 || build.length === 0 || !hasSubstitutesFor(bundle))
@@ -189,11 +189,11 @@ function parseVersionRelease(bundle: RenderedBundle): CatalogReadResult<VersionR
 function compareVersionReleases(a: VersionRelease, b: VersionRelease): number {
   const order = compareVersions(a.version, b.version)
   if (order !== 0) return order
-  // No release sorts before any release.
+  // A version without a release sorts before any release.
   return compareIdentifiers(a.release, b.release)
 }
 
-/** Returns opm's error for the catalog's text. */
+/** Returns opm's error for the text of the catalog. */
 function findCatalogError(text: string): string | undefined {
   const facts = parseCatalogFile(new TextEncoder().encode(text))
   const verdict = validateCatalog(assembleCatalog([{ path: 'catalog.json', facts }]), { profile: 'opm' })

@@ -1,5 +1,5 @@
-// A template's text to its document: one object with a schema. Knows no template by itself. A template is no blob: keys
-// may come in several spellings, of which the last counts, as encoding/json has it.
+// Parses the text of a template to its document, which is one object with a schema. Does not depend on the template type. A
+// template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
 import { sortEntries } from '../../go/json/json-text.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { decodeGoStruct, findFieldName, getTextField, type DecodeResult } from '../../go/decode/decode.ts'
@@ -12,7 +12,7 @@ import type { CatalogReadResult } from '../write/writable-catalog.ts'
 export interface TemplateDocument {
   readonly schema: string
   readonly value: Value
-  /** The text of its document where that is JSON. */
+  /** The text of the document if it is JSON. */
   readonly json: string | undefined
   /** The whole template. */
   readonly bytes: Uint8Array
@@ -21,14 +21,14 @@ export interface TemplateDocument {
 const schemaField = { schema: string }
 const schemaDetectionType = struct('struct { Schema string "json:\\"schema\\"" }', schemaField)
 
-/** The field that holds a template's blobs. */
+/** The field that contains a template's blobs. */
 export const entriesType = slice({ kind: 'raw', name: '*declcfg.Meta' })
 
-/** The first document of a template; later ones are not read, as in opm. */
+/** Reads the first document of a template. Like opm, ignores later documents. */
 export function parseTemplateDocument(bytes: Uint8Array): CatalogReadResult<TemplateDocument> {
   for (const { value, json, problem } of splitDocuments(bytes, { asValues: true })) {
     if (!value) return failure(`decoding template input: ${problem?.message ?? 'no document'}`)
-    // Go leaves the JSON empty where the YAML is null.
+    // Go produces empty JSON if the YAML is null.
     if (value.kind === 'null') return failure('unmarshalling template schema: unexpected end of JSON input')
     const { decoded, problems } = decodeTemplate(schemaDetectionType, { value, json })
     if (problems[0]) return failure(`unmarshalling template schema: ${problems[0].message}`)
@@ -43,7 +43,7 @@ function failure(error: string): { ok: false; error: string } {
   return { ok: false, error: `auto-detecting template type: ${error}` }
 }
 
-/** A template as a Go type: JSON is read as it was written, YAML was written anew with its keys sorted. */
+/** Decodes a template to a Go type. JSON is decoded as written. YAML is first converted to JSON with sorted keys. */
 function decodeTemplate(
   type: StructType,
   { value, json }: Pick<TemplateDocument, 'value' | 'json'>,
@@ -51,7 +51,7 @@ function decodeTemplate(
   return decodeGoStruct(type, value, { inTextOrder: json !== undefined })
 }
 
-/** Decodes a template with blobs in its `entries`. What is wrong with a blob comes before all else, as in opm. */
+/** Decodes a template with blobs in its `entries`. As in opm, a problem with a blob takes precedence over all others. */
 export function decodeTemplateWithBlobs(
   type: StructType,
   template: TemplateDocument,
@@ -65,7 +65,7 @@ export function decodeTemplateWithBlobs(
     if (entry.value.kind !== 'list' || findFieldName(type, entry.key) !== 'entries') continue
     const read = parseBlobs(entry.value.items, template.json)
     if (!read.ok) return read
-    // Of several lists the last counts; what is wrong with the others does so, too.
+    // If there are several lists, the last one wins, but problems in the others are also reported.
     if (entry.value === decoded.sources.get('entries')) blobs = read.value
   }
   if (problems[0]) return { ok: false, error: `unmarshalling template: ${problems[0].message}` }

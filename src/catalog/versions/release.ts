@@ -6,7 +6,7 @@ export type ReleaseVersion = readonly (VersionNumber | string)[]
 
 const maxReleaseLength = 20
 
-/** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's text. */
+/** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's message. */
 export function parseRelease(text: string): ParsedVersion<ReleaseVersion> {
   if (new TextEncoder().encode(text).length > maxReleaseLength) {
     return {

@@ -1,5 +1,5 @@
-// Items sorted by version, so that range queries are searches. Untrusted catalogs can have twenty thousand entries with
-// a range each.
+// Items sorted by version, so that range queries use binary search. Untrusted catalogs can have 20,000 entries, each with
+// a range.
 import { compareVersions } from './version.ts'
 import type { Version } from './version.ts'
 import type { Comparator, VersionRange } from './version-range.ts'
@@ -11,7 +11,7 @@ interface VersionStep<Item> {
   below: number
 }
 
-/** Steps of a ladder, `[low, high)`, without some of them. */
+/** A range of positions, `[low, high)`, with some positions excluded. */
 export interface StepSpan {
   readonly low: number
   readonly high: number
@@ -21,7 +21,7 @@ export interface StepSpan {
 export class VersionIndex<Item> {
   private readonly steps: readonly VersionStep<Item>[]
 
-  /** Items without a version stand on no step. */
+  /** Excludes items without a version. */
   constructor(items: Iterable<Item>, versionOf: (item: Item) => Version | undefined) {
     const sorted: { item: Item; version: Version }[] = []
     for (const item of items) {
@@ -61,7 +61,7 @@ export class VersionIndex<Item> {
     return last ? last.below + last.items.length : 0
   }
 
-  /** One span for each alternative that covers any steps. */
+  /** Returns one span for each alternative that covers any positions. */
   *spans(range: VersionRange): Generator<StepSpan> {
     for (const comparators of range.alternatives) {
       const span = this.span(comparators)
@@ -79,7 +79,7 @@ export class VersionIndex<Item> {
 
   private span(comparators: readonly Comparator[]): StepSpan {
     let low = 0
-    // An alternative without comparators holds never.
+    // An alternative without comparators never matches.
     let high = comparators.length === 0 ? 0 : this.steps.length
     const without = new Set<number>()
     for (const { operator, version } of comparators) {
@@ -93,7 +93,7 @@ export class VersionIndex<Item> {
     return { low, high, without }
   }
 
-  /** The first step that is not older than the version, or that is newer. */
+  /** The first position that is not older than the version, or that is newer. */
   private search(version: Version, newer: boolean): number {
     let low = 0
     let high = this.steps.length

@@ -1,5 +1,5 @@
-// Version ranges as opm and OLM read them: blang/semver v4's ParseRange, traps included, because a `skipRange`
-// means what blang makes of it. What a range probably was meant to say is for other rules to ask.
+// Version ranges as opm and OLM parse them with ParseRange of blang/semver v4, including its pitfalls, because blang
+// determines the meaning of a `skipRange`. Other rules check what the author probably intended.
 import { quote } from '../../go/text.ts'
 import { compareVersions, parseVersion } from './version.ts'
 import type { ParsedVersion, Version } from './version.ts'
@@ -11,7 +11,7 @@ export interface Comparator {
   readonly version: Version
 }
 
-/** Alternatives (`||`), each a list of comparators that must all hold. An empty alternative holds never. */
+/** Alternatives (`||`), each a list of comparators that must all match. An empty alternative never matches. */
 export interface VersionRange {
   readonly alternatives: readonly (readonly Comparator[])[]
 }
@@ -28,7 +28,7 @@ const operatorBySymbol: Readonly<Record<string, Operator>> = {
   '>=': '>=',
 }
 
-/** Parses a range. Never throws; the error is blang's text. */
+/** Parses a range. Never throws. The error is blang's message. */
 export function parseVersionRange(text: string): ParsedVersion<VersionRange> {
   const split = splitAlternatives(tokenize(text))
   if (!split.ok) return split
@@ -55,7 +55,7 @@ export function parseVersionRange(text: string): ParsedVersion<VersionRange> {
   return { ok: true, value: { alternatives } }
 }
 
-/** Whether the version lies in the range. Prereleases count like any other version (unlike npm's ranges). */
+/** Whether the version is in the range. Unlike in npm's ranges, prereleases count like any other version. */
 export function isInRange(version: Version, range: VersionRange): boolean {
   return range.alternatives.some(
     (comparators) =>
@@ -82,8 +82,8 @@ function satisfiesComparator(version: Version, comparator: Comparator): boolean 
 }
 
 /**
- * Splits at blanks, except right after `<`, `>` or `=`. blang drops every token of a single byte, silently:
- * `1.0.0 - 2.0.0` asks for two versions at once.
+ * Splits at spaces, except directly after `<`, `>`, or `=`. blang silently ignores every single-byte token, so
+ * `1.0.0 - 2.0.0` requires two versions at the same time.
  */
 function tokenize(text: string): string[] {
   const found: string[] = []
@@ -120,7 +120,7 @@ function splitAlternatives(terms: readonly string[]): ParsedVersion<string[][]> 
   return { ok: true, value: alternatives }
 }
 
-/** The operator and the rest from the first digit on. */
+/** The operator, and the rest starting with the first digit. */
 function splitOperator(term: string): ParsedVersion<[operator: string, version: string]> {
   const digit = term.search(/\p{Nd}/u)
   if (digit < 0) return { ok: false, error: `Could not get version from string: ${quote(term)}` }
@@ -128,8 +128,8 @@ function splitOperator(term: string): ParsedVersion<[operator: string, version: 
 }
 
 /**
- * Rewrites a term with an `x` anywhere (blang looks no closer) into terms without wildcards. An operator that
- * blang does not know here is dropped, and a bound that it cannot raise becomes empty and fails later.
+ * Rewrites a term that contains an `x` (at any position, as in blang) to terms without wildcards. An operator that blang
+ * does not support here is ignored, and a bound that it cannot increment becomes empty and fails later.
  */
 function expandWildcard(term: string): ParsedVersion<string[]> {
   if (!term.includes('x')) return { ok: true, value: [term] }
@@ -164,7 +164,7 @@ function replaceWildcards(version: string): string {
   return flat.split('.').length === 2 ? `${flat}.0` : flat
 }
 
-/** The bound above a wildcard: `1.x` raises the first number, `1.2.x` (and, wrongly, `1.x.x`) the second. */
+/** The bound above a wildcard. `1.x` increments the first number, and `1.2.x` (and, incorrectly, `1.x.x`) the second. */
 function incrementWildcard(lowest: string, wildcard: string): string {
   const shape = wildcard.split('.')
   if (shape.at(-1) !== 'x') return ''

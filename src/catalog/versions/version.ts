@@ -1,8 +1,8 @@
-// Versions as opm reads them: blang/semver v4's strict Parse, its order, its error texts.
-// Not npm's semver: no `v`, no blanks, numbers up to 2^64-1.
+// Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's semver,
+// it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
 import { quote, trimSpace } from '../../go/text.ts'
 
-/** A number of a version: a bigint only where a number would lose digits, so equal values compare with `===`. */
+/** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */
 export type VersionNumber = number | bigint
 
 export interface Version {
@@ -14,13 +14,13 @@ export interface Version {
   readonly build: readonly string[]
 }
 
-/** Either the value or blang's error text, word for word. */
+/** Either the value or blang's exact error message. */
 export type ParsedVersion<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string }
 
 const uint64Limit = 1n << 64n
 
-/** Parses a version strictly. Never throws; the error is blang's text. */
+/** Parses a version strictly. Never throws. The error is blang's message. */
 export function parseVersion(text: string): ParsedVersion<Version> {
   if (text === '') return failure('Version string empty')
   const firstDot = text.indexOf('.')
@@ -59,7 +59,7 @@ export function parseVersion(text: string): ParsedVersion<Version> {
   }
 }
 
-/** As blang's ParseTolerant: blanks around it, a `v` before it, leading zeros and missing parts are no fault. */
+/** Like blang's ParseTolerant, accepts surrounding whitespace, a leading `v`, leading zeros, and missing parts. */
 export function parseVersionTolerantly(text: string): ParsedVersion<Version> {
   const [major = '', minor, ...rest] = trimSpace(text).replace(/^v/, '').split('.')
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length > 0 ? [rest.join('.')] : [])]
@@ -72,7 +72,7 @@ export function parseVersionTolerantly(text: string): ParsedVersion<Version> {
   return parseVersion(trimmed.join('.'))
 }
 
-/** Parses one dot-separated part of a prerelease; opm's release segments use the same grammar. */
+/** Parses one dot-separated part of a prerelease. opm's release segments use the same grammar. */
 export function parsePrereleaseIdentifier(part: string): ParsedVersion<VersionNumber | string> {
   if (part === '') return failure('Prerelease is empty')
   if (/^[0-9]*$/.test(part)) {
@@ -85,14 +85,14 @@ export function parsePrereleaseIdentifier(part: string): ParsedVersion<VersionNu
   return failure(`Invalid character(s) found in prerelease ${quote(part)}`)
 }
 
-/** The version as blang prints it. For a version that parsed, its own text again. */
+/** The version as blang prints it. For a parsed version, this is the original string. */
 export function formatVersion(version: Version): string {
   const prerelease = version.prerelease.length > 0 ? `-${version.prerelease.join('.')}` : ''
   const build = version.build.length > 0 ? `+${version.build.join('.')}` : ''
   return `${version.major}.${version.minor}.${version.patch}${prerelease}${build}`
 }
 
-/** Semver precedence: negative when `a` is older. Build metadata does not count. */
+/** Compares by semver precedence. Negative if `a` is older. Ignores build metadata. */
 export function compareVersions(a: Version, b: Version): number {
   return (
     compareNumbers(a.major, b.major) ||
@@ -107,7 +107,7 @@ function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']):
   return compareIdentifiers(a, b)
 }
 
-/** Compares dot-separated identifiers: numbers before texts, and a list that ends earlier before its extension. */
+/** Compares dot-separated identifiers. Numbers sort before strings, and a list sorts before its extensions. */
 export function compareIdentifiers(
   a: readonly (VersionNumber | string)[],
   b: readonly (VersionNumber | string)[],
@@ -139,7 +139,7 @@ function parseNumber(part: 'Major' | 'Minor' | 'Patch', digits: string): ParsedV
 function parseUint(digits: string): ParsedVersion<VersionNumber> {
   if (digits === '') return failure(`strconv.ParseUint: parsing "": invalid syntax`)
   if (digits.length <= 15) return { ok: true, value: Number(digits) }
-  // 20 digits are enough for 2^64-1; without the limit a hostile megabyte of digits would be converted.
+  // 2^64-1 has 20 digits. Without the limit, a malicious megabyte of digits would be converted.
   const value = digits.length <= 20 ? BigInt(digits) : uint64Limit
   if (value >= uint64Limit) {
     return failure(`strconv.ParseUint: parsing ${quote(digits)}: value out of range`)

@@ -1,4 +1,4 @@
-// Blobs as JSON, byte for byte as opm writes them: objects one after another, four blanks of indentation.
+// Formats blobs as JSON, byte for byte as opm writes them: consecutive objects with an indentation of four spaces.
 import type { Json } from '../../go/json/json.ts'
 import { formatJsonNumber } from '../../go/number.ts'
 import { compareBytes } from '../../go/text.ts'
@@ -12,7 +12,7 @@ export function formatCatalogJson(catalog: WritableCatalog): string {
     .join('')
 }
 
-/** Every blob in load order, one a line, also those that opm would not write: for reading the catalog again. */
+/** Every blob in load order, one per line, including those that opm would not write. Used to read the catalog again. */
 export function formatJsonLines(catalog: WritableCatalog): string {
   const { packages, channels, bundles, deprecations, others } = catalog
   return [...packages, ...channels, ...bundles, ...deprecations, ...others.map(({ value }) => value)]
@@ -20,7 +20,7 @@ export function formatJsonLines(catalog: WritableCatalog): string {
     .join('')
 }
 
-/** Any value, as json.MarshalIndent writes it for opm: `<`, `>` and `&` escaped. They stand nowhere but in texts. */
+/** Any value as json.MarshalIndent writes it for opm, with `<`, `>`, and `&` escaped. They occur only in strings. */
 export function marshalIndented(value: Json): string {
   return formatJsonValue(value, '').replace(
     /[<>&]/g,
@@ -44,13 +44,13 @@ function formatJsonValue(value: Json, indent: string): string {
   return `{\n${entries.map(([key, item]) => `${inner}${quoteJsonString(key)}: ${formatJsonValue(item, inner)}`).join(',\n')}\n${indent}}`
 }
 
-/** JavaScript puts keys that look like array indexes first; they occur only where opm sorts all keys by bytes. */
+/** JavaScript puts keys that look like array indexes first. They occur only where opm sorts all keys by bytes. */
 function getFields(value: JsonObject): [string, Json][] {
   const entries = Object.entries(value)
   return /^\d+$/.test(entries[0]?.[0] ?? '') ? entries.sort(([a], [b]) => compareBytes(a, b)) : entries
 }
 
-/** Go escapes the two line separators even where it leaves HTML alone; control characters as JSON.stringify does. */
+/** Go escapes the two line separators even without HTML escaping. It escapes control characters like JSON.stringify. */
 function quoteJsonString(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(/[\u2028\u2029]/g, (character) =>
     character === '\u2028' ? '\\u2028' : '\\u2029',

@@ -1,5 +1,5 @@
-// Blobs as YAML, byte for byte as opm writes them: sorted keys, lists at their parent's indentation, long texts folded
-// at blanks beyond column 80. Which style a text gets depends on what go-yaml v2 would take it for when read again.
+// Formats blobs as YAML, byte for byte as opm writes them: sorted keys, lists at the indentation of their parent, and long
+// strings folded at spaces beyond column 80. The style of a string depends on how go-yaml v2 would parse it.
 import type { Json } from '../../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../../go/number.ts'
 import { resolvePlain, isTimestamp } from '../../go/yaml/resolve-scalar.ts'
@@ -7,7 +7,7 @@ import { compareKeys } from './key-order.ts'
 import { sortBlobsForWriting } from './blob-order.ts'
 import type { WritableCatalog } from './writable-catalog.ts'
 
-/** Past this column a blank in a text becomes a line break. */
+/** After this column, a space in a string becomes a line break. */
 const foldColumn = 80
 /** Longer keys are written with a question mark. */
 const maxSimpleKeyLength = 128
@@ -28,7 +28,7 @@ export function formatYaml(value: Json): string {
 
 class YamlWriter {
   private readonly pieces: string[] = []
-  /** Column after what was written, in characters. */
+  /** The current column, in characters. */
   private column = 0
 
   text(): string {
@@ -36,7 +36,7 @@ class YamlWriter {
     return this.pieces.join('')
   }
 
-  /** Writes a value whose own lines begin at `indent`; `inline` when something stands on the line already. */
+  /** Writes a value whose lines start at `indent`. `inline` is true if the current line already has content. */
   node(value: Json, indent: number, inline: boolean): void {
     if (value === null || typeof value !== 'object') return this.scalar(value, indent, inline, false)
     if (Array.isArray(value)) {
@@ -45,7 +45,7 @@ class YamlWriter {
       items.forEach((item, at) => {
         if (at > 0 || !inline) this.line(indent)
         this.put('-')
-        // Inside a list item a mapping starts on the dash's own line, and so does a list in a list.
+        // Inside a list item, a mapping or a nested list starts on the line of the dash.
         this.inItem(item, indent + 2)
       })
       return
@@ -80,7 +80,7 @@ class YamlWriter {
     this.scalar(key, indent, false, true)
     this.put(':')
     if (!isCollection(value)) return this.node(value, indent + 2, true)
-    // Lists stand at their key's own indentation, mappings two deeper.
+    // Lists have the same indentation as their key. Mappings are indented by two more spaces.
     this.node(value, Array.isArray(value) ? indent : indent + 2, false)
   }
 
@@ -109,9 +109,9 @@ class YamlWriter {
     }
   }
 
-  /** Text in plain or single-quoted style. Blanks past the width become breaks; breaks of the text are doubled. */
+  /** Writes a string in plain or single-quoted style. Spaces past the width become line breaks. Line breaks in the string are doubled. */
   private folded(text: string, indent: number, isKey: boolean, margin: 0 | 1): void {
-    // Most texts are short or base64: nothing in them can be folded.
+    // Most strings are short or base64, so they cannot be folded.
     if (
       /^[\x21-\x7e]*$/.test(text) ||
       (this.column + text.length <= foldColumn && /^[\x20-\x7e]*$/.test(text))
@@ -185,7 +185,7 @@ class YamlWriter {
     }
   }
 
-  /** A new line at `indent`; on an empty line only the blanks. */
+  /** Starts a new line at `indent`. Adds only spaces if the line is empty. */
   private line(indent: number): void {
     if (this.column > 0) this.put('\n')
     this.put(' '.repeat(indent))
@@ -218,7 +218,7 @@ function chooseScalarStyle(text: string, isKey: boolean): ScalarStyle {
   return traits.singleAllowed ? 'single' : 'double'
 }
 
-/** Numbers with colons, which other YAML readers take for base 60. */
+/** Numbers with colons, which other YAML parsers interpret as base 60. */
 function isBase60(text: string): boolean {
   return /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
@@ -270,7 +270,7 @@ function isLineBreak(character: string): boolean {
   return /^[\r\n\u0085\u2028\u2029]$/.test(character)
 }
 
-/** What go-yaml v2 leaves as it is. A tab is not, nor a byte order mark. */
+/** Characters that go-yaml v2 does not escape. It escapes tabs and byte order marks. */
 function isPrintable(character: string): boolean {
   const point = character.codePointAt(0) ?? 0
   if (point === 0x0a) return true
@@ -306,7 +306,7 @@ function escapeCharacter(character: string): string {
   return point <= 0xffff ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
 }
 
-/** A number's JSON text is read as YAML: whole ones of 64 bits keep their digits, all others become Go floats. */
+/** The JSON text of a number is parsed as YAML. 64-bit integers keep their digits, and all other numbers become Go floats. */
 function formatYamlNumber(value: number): string {
   if (value === 0) return '0'
   const text = formatJsonNumber(value)

@@ -1,5 +1,5 @@
-// Catalogs as data to be written: blobs with all they say, as opm keeps them (known fields of OLM blobs in their
-// order, unknown ones dropped; everything of other blobs). Read for rendering, where facts are not enough.
+// Catalogs as writable data: complete blobs as opm stores them. OLM blobs keep their known fields in order and lose unknown
+// fields. Other blobs keep everything. Used for rendering, where facts are not enough.
 import type { Json } from '../../go/json/json.ts'
 import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
@@ -10,7 +10,7 @@ import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
 import { compareBytes } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
 
-/** A JSON object; the order of its keys is the order in which JSON output writes them. */
+/** A JSON object. JSON output writes its keys in their order. */
 export type JsonObject = { readonly [key: string]: Json }
 
 export interface WritableProperty {
@@ -22,7 +22,7 @@ export interface WritablePackage {
   readonly schema: string
   readonly name: string
   readonly defaultChannel: string
-  /** `base64data` is null where the blob has none: opm writes it so. */
+  /** `base64data` is null if the blob has none, as opm writes it. */
   readonly icon?: { readonly base64data: string | null; readonly mediatype: string }
   readonly description?: string
   readonly properties?: readonly WritableProperty[]
@@ -39,7 +39,7 @@ export interface WritableChannel {
   readonly schema: string
   readonly name: string
   readonly package: string
-  /** Null where the blob has none: opm writes it so. */
+  /** Null if the blob has none, as opm writes it. */
   readonly entries: readonly WritableEntry[] | null
   readonly properties?: readonly WritableProperty[]
 }
@@ -84,10 +84,10 @@ export type CatalogReadResult<Value> =
   /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
-/** Depth and size beyond which a blob is not rendered: aliases can make a short text into an endless one. */
+/** The depth and size limits for rendering a blob. Aliases can expand a short document without limit. */
 const maxDepth = 500
 const maxValues = 5_000_000
-const tooManyValuesError = 'the catalog has too many values, or they are nested too deep'
+const tooManyValuesError = 'the catalog has too many values, or they are nested too deeply'
 
 /** Reads files' bytes (in walk order) as `opm render` does. Fails with the first load error. */
 export function parseWritableCatalog(files: Iterable<Uint8Array>): CatalogReadResult<WritableCatalog> {
@@ -212,7 +212,7 @@ function addWritableBlob(
   }
 }
 
-/** What is wrong with the first olm.bundle.object that opm cannot read. */
+/** The problem with the first olm.bundle.object that opm cannot read. */
 function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
   const names = { name: getTextField(bundle, 'name'), package: getTextField(bundle, 'package') }
   let previous: (() => Uint8Array) | undefined
@@ -261,7 +261,7 @@ function toBase64(value: unknown): string | null {
   return btoa(binary)
 }
 
-/** A value as plain data, keys sorted by bytes; not for one that is too large or nested too deep. */
+/** Returns a value as plain data with keys sorted by bytes. Fails if the value is too large or nested too deeply. */
 export function toPlainJson(value: Value): CatalogReadResult<Json> {
   const budget = { left: maxValues }
   const json = toJsonWithinBudget(value, 0, budget)
@@ -269,7 +269,7 @@ export function toPlainJson(value: Value): CatalogReadResult<Json> {
   return { ok: false, error: tooManyValuesError }
 }
 
-/** The value with keys sorted by bytes, as opm keeps it; undefined parts become null when the budget is spent. */
+/** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */
 function toJsonWithinBudget(value: Value, depth: number, budget: ValueBudget): Json {
   if (depth > maxDepth) budget.left = 0
   if (budget.left-- <= 0) return null

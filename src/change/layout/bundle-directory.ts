@@ -8,20 +8,20 @@ const bundlePathPattern =
 export interface BundleDirectory {
   /** `operators/foo/1.2.3`. */
   readonly root: string
-  /** Of the package: `foo`. */
+  /** The directory of the package, such as `foo`. */
   readonly directory: string
-  /** As the directory is called: `1.2.3`. */
+  /** The name of the directory, such as `1.2.3`. */
   readonly version: string
 }
 
-/** Undefined for paths that aren't part of a bundle image. */
+/** Returns undefined for paths that aren't part of a bundle image. */
 export function parseBundlePath(path: string): BundleDirectory | undefined {
   const { root, directory, version } = bundlePathPattern.exec(path)?.groups ?? {}
   if (root === undefined || directory === undefined || version === undefined) return undefined
   return { root, directory, version }
 }
 
-/** Whether the directory has manifests, which make it a published bundle. */
+/** Whether the directory contains manifests. A directory with manifests is a published bundle. */
 export function hasManifests(sortedPaths: readonly string[], root: string): boolean {
   const prefix = `${root}/manifests/`
   return sortedPaths[findLowerBound(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true

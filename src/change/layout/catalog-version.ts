@@ -1,5 +1,5 @@
 // Platform versions in directory names: v4.20, 4.20, 4-20, v4-20, coo-product-v4.20, v5.0.
-// They are numbers, never text: v4.9 stands before v4.20 and v4.20 before v5.0.
+// They are compared as numbers, never as text: v4.9 sorts before v4.20, and v4.20 sorts before v5.0.
 
 const versionNamePattern = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
 const trailingVersionPattern = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
@@ -9,7 +9,7 @@ export interface VersionInName {
   readonly stem: string
 }
 
-/** Normalized to `4.20`; undefined where the name has none. */
+/** Returns the version as `4.20`, or undefined if the name has no version. */
 export function findVersionInName(name: string): VersionInName | undefined {
   const all = versionNamePattern.exec(name)
   if (all?.[1] !== undefined) return { version: toDottedVersion(all[1]), stem: '' }
@@ -34,7 +34,7 @@ export function findVersionInPath(root: string): string | undefined {
   return undefined
 }
 
-/** The path without its versions, which is equal for catalogs of one family. */
+/** The path without its versions. It is the same for all catalogs of one family. */
 export function toVersionlessPath(root: string): string {
   return root
     .split('/')
@@ -46,7 +46,7 @@ export function toVersionlessPath(root: string): string {
     .join('/')
 }
 
-/** Compares parts as numbers; missing versions come first, other text last. */
+/** Compares parts as numbers. Missing versions sort first, and other text sorts last. */
 export function compareCatalogVersions(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
   const left = parseVersionNumbers(a)

@@ -1,30 +1,32 @@
-// Classifies a path by name only. In doubt a path is infrastructure, which only maintainers may change (T08, T09, T10).
+// Classifies a path by name only. An ambiguous path is infrastructure, which only maintainers can change
+// (docs/threats.md#t08, #t09, and #t10).
 import { findContainingCatalog, type CatalogRoot, type Layout } from './layout.ts'
 import type { PathRole } from '../change.ts'
 import { findPathProblem } from './path-rules.ts'
 
 const infrastructureRole: PathRole = { kind: 'infrastructure' }
 
-/** MockGitHub reads the first that exists. */
+/** GitHub reads the first file that exists. */
 export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
 
-/** Ownership files at any depth, because their readers search every directory. */
+/** Ownership files at any depth, because the tools that read them search every directory. */
 const ownerFileNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'CODEOWNERS'])
 
 /**
- * Directories of a catalog that hold one kind of blob (layouts L7 and L12). The content decides who owns their files.
+ * Catalog directories that contain one kind of blob (layouts L7 and L12). The content determines who owns their files.
  */
 const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
- * Classifies a path by the layout.
+ * Classifies a path according to the layout.
  *
  * - odd paths (path-rules.ts): infrastructure, with the reason in `odd`;
  * - owner files: CODEOWNERS, OWNERS, OWNERS_ALIASES, CATALOG_OWNERS anywhere, `config.yaml` at the root,
- *   `operators/<directory>/ci.yaml`. They speak for a directory when they lie in that package's;
- * - dot files and everything below dot directories: infrastructure, in a catalog too (.gitattributes and its kin
- *   change what others see). The one exception is `.indexignore` inside a package's directory: its patterns reach
- *   no further than that directory, and what they hide shows as removed. In a catalog's root it is infrastructure;
+ *   `operators/<directory>/ci.yaml`. They apply to a package if they are in its directory;
+ * - dot files and everything below dot directories: infrastructure, even in a catalog, because files such as
+ *   .gitattributes change what reviewers see. The only exception is `.indexignore` in a package directory. Its patterns
+ *   apply only to that directory, and the files that it hides count as removed. In the root of a catalog, it is
+ *   infrastructure;
  * - `operators/<directory>/...`, `veneer/<directory>.yaml`, `catalog-templates/<directory>.yaml`: the package's sources.
  */
 export function classifyPath(path: string, layout: Layout): PathRole {

@@ -1,6 +1,6 @@
-// Finds the catalogs of a repository from the paths of its tree: the fourteen families of layouts seen in public
-// repositories, in a fixed order of detection. Reads no file by itself: `peek` shows the texts it wants to see.
-// What the configuration states wins and is not second-guessed.
+// Finds the catalogs of a repository from the paths of its tree. Detects the fourteen families of layouts in public
+// repositories in a fixed order. Does not read files, but requests their text through `peek`. The configuration overrides
+// detection and is not verified.
 import type { Config } from '../../config/config.ts'
 import { lazy, memoizePerObject } from '../../findings/memoize.ts'
 import { createListFilter } from '../incremental-list.ts'
@@ -15,16 +15,16 @@ import { isBelow, type CatalogRoot, type Layout } from './layout.ts'
 import { findPathProblem } from './path-rules.ts'
 import { isTemplatePath } from './template-path.ts'
 
-/** The text of a file of the same tree, or its beginning (16 KB suffice); undefined where it is not known. */
+/** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
 export type PeekFile = (path: string) => string | undefined
 
-/** Files looked into per candidate before it counts as no catalog, and over all in the search of last resort. */
+/** The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search. */
 const maxPeeksPerCandidate = 20
 const maxSearchPeeks = 2000
 
-/** Directories in front of `catalog/` that are known to hold published catalogs. Others need `peek` to confirm. */
+/** Parent directories of `catalog/` that are known to contain published catalogs. `peek` must confirm others. */
 const catalogParentNames = new Set(['fbc', 'release'])
-/** Directories whose files are samples or somebody else's. */
+/** Directories whose files are samples or third-party code. */
 const ignoredDirectories = new Set([
   'vendor',
   'node_modules',
@@ -38,8 +38,8 @@ const ignoredDirectories = new Set([
 const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
- * Recognises the catalogs among `paths` (every path of one tree).
- * Give the base tip's paths: a layout recognised from a pull request's would let its author choose who owns what.
+ * Detects the catalogs in `paths` (every path of one tree). Pass the paths of the base tip. With the paths of a pull
+ * request, its author could choose who owns which files.
  * New catalogs beside existing ones come from `addNewCatalogs`.
  */
 export function detectLayout(
@@ -66,7 +66,7 @@ export function detectLayout(
   return { catalogs, templates: templates.toSorted() }
 }
 
-/** What tells a layout, of all paths. Most changes come near none of these: then the layout is the same object. */
+/** The paths that affect detection. Most changes do not affect any of these, so the layout remains the same object. */
 const filterTemplates = createListFilter(isTemplatePath)
 const filterBlobFiles = createListFilter(canHoldBlobs)
 const filterDockerfiles = createListFilter(isDockerfile)
@@ -115,8 +115,8 @@ function detectCatalogRoots(
 }
 
 /**
- * L5 again: `catalog/v4.16/Dockerfile` beside `catalog/v4.16/<directory>`. opm reads every file of a catalog and refuses
- * a recipe, so what such an image holds can only be the directory: that is the catalog.
+ * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and rejects
+ * a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
 function descendPastDockerfiles(
   roots: readonly string[],
@@ -145,9 +145,9 @@ function getParentDirectory(path: string): string {
 }
 
 /**
- * The layout at the base, and beside it the catalogs that only the result has: those that differ from an existing
- * catalog in nothing but the version (`catalogs/v4.23` beside `catalogs/v4.22`). Everything else that looks like
- * a catalog stays what it was at the base: a maintainer's matter. A configured layout is never extended.
+ * Adds catalogs that exist only in the result to the layout of the base. Adds only catalogs that differ from an existing
+ * catalog just by version (`catalogs/v4.23` next to `catalogs/v4.22`). Everything else that looks like a catalog keeps its
+ * role from the base, so maintainers must approve it. Never extends a configured layout.
  */
 export function addNewCatalogs(
   base: Layout,
@@ -198,7 +198,7 @@ function canHoldBlobs(path: string): boolean {
   )
 }
 
-/** L1, L2: `catalogs/<version>/<directory>/file`, or `catalogs/<directory>/file` where there is only one catalog. */
+/** L1, L2: `catalogs/<version>/<directory>/file`, or `catalogs/<directory>/file` if there is only one catalog. */
 function findInCatalogsDirectory(files: readonly SplitPath[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalogs' && names.length >= 2)
   const versioned = inside.filter(({ names }) => names.length >= 3 && isVersionName(names[1]))
@@ -228,8 +228,8 @@ function findCatalogThenVersion(files: readonly SplitPath[]): string[] {
 }
 
 /**
- * L6: `catalog/<product>-<version>/file` and `catalog/<product>/file`, one catalog each. A single package directory
- * whose name ends in numbers is not taken for that: all directories must share the product.
+ * L6: `catalog/<product>-<version>/file` and `catalog/<product>/file`, one catalog each. All directories must share the
+ * product, so a single package directory whose name ends in numbers does not match.
  */
 function findCatalogThenProduct(files: readonly SplitPath[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalog')
@@ -259,7 +259,7 @@ function findPlainCatalog(files: readonly SplitPath[]): string[] {
   return files.some(({ names }) => names[0] === 'catalog' && names.length >= 2) ? ['catalog'] : []
 }
 
-/** The same families one directory down, where there is nothing at the root: a catalog inside a source repository. */
+/** The same families one directory deeper if the root has no catalog, for a catalog inside a source repository. */
 function findPrefixedCatalogs(files: readonly SplitPath[], confirmed: boolean): string[] {
   const trusted = files.filter(
     ({ names }) =>
@@ -271,14 +271,14 @@ function findPrefixedCatalogs(files: readonly SplitPath[], confirmed: boolean): 
     if (names.length >= 4 && isVersionName(names[2])) found.push(names.slice(0, 3).join('/'))
     else if (names.length >= 3) found.push(names.slice(0, 2).join('/'))
   }
-  // The deepest first: `fbc/catalog/v4.20` rules out `fbc/catalog`.
+  // Checks the deepest directories first, because `fbc/catalog/v4.20` rules out `fbc/catalog`.
   const versions = found.filter((root) => isVersionName(root.split('/').at(-1)))
   return [...versions, ...found.filter((root) => !versions.some((inner) => isBelow(inner, root)))]
 }
 
 /**
- * Last resort: wherever an `olm.package` blob lies. The directory above those that hold one each is the catalog,
- * and so are its siblings of other versions; a directory with several packages, or a lone one, is a catalog itself.
+ * The fallback: searches for `olm.package` blobs. The parent of directories with one package each is a catalog, and so are
+ * its siblings of other versions. A directory with several packages, or the only directory with a package, is a catalog.
  */
 function searchPackageBlobs(
   files: readonly SplitPath[],
@@ -291,7 +291,7 @@ function searchPackageBlobs(
     if (names.slice(0, -1).some((name) => ignoredDirectories.has(name))) continue
     if (++peeks > maxSearchPeeks) break
     const text = peek(path) ?? ''
-    // A template holds packages too, and lies beside the catalog that is rendered from it.
+    // A template also contains packages and is next to the catalog that is rendered from it.
     if (!declaresSchema(text, 'olm.package') || isTemplateText(text)) continue
     const directory = names.slice(0, -1).join('/')
     holders.set(directory, (holders.get(directory) ?? 0) + 1)
@@ -307,7 +307,7 @@ function searchPackageBlobs(
   for (const [parent, members] of groups) {
     const name = parent.split('/').at(-1)
     const isCatalog = parent !== '' && (shapes.has(toVersionlessPath(parent)) || isVersionName(name))
-    // The whole repository is a catalog only where somebody said what opm shall not read in it.
+    // The whole repository is a catalog only if an .indexignore excludes the files that opm must not read.
     if (isCatalog || (parent === '' && members.length > 1 && ignores.includes('.indexignore')))
       found.push(parent)
     else if (!members.includes('')) found.push(...members)

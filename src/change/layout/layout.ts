@@ -1,22 +1,22 @@
 import { memoizePerObject } from '../../findings/memoize.ts'
 
 export interface Layout {
-  /** Catalogs are never nested. Ordered by place, then by version as numbers. */
+  /** Catalogs are never nested. Ordered by path, then numerically by version. */
   readonly catalogs: readonly CatalogRoot[]
-  /** Files that look like catalog templates by their place and name, sorted. Display and hints, never authority. */
+  /** Files whose path and name look like a catalog template, sorted. Used only for display and hints, never for authority. */
   readonly templates?: readonly string[]
 }
 
 export interface CatalogRoot {
-  /** Path without a trailing slash; '' is the repository itself. */
+  /** The path without a trailing slash. '' is the repository root. */
   readonly root: string
-  /** Platform version it serves, such as `4.20`; absent where the layout does not say. */
+  /** The platform version of the catalog, such as `4.20`. Absent if the layout does not contain it. */
   readonly version?: string
   /** Names in the configuration that differ from `root`, such as links to it. */
   readonly names?: readonly string[]
 }
 
-/** A root of '' holds everything. */
+/** A root of '' contains everything. */
 export function isBelow(path: string, root: string): boolean {
   return root === '' || (path.length > root.length && path.startsWith(root) && path[root.length] === '/')
 }

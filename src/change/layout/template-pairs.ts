@@ -1,5 +1,5 @@
-// Finds which catalogs are rendered from which templates, by the configuration or an unambiguous layout. Doubtful pairs
-// are ignored.
+// Finds which catalogs are rendered from which templates, according to the configuration or an unambiguous layout. Ignores
+// ambiguous pairs.
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { placeholderPattern, type TemplateConfig } from '../../config/templates.ts'
@@ -14,35 +14,35 @@ export interface TemplatePair {
   /** The directory (or file) that is rendered from it. */
   readonly catalog: string
   readonly isStated: boolean
-  /** What to offer when template and catalog differ. */
+  /** The suggestion if the template and the catalog differ. */
   readonly offer: TemplateConfig['offer']
 }
 
-/** Whether a catalog's place is one file, by its name: a directory otherwise. */
+/** Whether the name of a catalog path is that of a file. Otherwise, it is a directory. */
 export function isCatalogFile(catalog: string): boolean {
   return templateFilePattern.test(catalog)
 }
 
 export interface LoadedTemplatePair extends TemplatePair {
   /**
-   * The template in the result; absent when there is none, `too-large` beyond what is read, `too-many` where the
-   * templates before it in the same change are all that is read: of its catalog nothing is known then.
+   * The template in the result. Absent if it does not exist, `too-large` if it exceeds the size limit, and `too-many` if
+   * earlier templates in the same change exhaust the limit. In that case, nothing is known about its catalog.
    */
   readonly source?: Uint8Array | 'too-large' | 'too-many'
-  /** The catalog in the result; absent when there is nothing at its place. Its files are named from the repository's root. */
+  /** The catalog in the result. Absent if its path does not exist. File paths are relative to the repository root. */
   readonly result?: Catalog
-  /** Catalogs of the base with bundles rendered before, the pair's own first. */
+  /** Catalogs of the base with previously rendered bundles, starting with this pair's catalog. */
   readonly known: readonly Catalog[]
-  /** The catalog's only file, where a patch of it may be offered: its bytes before and after. */
+  /** The bytes of the catalog's only file before and after, if catalog-bot can suggest a patch for it. */
   readonly file?: { readonly path: string; readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
 export interface TemplatePairInputs {
-  /** Every path of the base, and every one of the result, sorted. */
+  /** Every path of the base and every path of the result, sorted. */
   readonly trees: readonly (readonly string[])[]
   readonly layout: Layout
   readonly stated: readonly TemplateConfig[]
-  /** The text of `operators/<directory>/ci.yaml` at the base, where there is one. */
+  /** The text of `operators/<directory>/ci.yaml` at the base, if it exists. */
   readonly ciYaml: (directory: string) => string | undefined
 }
 
@@ -101,9 +101,9 @@ function escapeRegExp(text: string): string {
 }
 
 const operatorTemplatePattern = /^operators\/(?<directory>[^/]+)\/catalog-templates\/(?<file>[^/]+)$/
-/** One template of each package, beside one catalog of all: `veneer/foo.yaml` and `catalog/foo/`. */
+/** One template per package next to one catalog for all packages: `veneer/foo.yaml` and `catalog/foo/`. */
 const templateFolderPattern = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
-/** One template beside one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
+/** One template next to one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
 const adjacentTemplatePattern = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
 const filterPairableTemplates = createListFilter<string>(
@@ -141,7 +141,7 @@ function* findPairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Gene
   }
 }
 
-/** Drops catalogs with several templates, whose purpose is unknown. */
+/** Omits catalogs with several templates, because the purpose of those templates is unknown. */
 function dropAmbiguousPairs(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
   const templates = new Map<string, number>()
   for (const { catalog } of pairs) templates.set(catalog, (templates.get(catalog) ?? 0) + 1)
@@ -150,7 +150,7 @@ function dropAmbiguousPairs(pairs: readonly TemplatePair[]): readonly TemplatePa
 
 type CatalogsByTemplate = ReadonlyMap<string, readonly string[]>
 
-/** `fbc.catalog_mapping` of a ci.yaml; undefined where it has none that can be read. */
+/** Returns `fbc.catalog_mapping` of a ci.yaml, or undefined if it is missing or invalid. */
 function parseCatalogMapping(text: string | undefined): CatalogsByTemplate | undefined {
   if (text === undefined) return undefined
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })

@@ -1,5 +1,5 @@
-// Which files look like catalog templates, by the places and names seen in public repositories (layouts L1 to L14).
-// A hint for people and for re-rendering; it decides nobody's rights.
+// Finds files that look like catalog templates, by the paths and names in public repositories (layouts L1 to L14). The
+// result is a hint for display and rendering. It never affects permissions.
 
 const templateFolders = new Set(['catalog-templates', 'catalog-template', 'veneer', 'templates'])
 

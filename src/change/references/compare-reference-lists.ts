@@ -1,13 +1,13 @@
-// What a pull request does to a composite list, entry by entry. An edit that cannot be put down to entries alone is
-// none of a list: then the file is the repository's own, which only maintainers change.
+// Compares a composite list before and after a pull request, entry by entry. If an edit affects more than entries, the file
+// does not count as a list, and only maintainers can change it.
 import type { TreeFiles } from '../compare-blobs.ts'
 import type { ReferenceListChange } from '../change.ts'
 import type { PathChange } from '../path-change.ts'
 import { canBeReferenceList, parseReferenceList } from './reference-list.ts'
 
 /**
- * The change of one list, or undefined: where either side is no list or no plain file, where the lines around the
- * entries differ, where entries that stay changed their order, and where no entry differs.
+ * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around the
+ * entries differ, if the remaining entries changed their order, or if no entry differs.
  */
 export function compareReferenceLists(
   change: PathChange,

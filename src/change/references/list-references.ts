@@ -1,10 +1,10 @@
 import type { NewImageReference } from '../change.ts'
 import { parseReferenceList } from './reference-list.ts'
 
-/** A reference where it stands, new or not. */
+/** A reference with its location, whether it is new or not. */
 export type LocatedImageReference = NewImageReference
 
-/** Empty when the file isn't a composite list. */
+/** Returns an empty list if the file isn't a composite list. */
 export function* parseListReferences(path: string, bytes: Uint8Array): Generator<LocatedImageReference> {
   for (const { name, image, imageMark } of parseReferenceList(bytes)?.references ?? [])
     yield { reference: image, at: { file: path, ...imageMark }, package: name, bundle: name, role: 'listed' }

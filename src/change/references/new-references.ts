@@ -1,8 +1,8 @@
 import type { CatalogChange, NewImageReference, ReferenceListChange } from '../change.ts'
 
 /**
- * References of the result's bundles (their own image and their related images) that the base catalog of the same
- * root does not contain anywhere, once per bundle and role, in the order of the result.
+ * Returns the references of the result's bundles (bundle image and related images) that the base catalog with the same
+ * root does not contain, once per bundle and role, in the order of the result.
  */
 export function findNewReferences({ base, result }: CatalogChange): NewImageReference[] {
   const known = new Set<string>()

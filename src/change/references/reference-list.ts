@@ -1,6 +1,6 @@
-// Composite lists: one file that names catalogs or bundles of many people, an entry each (layout L10). Reads them so
-// narrowly that every reader of YAML or JSON sees the same entries in them; whatever else YAML could say is no list,
-// and the file stays a maintainer's matter. Decides nobody's rights.
+// Composite lists: files with one entry for each catalog or bundle of many owners (layout L10). Accepts only a narrow subset
+// of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list, and only
+// maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import type { TextPosition } from '../../go/text-position.ts'
 import { findRepeatedKey } from '../../config/repeated-key.ts'
@@ -11,20 +11,20 @@ export interface ListedReference {
   readonly image: string
   readonly mark: TextPosition
   readonly imageMark: TextPosition
-  /** Its lines as written, with the comments above it: equal texts say the same to every reader. */
+  /** The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser. */
   readonly text: string
 }
 
 export interface ReferenceList {
-  /** In the order of the file; names are unique, whatever their case. */
+  /** In file order. Names are unique, even if case is ignored. */
   readonly references: readonly ListedReference[]
-  /** Everything that is no entry: the lines before the first one and those after the last. */
+  /** The lines before the first entry and after the last entry. */
   readonly frame: string
-  /** The list's own plain texts: `name`, `repo`, `tag`. */
+  /** The strings at the top level of the list: `name`, `repo`, and `tag`. */
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** Bytes. Enough for thousands of entries; real lists have dozens. */
+/** In bytes. Enough for thousands of entries. Real lists have dozens. */
 const maxListBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
 const plainTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
@@ -34,7 +34,7 @@ const entryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const nonStringScalarPattern =
   /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
 
-/** Judges by path only. */
+/** Checks only the path. */
 export function canBeReferenceList(path: string): boolean {
   const names = path.split('/')
   if (names.length > 3 || names.some((name) => name.startsWith('.')) || names[0] === 'operators') return false
@@ -45,9 +45,9 @@ export function canBeReferenceList(path: string): boolean {
 }
 
 /**
- * Reads a list: one block mapping with `references`, a block list of block mappings of single-line texts, each with
- * `name` and `image`. Undefined for everything else: flow style around entries, anchors, aliases, merge keys, tags,
- * keys or names that differ in case alone, several documents, characters that some readers take for line ends.
+ * Parses a list: one block mapping with `references`, which is a block list of block mappings of single-line strings, each
+ * with `name` and `image`. Returns undefined for anything else: flow style around entries, anchors, aliases, merge keys,
+ * tags, keys or names that differ only in case, several documents, or characters that some parsers treat as line ends.
  */
 export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined {
   if (bytes.length > maxListBytes) return undefined
@@ -122,7 +122,7 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
 type YamlPairs = readonly { readonly key: unknown; readonly value: unknown }[]
 type YamlField = { readonly key: Scalar<string>; readonly value: unknown }
 
-/** Undefined when two keys differ only in case, because Go's JSON ignores case. */
+/** Returns undefined if two keys differ only in case, because Go's JSON parser ignores case. */
 function indexFields(items: YamlPairs): Map<string, YamlField> | undefined {
   const fields = new Map<string, YamlField>()
   const folded = new Set<string>()

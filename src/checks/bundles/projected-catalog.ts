@@ -1,5 +1,5 @@
-// Catalogs before and after a change adds its bundles. The images are not built yet, so the catalogs contain a configured
-// or placeholder name, and no findings concern the images.
+// Catalogs before and after a change adds its bundles. The images are not built yet, so the catalogs contain a
+// configured or placeholder name, and no findings concern the images.
 import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'

@@ -17,7 +17,7 @@ export interface PlannedTemplate {
 export interface ReleasePlan {
   /** At least one. */
   readonly templates: readonly PlannedTemplate[]
-  /** Whether catalog-bot can merge the release's pull request without approval. */
+  /** Whether catalog-bot can merge the release's pull request automatically. */
   readonly isMergedByItself: boolean
 }
 
@@ -56,7 +56,9 @@ export function planRelease(ciYaml: SettingsFile | undefined, config: SettingsFi
       )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
     if (channels.length > maxChannels || !names.every(isPrintableName))
-      return createFailure('its release-config.yaml lists channels or bundles with invalid names, or too many channels')
+      return createFailure(
+        'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
+      )
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
       return createFailure('its release-config.yaml has a skipRange with invalid characters or length')
     templates.push({

@@ -54,9 +54,7 @@ export function listManualMergeReasons({
       const text = side.get(path)
       return text !== undefined && isMergeOff(readSettings({ path, text }, mergeSettingSchema).value?.merge)
     })
-    return keepsBack
-      ? [`${path} sets \`merge: false\`, so an owner or a maintainer must comment /merge`]
-      : []
+    return keepsBack ? [`${path} sets \`merge: false\`, so an owner or a maintainer must comment /merge`] : []
   })
 }
 

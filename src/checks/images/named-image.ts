@@ -16,7 +16,7 @@ export interface NamedImage {
   readonly locations: readonly { readonly package: string; readonly file: string }[]
   /** True if it is the image of a bundle. */
   readonly isBundle: boolean
-  /** True if a list of references contains it: a catalog or a bundle, which contains only files and runs on no platform. */
+  /** True if a composite file lists it: a catalog or bundle, which contains only files and runs on no platform. */
   readonly isListed: boolean
 }
 
@@ -50,7 +50,9 @@ export function collectNamedImages(references: Iterable<NewImageReference>): rea
   )
 }
 
-/** True if the reference's name equals an allowed entry or is below one. Compares exact hosts and whole path segments. */
+/**
+ * True if the reference's name equals an allowed entry or is below one. Compares exact hosts and whole path segments.
+ */
 export function isAllowedRegistry(reference: ImageReference, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true
   const name = `${reference.host}/${reference.repository}`

@@ -9,7 +9,7 @@ import { imageByTag } from './rules/image-by-tag.ts'
 import { malformedReference } from './rules/malformed-reference.ts'
 import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 
-/** The finding that makes a registry request pointless; undefined if there is none. */
+/** The finding that makes a registry request pointless; undefined otherwise. */
 export function validateReferenceText(image: NamedImage, allowed: readonly string[]): Finding | undefined {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)

@@ -6,7 +6,7 @@ export type InstallBundleContent =
       readonly kind: 'bundle'
       readonly facts: InstallFacts
       readonly from: 'image' | 'directory' | 'catalog'
-      /** Used to render objects; absent where the caller does not show them. */
+      /** Used to render objects. Absent if the caller does not show them. */
       readonly files?: BundleFiles
     }
   | { readonly kind: 'missing'; readonly reason: string }

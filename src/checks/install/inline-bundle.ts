@@ -1,9 +1,9 @@
-// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough: it has no deployments,
-// permissions or CRDs.
+// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough, because it has no deployments,
+// permissions, or CRDs.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 
-/** Undefined where the catalog does not hold the whole bundle. */
+/** Returns undefined if the catalog does not contain the whole bundle. */
 export function readInlineBundle(
   catalog: Catalog,
   blob: BundleBlob,

@@ -1,4 +1,4 @@
-// Facts about one bundle that depend on its files alone, so that they can be cached by image digest.
+// Facts about one bundle that depend only on its files, so that they can be cached by image digest.
 import type { BundleFiles, BundleFormat } from '../../bundle/bundle-files.ts'
 import { detectFormat } from '../../bundle/bundle-format.ts'
 import { getField, asList, asString } from '../../bundle/fields.ts'
@@ -19,25 +19,25 @@ import { unpackBundle, type UnpackedBundle } from './unpack-bundle.ts'
 
 export interface InstallFacts {
   readonly format?: BundleFormat
-  /** The `olm.bundle` blob that opm would render. Absent where opm cannot read the bundle. */
+  /** The `olm.bundle` blob that opm would render. Absent if opm cannot read the bundle. */
   readonly statement?: ComparableBundle
-  /** Absent if the catalog holds the manifests. */
+  /** Absent if the catalog contains the manifests. */
   readonly unpacked?: UnpackedBundle
   readonly invalid: readonly Finding[]
   readonly rendering: {
     readonly format?: BundleFormat
     readonly refusals: readonly string[]
     readonly open: readonly string[]
-    /** The refusals that no validation reports. */
+    /** The rejections that no validation rule reports. */
     readonly findings: readonly Finding[]
     readonly kinds: readonly (readonly [kind: string, count: number])[]
   }
   readonly rukPak: readonly string[]
   readonly manifests: readonly Finding[]
   readonly examples: readonly Finding[]
-  /** Without descriptions. Absent where OLM v1 cannot read the bundle. */
+  /** Without descriptions. Absent if OLM v1 cannot read the bundle. */
   readonly crds?: readonly BundledCrd[]
-  /** Values that only the image has must not be shown. */
+  /** Whether values that only the image contains must not be shown. */
   readonly isRestricted?: true
   /** Absent if there is no readable ClusterServiceVersion. */
   readonly installModes?: readonly string[]
@@ -108,10 +108,10 @@ function computeCrdFacts(files: BundleFiles, maxCrds: number): Pick<InstallFacts
   return maxCrds < Infinity && JSON.stringify(crds).length > maxCrds ? { largestCrds: maxCrds } : { crds }
 }
 
-/** Fields that hold the author's values, not schemas. */
+/** Fields that contain the author's values, not schemas. */
 const valueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** Drops descriptions: they are most of a CRD and never block an upgrade. An object-valued field of that name stays. */
+/** Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an object. */
 function stripDescriptions(value: Json): Json {
   if (Array.isArray(value)) return value.map(stripDescriptions)
   if (typeof value !== 'object' || value === null) return value

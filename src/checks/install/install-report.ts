@@ -5,12 +5,12 @@ import type { InstallTarget } from './install-targets.ts'
 export type InstallVerdict = 'yes' | 'no' | 'unknown'
 
 export interface InstallRemark {
-  /** `refused`: it does not install with these targets. `unknown`: the check cannot tell. `warning`: it installs. */
+  /** `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs. */
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
   /** The installer's own message, if `says` summarizes it. */
   readonly detail?: string
-  /** What to do on the command line. */
+  /** The fix on the command line. */
   readonly hint?: string
   readonly targets: readonly InstallTarget[]
   /** A finding already reports this. */
@@ -52,7 +52,7 @@ export interface ChannelInstall {
   }[]
   readonly acceptance: readonly {
     readonly target: InstallTarget
-    /** `other format`: the target does not take this kind of bundle. */
+    /** `other format`: the target does not support this kind of bundle. */
     readonly installs: InstallVerdict | 'other format'
     readonly because: readonly string[]
   }[]
@@ -68,7 +68,7 @@ export interface InstallReport {
   readonly channels: readonly ChannelInstall[]
 }
 
-/** Returns the worst result: a failure outranks unknown. An empty list is unknown. */
+/** Returns the worst result. A failure outranks unknown. An empty list is unknown. */
 export function findWorstVerdict(all: readonly InstallVerdict[]): InstallVerdict {
   return all.includes('no') ? 'no' : all.includes('unknown') || all.length === 0 ? 'unknown' : 'yes'
 }

@@ -4,7 +4,7 @@ import type { ChannelInstall, InstallStep, InstallVerdict, InstallRemark } from 
 export interface InstallSummary {
   readonly package: string
   readonly channel: string
-  /** Roots of the catalogs with this same result. */
+  /** The roots of the catalogs with this result. */
   readonly catalogs: readonly string[]
   readonly bundle?: string
   readonly installs: InstallVerdict
@@ -13,7 +13,7 @@ export interface InstallSummary {
   readonly steps: readonly InstallStep[]
 }
 
-/** Limits for the check run; the command line shows everything. */
+/** Limits for the check run. The command line shows everything. */
 const summaryLimits = { remarks: 5, facts: 5, because: 3, text: 600 }
 
 export function summarizeInstall(

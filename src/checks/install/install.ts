@@ -34,9 +34,9 @@ export const installCheck: Check<'install'> = {
 
 type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
-/** Limit for one sentence; the check run lists the rest. */
+/** The limit for one sentence. The check run lists the others. */
 const maxReasons = 3
-/** Seconds. Long, because a retry does not make the pull request smaller. */
+/** In seconds. Long, because a retry does not make the pull request smaller. */
 const overLimitRetrySeconds = 3600
 
 function judgeInstalls({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
@@ -84,7 +84,7 @@ interface PackageEvaluation {
   readonly clusterTests: NonNullable<CheckOutcome['clusterTests']>
 }
 
-/** Each trial occupies a cluster for minutes. */
+/** Each install test occupies a cluster for several minutes. */
 const maxClusterTests = 6
 
 function limitClusterTests(
@@ -150,7 +150,7 @@ function evaluatePackage(
   }
 }
 
-/** Only what installs in the simulation is tried on a cluster. */
+/** Only packages that install in the simulation are tested on a cluster. */
 function planPackageClusterTests(
   planned: PlannedPackage,
   report: InstallReport,
@@ -208,7 +208,7 @@ function createInstallFinding(
     : found
 }
 
-/** Nothing installs from a catalog that opm rejects, and the base's is such a one. */
+/** Whether opm rejects the base catalog, so that nothing can be installed from it. */
 function isRejectedOnBase({ base }: PlannedPackage['catalog']): boolean {
   return base !== undefined && !validateCatalog(base, { profile: 'opm' }).passed
 }
@@ -224,7 +224,7 @@ function findPackageLocation(
 }
 
 const defaultRetrySeconds = 60
-/** Seconds. A private image and a missing one look alike, and waiting for minutes changes nothing. */
+/** In seconds. A private image can't be distinguished from a missing image, and waiting for minutes does not help. */
 const privateRetrySeconds = 900
 
 interface BundleContentResult {
@@ -237,7 +237,7 @@ function findInlineContent(
   { catalog: { result }, change }: PlannedPackage,
   served: ServedPackage | undefined,
 ): BundleContentResult {
-  // Only the changed package is served, not its companions or earlier versions.
+  // Only the changed package is served, not its dependencies or earlier versions.
   if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
     return {
       content: {
@@ -287,7 +287,7 @@ function toContentFailure(answer: Exclude<ImageAnswer, { readonly kind: 'ok' }>)
   }
 }
 
-/** The same questions as in the images check, so each is asked once. */
+/** The same lookups as in the images check, so each runs only once. */
 function listInstallQuestions(
   blob: BundleBlob,
   config: Config,

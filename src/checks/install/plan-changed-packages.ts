@@ -1,4 +1,4 @@
-// Selects the packages and channels of a change that the install check tries.
+// Selects the packages and channels of a change that the install check simulates.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../../change/change.ts'
@@ -20,8 +20,8 @@ export interface PlannedChange {
 }
 
 /**
- * Counted once per catalog. An update touches one package in about twelve catalogs; each takes tens of milliseconds of
- * a check that has one minute.
+ * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds, and
+ * the check has one minute.
  */
 const maxPackages = 60
 const maxChannels = 6

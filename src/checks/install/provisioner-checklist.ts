@@ -1,12 +1,12 @@
-// The fourteen requirements of RukPak's provisioner specification. Most concern a controller over time, which only a
-// cluster can show.
+// The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time, which
+// only a cluster can show.
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 
 export interface ProvisionerRequirement {
   readonly number: number
   readonly asks: string
   /**
-   * `holds`: the simulation shows it. `cluster`: only a cluster can show it. `not asked`: not required of this format.
+   * `holds`: the simulation shows it. `cluster`: only a cluster can show it. `not asked`: not required for this format.
    */
   readonly told: 'holds' | 'cluster' | 'not asked'
   readonly says: string

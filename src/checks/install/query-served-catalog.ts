@@ -1,11 +1,11 @@
-// Asks our own catalog server code for a few packages, without a connection.
+// Queries catalog-bot's own catalog server code for a few packages, without a connection.
 import { getBundle, getPackage, listBundles, listPackages } from '../../catalog/api/registry-queries.ts'
 import type { ServedCatalogResult } from '../../catalog/api/served-catalog.ts'
 import type { CatalogServerResponse } from './running-catalog.ts'
 
 const serverName = 'catalog-bot'
 
-/** The reading covers some packages only, so the answer is partial. */
+/** The input contains only some packages, so the response is partial. */
 export function queryServedCatalog(read: ServedCatalogResult, packageName: string): CatalogServerResponse {
   if (!read.ok) return { server: serverName, kind: 'refused', reason: read.error }
   const catalog = read.value

@@ -1,5 +1,5 @@
-// Limits facts about a private bundle to what may be public: the kind and number of problems, no names or values.
-// (images/restricted-bundle.ts says why.)
+// Limits facts about a private bundle to public information: the kind and number of problems, without names or values.
+// images/restricted-bundle.ts contains the reason.
 import { redactFindings } from '../images/redact-restricted-bundle.ts'
 import type { InstallFacts } from './install-facts.ts'
 

@@ -1,4 +1,4 @@
-// Resolves the channels of a package before any bundle is opened: fresh installs, upgrades, companions and OLM v1's
+// Resolves the channels of a package before any bundle is opened: new installations, upgrades, dependencies, and OLM v1's
 // choice.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
@@ -13,14 +13,14 @@ type ResolutionFailure = Exclude<Resolution, { readonly kind: 'resolved' }>
 
 export interface CompanionOperator {
   readonly entry: OperatorEntry
-  /** OLM's text for each requirement that the companion meets. */
+  /** OLM's wording for each requirement that the dependency meets. */
   readonly because: readonly string[]
 }
 
 export interface ChannelResolution {
   readonly package: string
   readonly channel: string
-  /** The channel head. Absent where OLM v0 cannot determine one. */
+  /** The channel head. Absent if OLM v0 cannot determine it. */
   readonly head: string | undefined
   readonly fresh:
     | {
@@ -30,13 +30,13 @@ export interface ChannelResolution {
       }
     | ResolutionFailure
   readonly upgrades: readonly UpgradePath[]
-  /** Upgrades that did not reach the head in the base either. Empty without a base. */
+  /** Upgrades that do not reach the head in the base either. Empty without a base. */
   readonly stuckBefore: ReadonlySet<string>
-  /** Versions that OLM could not install before either, so no upgrade starts from them. */
+  /** Versions that OLM cannot install from the base either, so no upgrade starts from them. */
   readonly unreachable: readonly string[]
   readonly skippedVersions: number
   readonly v1: V1Resolution
-  /** The upgrade from the old head. */
+  /** The upgrade from the previous head. */
   readonly v1Upgrade?: V1Resolution
   readonly oldHead?: BundleBlob
 }
@@ -53,7 +53,7 @@ export interface DependencyCatalog {
 
 export interface CatalogUnderTestOptions {
   readonly others?: readonly DependencyCatalog[]
-  /** Upgrades start from this many of the newest versions. Default: all. */
+  /** The number of newest versions from which upgrades start. Default: all. */
   readonly maxVersions?: number
 }
 
@@ -93,7 +93,7 @@ export class CatalogUnderTest {
     return [...this.entries.packages.keys()]
   }
 
-  /** Returns the default channel first; undefined if the package does not exist. */
+  /** Returns the channels with the default channel first, or undefined if the package does not exist. */
   channelsOf(packageName: string):
     | readonly {
         readonly name: string

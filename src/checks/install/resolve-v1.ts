@@ -1,4 +1,4 @@
-// OLM v1's resolution: the highest version wins, and bundles with dependencies are refused. (operator-controller:
+// OLM v1's resolution: the highest version wins, and bundles with dependencies are rejected. (operator-controller:
 // resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
 import type { BundleBlob, Catalog, ChannelBlob } from '../../catalog/facts/catalog.ts'
 import { parseRelease, type ReleaseVersion } from '../../catalog/versions/release.ts'
@@ -14,9 +14,9 @@ import { quote } from '../../go/text.ts'
 
 export interface V1Request {
   readonly package: string
-  /** Absent: all channels. */
+  /** Absent for all channels. */
   readonly channels?: readonly string[]
-  /** The installed bundle; only it and its successors are candidates. */
+  /** The installed bundle. Only this bundle and its successors are candidates. */
   readonly installed?: { readonly name: string; readonly version: string }
 }
 
@@ -134,7 +134,7 @@ function compareVersionAndRelease(a: VersionAndRelease, b: VersionAndRelease): n
   return compareVersions(a.version, b.version) || compareIdentifiers(a.release, b.release)
 }
 
-/** Bundles without a version come last. */
+/** Bundles without a version sort last. */
 function compareNewestFirst(a: VersionAndRelease | undefined, b: VersionAndRelease | undefined): number {
   if (a && b) return compareVersionAndRelease(b, a)
   return Number(a === undefined) - Number(b === undefined)

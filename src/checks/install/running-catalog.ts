@@ -1,4 +1,4 @@
-// Judges what a catalog server answered and whether the catalog image starts one. Sends no requests.
+// Evaluates the responses of a catalog server and whether the catalog image starts one. Sends no requests.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import type { InstallStep, InstallRemark } from './install-report.ts'
@@ -6,12 +6,12 @@ import { createSkippedStep, createStep } from './steps/create-step.ts'
 import { installTargets } from './install-targets.ts'
 
 export type CatalogServerResponse = {
-  /** For people: `our own server`, `opm`. */
+  /** For display, such as `opm`. */
   readonly server: string
 } & (
   | {
       readonly kind: 'answered'
-      /** The server holds only some packages. */
+      /** The server contains only some packages. */
       readonly isPart?: true
       readonly packages: readonly string[]
       readonly defaultChannel: string
@@ -41,7 +41,7 @@ export interface RunningCatalog {
   readonly images: readonly ServedCatalogImage[]
 }
 
-/** `head` is the channel head that we computed from the catalog. */
+/** `head` is the channel head that catalog-bot computed from the catalog. */
 export function createRunningStep(
   running: RunningCatalog | undefined,
   about: {

@@ -42,7 +42,7 @@ export interface InstallPlan {
     readonly resolution: ChannelResolution
     readonly bundles: readonly PlannedBundle[]
   }[]
-  /** Why opm refuses to serve the catalog. */
+  /** The reason why opm does not serve the catalog. */
   readonly rejection?: string
   readonly bundlesToOpen: readonly BundleBlob[]
 }
@@ -50,10 +50,10 @@ export interface InstallPlan {
 export type PlannedBundle = Pick<InstallBundle, 'blob' | 'targets'>
 
 export interface InstallEvaluationOptions extends InstallDependencies {
-  /** Targets that must install the bundle. Default: any target that takes its format. */
+  /** Targets that must install the bundle. Default: any target that supports its format. */
   readonly wanted: readonly InstallTarget[]
   readonly running?: RunningCatalog
-  /** How the configuration weighs a finding. Default: unchanged. */
+  /** Applies the configured severity to a finding. Default: unchanged. */
   readonly classify?: ClassifyFinding
 }
 
@@ -79,8 +79,8 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
 }
 
 /**
- * The bundle that each target installs, and new or changed companions. RukPak resolves nothing, so without an OLM v0
- * bundle it installs the head.
+ * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it installs
+ * the head if OLM v0 does not resolve a bundle.
  */
 function planBundles(
   { fresh, head, v1 }: ChannelResolution,
@@ -181,12 +181,12 @@ function findBundleFormat(content: InstallBundleContent | undefined): BundleForm
   return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
-/** Only RukPak takes formats other than registry+v1. */
+/** Only RukPak supports formats other than registry+v1. */
 function listDefaultTargets(format: BundleFormat): readonly InstallTarget[] {
   return format === 'registry+v1' ? ['OLM v0'] : listTargetsForFormat(format)
 }
 
-/** Yes only if this target installs the bundle, takes its format, and the bundle was opened. */
+/** Returns yes only if this target installs the bundle and supports its format, and the bundle was opened. */
 function computeAcceptance(
   target: InstallTarget,
   known: BundleFormat | undefined,

@@ -1,4 +1,4 @@
-// The ConfigMap that OLM v0's unpacker makes of a bundle. (operator-registry: pkg/configmap; OLM:
+// The ConfigMap that OLM v0's unpacker creates from a bundle. (operator-registry: pkg/configmap; OLM:
 // pkg/controller/bundle.)
 import { findFilesInDirectory, type BundleFiles } from '../../bundle/bundle-files.ts'
 import { readManifest } from '../../bundle/manifest-document.ts'
@@ -6,24 +6,24 @@ import { valueAt } from '../../go/tree.ts'
 
 export interface UnpackedBundle {
   readonly keys: readonly string[]
-  /** Bytes of the data in base64, as the unpacker counts them. */
+  /** The size of the base64 data in bytes, as the unpacker counts it. */
   readonly bytes: number
   /** The largest files, in bytes after gzip. */
   readonly largest: readonly { readonly file: string; readonly bytes: number }[]
-  /** Why OLM cannot unpack the whole bundle. */
+  /** The reasons why OLM cannot unpack the whole bundle. */
   readonly problems: readonly string[]
   readonly open: readonly string[]
 }
 
-/** Bytes: the limit of the unpacker, and of the API server for one ConfigMap. */
+/** In bytes. The limit of the unpacker, and of the API server for one ConfigMap. */
 const maxConfigMapBytes = 1_048_576
-/** Go's gzip output differs slightly from ours. */
+/** The size of Go's gzip output differs slightly from that of Node.js. */
 const gzipMargin = 0.02
 const annotationsPath = 'metadata/annotations.yaml'
 
 /**
- * The name of the ConfigMap, the Job and other unpacking objects. OLM hashes the reference text, so a tag and a digest
- * give different names.
+ * The name of the ConfigMap, the Job, and other unpacking objects. OLM hashes the reference string, so a tag and a digest
+ * result in different names.
  */
 export function computeUnpackName(reference: string, sha256: (text: string) => string): string {
   return sha256(reference).slice(0, 63)

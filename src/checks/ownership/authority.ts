@@ -157,8 +157,8 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
 
   return {
     ownersOf: (path, directory, packageName) => {
-      // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also counts as
-      // a package name.
+      // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also
+      // counts as a package name.
       const directoryNames = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
       const names = new Set(packageName === undefined ? directoryNames : [...directoryNames, packageName])
       const first = uses('ci.yaml') ? directoryNames.flatMap(fromCiYaml) : noOwners

@@ -51,7 +51,9 @@ export function indexAllTakenPaths(
   return taken
 }
 
-/** Like indexAllTakenPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate. */
+/**
+ * Like indexAllTakenPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
+ */
 export function indexNearbyTakenPaths(
   added: readonly string[],
   sorted: readonly string[],

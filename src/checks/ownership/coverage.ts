@@ -44,7 +44,9 @@ export function computeFileCoverage(
   return new Map([['', paths.map(formatFileLine).toSorted().join('\n')]])
 }
 
-/** Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine. */
+/**
+ * Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine.
+ */
 export function isCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
   return isWithinCoverage(toLineSet(now), toLineSet(agreed))
 }
@@ -73,11 +75,11 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
   const filesNow = indexLinesByPath([...present].filter(isFileLine))
   const filesThen = indexLinesByPath([...then].filter(isFileLine))
   const found = new Map<string, string>()
-  for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'is no longer changed')
+  for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'no longer changed')
   for (const [path, line] of filesNow) {
     const before = filesThen.get(path)
-    if (before === undefined) found.set(path, 'is newly changed')
-    else if (before !== line) found.set(path, 'has different content')
+    if (before === undefined) found.set(path, 'newly changed')
+    else if (before !== line) found.set(path, 'different content')
   }
   for (const line of present)
     if (!isFileLine(line) && !then.has(line)) {
@@ -87,7 +89,7 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
     }
   return [...found]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, difference]) => `${path}: ${difference}`)
+    .map(([path, difference]) => `${path} (${difference})`)
 }
 
 function isWithinCoverage(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {

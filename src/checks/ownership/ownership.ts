@@ -1,5 +1,5 @@
-// Authors can change exactly what they own, by path and content, according to the base tip's owner files. Everything else
-// needs approval.
+// Authors can change exactly what they own, by path and content, according to the base tip's owner files. Everything
+// else needs approval.
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -233,8 +233,8 @@ interface ApproverGroup {
 }
 
 /**
- * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal groups,
- * keeps the maintainers.
+ * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal
+ * groups, keeps the maintainers.
  */
 function dropCoveredGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
   const fewestFirst = groups.toSorted(

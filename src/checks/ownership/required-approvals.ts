@@ -1,4 +1,5 @@
-// Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of change.
+// Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of
+// change.
 import { parseBundlePath, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Layout } from '../../change/layout/layout.ts'

@@ -1,4 +1,5 @@
-// Findings of catalog-bot's own rules, with default severities. Cached per catalog, because many pull requests share a base.
+// Findings of catalog-bot's own rules, with default severities. Cached per catalog, because many pull requests share a
+// base.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import type { Finding } from '../../findings/finding.ts'

@@ -1,5 +1,5 @@
-// Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need a
-// registry.
+// Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need
+// a registry.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { modelRules } from '../../catalog/model/rules/all.ts'
 import { invalidPullSpec } from '../../catalog/model/rules/bundle-rules.ts'
@@ -22,8 +22,8 @@ export const fixedRules: ReadonlySet<string> = new Set(
 )
 
 /**
- * opm's verdict and findings plus catalog-bot's findings. `passed` is false for any error. Never throws. `root`: the catalog's directory
- * in its repository, for settings. `registries`: the allowed ones; empty allows all.
+ * opm's verdict and findings plus catalog-bot's findings. `passed` is false for any error. Never throws. `root`: the
+ * catalog's directory in its repository, for settings. `registries`: the allowed ones; empty allows all.
  */
 export function validateFully(
   catalog: Catalog,

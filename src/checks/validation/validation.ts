@@ -112,8 +112,8 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
 }
 
 /**
- * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count as
- * known.
+ * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count
+ * as known.
  */
 function createKnownFilter(base: readonly Finding[]): (found: Finding) => boolean {
   const keys = new Set(base.map(toFindingKey))

@@ -61,7 +61,7 @@ function isFileFacts(stored: unknown): stored is FileFacts {
   )
 }
 
-const tooExpensiveMessage = 'reading it needs more time or memory than is allowed'
+const tooExpensiveMessage = 'reading the file takes more time or memory than allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
 const maxParallelReads = 8

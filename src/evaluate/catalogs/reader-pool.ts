@@ -1,4 +1,4 @@
-// Reads catalog files in other processes: a 20 MB file must not delay MockGitHub, and one that exhausts memory must not end
+// Reads catalog files in other processes: a 20 MB file must not delay GitHub, and one that exhausts memory must not end
 // the App.
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
@@ -17,7 +17,7 @@ export interface ReaderPool {
 }
 
 export interface ReaderLimits {
-  /** Milliseconds for one file. The largest that MockGitHub stores (100 MB) take about three seconds. */
+  /** Milliseconds for one file. The largest that GitHub stores (100 MB) take about three seconds. */
   readonly time: number
   /** Megabytes of heap per reader. */
   readonly memory: number

@@ -39,12 +39,13 @@ const maxShownProblems = 3
 /** Rejects with a GitError, TooLargeError or Unwritable. */
 export async function computeRelease(order: ReleaseInput, repository: TreeReader): Promise<ReleaseResult> {
   const { tree, directory, version, image } = order
-  if (!isPlainName(directory)) return rejectRelease('the directory of the package has no plain name')
-  if (!isPlainName(version)) return rejectRelease('its directory has no plain name')
+  if (!isPlainName(directory))
+    return rejectRelease('the name of its package directory contains unsupported characters')
+  if (!isPlainName(version)) return rejectRelease('its directory name contains unsupported characters')
   const entries = await repository.list(tree, `operators/${directory}`)
   const root = `operators/${directory}/${version}`
   const its = filterBundleEntries(entries, root)
-  if (!hasManifest(its, root)) return skipRelease('its directory is gone')
+  if (!hasManifest(its, root)) return skipRelease('its directory no longer exists')
   const config = await readSettingsText(repository, its, [
     `${root}/release-config.yaml`,
     `${root}/release-config.yml`,
@@ -58,7 +59,7 @@ export async function computeRelease(order: ReleaseInput, repository: TreeReader
   const { bundle } = readRegistryBundle(files)
   if (!bundle) return rejectRelease('opm cannot read its directory')
   if (!isPrintableName(bundle.csv.name) || !isPrintableName(bundle.package))
-    return rejectRelease('its name, or that of its package, is no plain name')
+    return rejectRelease('its name or its package name is too long or contains unsupported characters')
   const base = openPackageAtBase(repository, tree, directory, entries)
   if (await isInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
   if (!image) return { kind: 'awaited' }
@@ -85,7 +86,7 @@ function toReleasedBundle(
   // People approved the directory, so an image with other content must not be released under its name.
   if (differs)
     return {
-      ...rejectRelease(`its image holds something else than its directory: ${differs.field} differs`),
+      ...rejectRelease(`its image does not match its directory: ${differs.field} differs`),
       isImage: true,
     }
   return {
@@ -107,7 +108,7 @@ async function prepareReleaseFiles(
   const { files, changes } = made.value
   if (files.length === 0) return { kind: 'done' }
   if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxReleaseBytes)
-    return rejectRelease('its files are larger together than the bot writes')
+    return rejectRelease('its files are larger in total than catalog-bot can write')
   const [{ template } = { template: '' }] = templates
   const file = `operators/${directory}/catalog-templates/${template}`
   const problems = findReleaseProblems(changes, { directory, file }, config)
@@ -135,7 +136,7 @@ async function prepareReleaseFiles(
 function formatProblems(problems: readonly string[]): string {
   const more = problems.length - maxShownProblems
   const shown = problems.slice(0, maxShownProblems).join('; ')
-  return `the catalogs would not be valid: ${shown}${more > 0 ? `; and ${more} more` : ''}`
+  return `the resulting catalogs would be invalid: ${shown}${more > 0 ? `; and ${more} more` : ''}`
 }
 
 async function isInAllCatalogs(

@@ -12,7 +12,7 @@ export class UnwritableError extends Error {
 
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const maxTemplateBytes = 1024 * 1024
-/** MockGitHub rejects files above 100 MB and warns at half of that. */
+/** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 
 export interface PackageReader {
@@ -39,10 +39,11 @@ export function openPackageAtBase(
     // Naming a catalog doesn't create it.
     if (!all.some(({ path }) => path.startsWith(`catalogs/${name}/`))) return undefined
     const root = `catalogs/${name}/${directory}`
-    if (all.some(({ path }) => path === root)) throw new UnwritableError(`${root} is no directory`)
+    if (all.some(({ path }) => path === root)) throw new UnwritableError(`${root} is not a directory`)
     const [entry, ...more] = all.filter(({ path }) => path.startsWith(`${root}/`))
     if (!entry) return { path: `${root}/catalog.yaml`, format: 'yaml' }
-    if (more.length > 0) throw new UnwritableError(`${root} has several files, and the bot writes one`)
+    if (more.length > 0)
+      throw new UnwritableError(`${root} contains several files, but catalog-bot can update only one`)
     return {
       path: entry.path,
       format: entry.path.endsWith('.json') ? 'json' : 'yaml',
@@ -52,7 +53,8 @@ export function openPackageAtBase(
 
   return {
     async read(wanted) {
-      if (entries.some(({ path }) => path === folder)) throw new UnwritableError(`${folder} is no directory`)
+      if (entries.some(({ path }) => path === folder))
+        throw new UnwritableError(`${folder} is not a directory`)
       for (const { template, catalogs: names } of wanted) {
         const path = `${folder}/${template}`
         const entry = entries.find((one) => one.path === path)
@@ -78,6 +80,6 @@ export async function readRegularFile(
   { path, mode, oid }: TreePathEntry,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  if (!mode.startsWith('100')) throw new UnwritableError(`${path} is no regular file`)
+  if (!mode.startsWith('100')) throw new UnwritableError(`${path} is not a regular file`)
   return repository.read(oid, maxBytes)
 }

@@ -35,9 +35,9 @@ export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool
         return await pool.run(order, time, undefined, order.mirror)
       } catch (error) {
         if (!(error instanceof WorkerFault)) throw error
-        if (error.code === 'too-slow') return { kind: 'refused', why: 'to work it out takes too long' }
+        if (error.code === 'too-slow') return { kind: 'refused', why: 'computing the release takes too long' }
         if (error.code === 'too-much-memory')
-          return { kind: 'refused', why: 'to work it out takes too much memory' }
+          return { kind: 'refused', why: 'computing the release takes too much memory' }
         throw error
       }
     },

@@ -9,13 +9,13 @@ export interface EvaluationBudget {
   readonly changedPaths: number
   /** Bytes of all changed files, both sides together, which are in memory at once. */
   readonly changedBytes: number
-  /** Questions to MockGitHub about people (logins, memberships, roles). */
+  /** Questions to GitHub about people (logins, memberships, roles). */
   readonly people: number
   /** Images that registries are asked about. */
   readonly images: number
   /** Comments, and separately reviews; each hundred is a request. */
   readonly comments: number
-  /** Milliseconds of our own work, excluding waits for registries and MockGitHub. */
+  /** Milliseconds of our own work, excluding waits for registries and GitHub. */
   readonly time: number
   /** Megabytes of heap. */
   readonly memory: number
@@ -44,5 +44,5 @@ export class TooLargeError extends Error {
 
 export function createTooManyError(found: number, what: string, max: number): TooLargeError {
   const [has, may] = [found, max].map((number) => number.toLocaleString('en'))
-  return new TooLargeError(`it has ${has} ${what}; at most ${may} are checked`)
+  return new TooLargeError(`the change has ${has} ${what}; catalog-bot checks at most ${may}`)
 }

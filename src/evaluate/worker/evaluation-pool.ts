@@ -1,5 +1,5 @@
 // Schedules looks in processes so that no pull request blocks another. Three lanes in order of urgency: pull requests
-// that are small by MockGitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
+// that are small by GitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
 // restarts in the next lane. A process is reused only for the same repository, because its start and cache cost as much
 // as a look. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after a look that
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
@@ -23,13 +23,13 @@ export interface EvaluationPool {
     answer: AnswerWorkerCallback,
     hints?: EvaluationHints,
   ): Promise<EvaluationResponse>
-  /** Whether a look should be cheap, by MockGitHub's numbers and earlier looks. */
+  /** Whether a look should be cheap, by GitHub's numbers and earlier looks. */
   isSmall(pull: PullAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
 
 export interface EvaluationHints {
-  /** As MockGitHub reports it. */
+  /** As GitHub reports it. */
   readonly size?: PullSize | undefined
   /** Called when it takes longer than expected. */
   readonly onLong?: (() => void) | undefined
@@ -153,8 +153,9 @@ function isResourceLimitError(error: unknown): boolean {
 
 function describeTooLarge(error: unknown, { time, memory }: EvaluationBudget): string | undefined {
   if (!(error instanceof WorkerFault)) return undefined
-  if (error.code === 'too-slow') return `checking it takes more than ${Math.round(time / 1000)} seconds`
-  if (error.code === 'too-much-memory') return `checking it takes more than ${memory} MB of memory`
+  if (error.code === 'too-slow')
+    return `checking the change takes more than ${Math.round(time / 1000)} seconds`
+  if (error.code === 'too-much-memory') return `checking the change takes more than ${memory} MB of memory`
   return undefined
 }
 

@@ -72,7 +72,7 @@ function createRemotePullMemory(call: (request: WorkerCallbackRequest) => Promis
     (...args: unknown[]) => call({ kind: 'memory', name, args }),
   ]
   const names = Object.keys(workerMemoryMethods) as (keyof WorkerPullMemory)[]
-  const rejectRecording = () => Promise.reject(new Error('a look records nothing'))
+  const rejectRecording = () => Promise.reject(new Error('an evaluation must not record anything'))
   return {
     ...(Object.fromEntries(names.map(remoteMethod)) as WorkerPullMemory),
     recordShown: rejectRecording,

@@ -25,7 +25,7 @@ export interface EvaluationReport {
   /** Absent: not traced. */
   readonly lines?: readonly TracedLine[] | undefined
   readonly fixes?: readonly FixView[] | undefined
-  /** Conflicting changes that reached the base meanwhile. */
+  /** Conflicting changes that were merged into the base since the pull request was opened. */
   readonly moved?: readonly HeadConflict[] | undefined
   /** Who broke the base, if the errors are on it already. */
   readonly baseBreaks?: readonly BaseBreak[] | undefined

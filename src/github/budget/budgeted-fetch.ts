@@ -1,5 +1,5 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
-// kept answers and reports MockGitHub's limits. A request that may not be sent gets a GitHub-like answer here.
+// kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
 import { fetchFromGitHub } from '../github-fetch.ts'
 import { parseQuota, parseLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
 import { isSuccessWithBody, toParsedResponse, type ParsedResponse } from '../parsed-response.ts'
@@ -99,7 +99,7 @@ function toCachedResponse(
     : { etag, headers: [...headers], body }
 }
 
-/** MockGitHub's message, if a limit may be the reason. */
+/** GitHub's message, if a limit may be the reason. */
 async function readLimitMessage(
   answer: Response,
   plain: ParsedResponse | undefined,
@@ -136,7 +136,7 @@ function refreshHeaders(old: readonly (readonly [string, string])[], fresh: Head
 
 /** A 403, which no plugin repeats. */
 function createHeldResponse(why: WaitReason, milliseconds: number): Response {
-  const message = 'not sent: what is left of the limit does not allow it now'
+  const message = 'catalog-bot did not send this request, to stay within the rate limit'
   return Response.json(
     { message },
     {

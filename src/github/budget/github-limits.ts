@@ -1,4 +1,4 @@
-// MockGitHub's limits per minute and hour, beside the hourly one in each answer.
+// GitHub's limits per minute and hour, beside the hourly one in each answer.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits and
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 
@@ -15,7 +15,7 @@ export interface GitHubLimits {
 }
 
 /**
- * MockGitHub.com's. It allows 100 concurrent requests over all instances; ten is Octokit's throttling, and MockGitHub
+ * GitHub.com's. It allows 100 concurrent requests over all instances; ten is Octokit's throttling, and GitHub
  * recommends one.
  */
 export const documentedGitHubLimits: GitHubLimits = {
@@ -27,7 +27,7 @@ export const documentedGitHubLimits: GitHubLimits = {
   writePause: 1000,
 }
 
-/** MockGitHub Enterprise Server has no such limits by default. */
+/** GitHub Enterprise Server has no such limits by default. */
 export const noGitHubLimits: GitHubLimits = {
   concurrent: Infinity,
   restPoints: Infinity,

@@ -29,7 +29,7 @@ export interface InstallationBudgetsOptions {
   readonly onAnswer?: FetchEvents['onAnswer'] | undefined
 }
 
-/** An installation with work waiting for MockGitHub's limit. */
+/** An installation with work waiting for GitHub's limit. */
 export interface HeldInstallation {
   readonly installation: number
   readonly works: readonly WorkClass[]

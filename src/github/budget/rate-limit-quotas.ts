@@ -34,7 +34,7 @@ export class RateLimitQuotas {
     else this.#known.set(resource, { limit, remaining, reset, resetAt: now + Math.min(resetsIn, 3600_000) })
   }
 
-  /** MockGitHub refused, so nothing is left, regardless of earlier answers. */
+  /** GitHub refused, so nothing is left, regardless of earlier answers. */
   markExhausted(resource: RateLimitResource, milliseconds: number, now: number): void {
     const known = this.#current(resource, now)
     this.#known.set(resource, {
@@ -61,12 +61,15 @@ export class RateLimitQuotas {
   freeAt(resource: RateLimitResource, reserve: number, now: number): number {
     const known = this.#current(resource, now)
     if (known === undefined) return now
-    // MockGitHub may not have counted the ones under way.
+    // GitHub may not have counted the ones under way.
     const remaining = known.remaining - (this.#underWay.get(resource) ?? 0)
     if (remaining <= 0) return known.resetAt
     const reserved = reserve * known.limit
     if (reserved === 0) return now
-    return Math.min(known.resetAt, known.resetAt - ((remaining - 1) / reserved) * resetIntervalMsByResource[resource])
+    return Math.min(
+      known.resetAt,
+      known.resetAt - ((remaining - 1) / reserved) * resetIntervalMsByResource[resource],
+    )
   }
 
   #current(resource: RateLimitResource, now: number): KnownQuota | undefined {

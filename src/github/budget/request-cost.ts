@@ -1,6 +1,6 @@
 // A request's cost, as far as its method and address tell.
 
-/** MockGitHub's separate limits. */
+/** GitHub's separate limits. */
 export type RateLimitResource = 'core' | 'graphql' | 'search'
 
 export interface RequestCost {
@@ -21,7 +21,7 @@ const readMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 const tokenPathPattern = /\/app\/installations\/[^/]+\/access_tokens$/
 const graphqlPathPattern = /\/graphql$/
 const searchPathPattern = /^(?:\/api\/v3)?\/search\//
-/** MockGitHub counts merging as notifying, too. */
+/** GitHub counts merging as notifying, too. */
 const contentCreatingPattern =
   /^POST .*\/(?:issues|pulls|comments|replies|reviews|requested_reviewers)$|^PUT .*\/merge$/
 

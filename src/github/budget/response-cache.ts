@@ -1,5 +1,5 @@
-// MockGitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
-// credential, and only used when MockGitHub confirms them.
+// GitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
+// credential, and only used when GitHub confirms them.
 import { createHash } from 'node:crypto'
 
 export interface CachedResponse {

@@ -12,7 +12,7 @@ export interface BudgetRequest extends Pick<
 }
 
 /**
- * The reason to wait: MockGitHub's general refusal; the hour used up or reserved; and what MockGitHub doesn't announce: too
+ * The reason to wait: GitHub's general refusal; the hour used up or reserved; and what GitHub doesn't announce: too
  * many at once, too many a minute, writes too close, too much content.
  */
 export type WaitReason = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'
@@ -34,14 +34,14 @@ export interface WaitingRequest {
   readonly since: number
 }
 
-/** Milliseconds to wait for a known end. A landing holds a lease and would start again; a sweep has hardly started. */
+/** Milliseconds to wait for a known end. A merge holds a lease and would start over; a sweep has hardly started. */
 const waitTimeoutMsByWorkClass: Readonly<Record<WorkClass, number>> = {
   landing: 20_000,
   look: 10_000,
   sweep: 5_000,
   scan: 5_000,
 }
-/** Where others are served meanwhile or a job is half done, because requeuing would repeat its requests. */
+/** For jobs that do not block others or are half done, because requeuing would repeat their requests. */
 const longWaitTimeoutMs = 60_000
 /** Milliseconds until a request that waited in vain tries again. */
 const slotRetryMs = 5_000

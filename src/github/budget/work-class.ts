@@ -1,4 +1,4 @@
-// The classes of requests to MockGitHub, by priority.
+// The classes of requests to GitHub, by priority.
 
 /** Highest priority first: merging, pull requests people look at, the sweep, image scans. */
 export const workClasses = ['landing', 'look', 'sweep', 'scan'] as const
@@ -8,8 +8,8 @@ export type WorkClass = (typeof workClasses)[number]
 export const getWorkClassRank = (work: WorkClass): number => workClasses.indexOf(work)
 
 /**
- * The fraction of a limit reserved from each class for higher ones. A landing may use the last request. A tenth allows
- * 33 landings an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
+ * The fraction of a limit reserved from each class for higher ones. A merge may use the last request. A tenth allows
+ * 33 merges an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
  */
 export type Reserves = Readonly<Record<WorkClass, number>>
 

@@ -1,5 +1,5 @@
-// Reads a manifest's identity from its JSON without building the tree, because only three strings are needed. Checks the
-// whole syntax, because a malformed manifest has no identity.
+// Reads a manifest's identity from its JSON without building the tree, because only three strings are needed. Checks
+// the whole syntax, because a malformed manifest has no identity.
 import { BACKSLASH, DOUBLE_QUOTE } from './byte-classes.ts'
 
 export interface ManifestIdentity {

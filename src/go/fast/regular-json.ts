@@ -1,5 +1,5 @@
-// Reads one JSON object in opm's own format, with the same result as the exact reader. Hands over at anything unusual
-// (escaped or repeated keys, long lines, errors).
+// Reads one JSON object in opm's own format, with the same result as the exact reader. Leaves unusual input to that
+// reader (escaped or repeated keys, long lines, errors).
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
 import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, StopByte, TAB, jsonStringStops } from './byte-classes.ts'

@@ -1,5 +1,5 @@
-// Reads one YAML document in the usual style, with the same result as the exact reader. Hands over at anything unusual
-// (anchors, tags, flow collections, tabs, repeated keys, errors).
+// Reads one YAML document in the usual style, with the same result as the exact reader. Leaves unusual input to that
+// reader (anchors, tags, flow collections, tabs, repeated keys, errors).
 import { resolvePlain, toScalarValue } from '../yaml/resolve-scalar.ts'
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'

@@ -11,7 +11,7 @@ import type { ResolvedScalar } from './resolve-scalar.ts'
 import { formatKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
-/** Throws a YamlError for what go-yaml or the JSON conversion rejects. */
+/** Throws a YamlError if go-yaml or the JSON conversion rejects the text. */
 export function compose(root: YamlNode, repeated?: RepeatedKeys): Value {
   return new Composer(repeated).run(root)
 }

@@ -1,5 +1,5 @@
-// Turns a catalog's files into layer content, validated and cached as opm does. Pure; untrusted files run in
-// layer-process.ts.
+// Turns a catalog's files into layer content, with the same validation and cache as opm. Pure. Untrusted files are
+// processed in layer-process.ts.
 import { computeCacheDigest, cacheFileModes } from '../../catalog/api/cache-digest.ts'
 import { buildOpmCache } from '../../catalog/api/build-opm-cache.ts'
 import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
@@ -18,13 +18,13 @@ import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
 const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
-/** As `ADD` copies a checkout with the usual umask, regardless of the local modes. */
+/** The modes that `ADD` sets for a checkout with the usual umask, regardless of the local modes. */
 export const catalogFileModes = { directory: 0o755, file: 0o644 }
 /** The usual mode of /tmp. */
 const tmpDirectoryMode = 0o1777
 
 export interface CatalogLayerContent {
-  /** The layer's archive in pieces; repeated content is the same object. */
+  /** The layer's archive in pieces. Repeated content is the same object. */
   readonly archive: readonly BytePiece[]
   readonly packages: readonly string[]
   readonly bundles: number
@@ -32,7 +32,7 @@ export interface CatalogLayerContent {
   readonly cacheDigest?: string
 }
 
-/** Throws an ImageError for a catalog that opm would not serve, or for impossible paths. */
+/** Throws an ImageError for a catalog that opm would not serve, or for invalid paths. */
 export function createCatalogLayerContent(
   files: readonly CatalogImageFile[],
   hasCache: boolean,
@@ -41,7 +41,7 @@ export function createCatalogLayerContent(
   const catalog: TarTreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
   const { documents, listed } = parseValidCatalog(files)
   const cache = buildOpmCache(documents)
-  // Without a cache in the image, opm would build it at startup and fail there.
+  // Without a cache in the image, opm would build the cache at startup and fail at that point.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
   const archive = [
     ...packTarTree(catalog, catalogFileModes, (path, kind) => formatArchivePath(catalogFolder, path, kind)),
@@ -97,7 +97,7 @@ function parseValidCatalog(files: readonly CatalogImageFile[]): {
   return { documents, listed: listBundles(catalog) }
 }
 
-/** Linux's longest file name, and our longest archive path. */
+/** Linux's maximum file name length, and the maximum archive path length. */
 const maxFileNameLength = 255
 const maxPathLength = 4096
 
@@ -105,23 +105,23 @@ function validatePaths(files: readonly CatalogImageFile[]): void {
   const paths = new Set<string>()
   const directories = new Set<string>()
   const reject = (path: string, why: string) => {
-    throw new ImageError('order', `the file ${JSON.stringify(path)} cannot be put into an image: ${why}`)
+    throw new ImageError('order', `the file ${JSON.stringify(path)} cannot be added to an image: ${why}`)
   }
   for (const { path } of files) {
-    if (paths.has(path)) reject(path, 'it is there twice')
+    if (paths.has(path)) reject(path, 'the file appears twice')
     paths.add(path)
     const parts = path.split('/')
     if (parts.some((part) => part === '' || part === '.' || part === '..'))
-      reject(path, 'it is no path below the catalog')
-    if (path.includes('\0')) reject(path, 'its name has a NUL in it')
-    if (!path.isWellFormed()) reject(path, 'its name is no UTF-8')
+      reject(path, 'the path is not below the catalog directory')
+    if (path.includes('\0')) reject(path, 'the file name contains a NUL')
+    if (!path.isWellFormed()) reject(path, 'the file name is not valid UTF-8')
     // Whiteouts would delete files of the base.
-    if (parts.some((part) => part.startsWith('.wh.'))) reject(path, 'the name is a whiteout in an image')
-    if (Buffer.byteLength(path) > maxPathLength) reject(path, 'its path is too long')
+    if (parts.some((part) => part.startsWith('.wh.'))) reject(path, 'the name starts with ".wh.", which deletes files in an image layer')
+    if (Buffer.byteLength(path) > maxPathLength) reject(path, 'the path is too long')
     if (parts.some((part) => Buffer.byteLength(part) > maxFileNameLength))
-      reject(path, 'its name is too long')
+      reject(path, 'the file name is too long')
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       directories.add(path.slice(0, at))
   }
-  for (const path of paths) if (directories.has(path)) reject(path, 'it is a file and a directory')
+  for (const path of paths) if (directories.has(path)) reject(path, 'the path is both a file and a directory')
 }

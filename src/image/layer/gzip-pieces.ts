@@ -1,24 +1,24 @@
-// Compresses an archive in parallel, and repeated pieces once. Parts are byte-aligned and independent, so they can be
-// concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib.
+// Compresses an archive in parallel, and repeated pieces only once. Parts are byte-aligned and independent, so they can
+// be concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib.
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib'
 import { forEachPiece, joinPieces, getPieceLength, type BytePiece } from '../../go/tar/byte-pieces.ts'
 
 /**
- * Sharing shorter pieces costs more than compressing them again, because parts cannot refer to each other. (8192 made
- * layers of public catalogs 40% larger and took three times as long in the waiting thread.)
+ * Sharing shorter pieces costs more than compressing them again, because parts cannot refer to each other. With 8192,
+ * layers of public catalogs were 40% larger and took three times as long in the waiting thread.
  */
 const minSharedBytes = 65_536
-/** Keeps all processors busy at almost no cost in size. */
+/** Uses all processors with almost no increase in size. */
 const compressedPartBytes = 512 * 1024
-/** Shorter parts are compressed inline: a thread handoff costs as much. */
+/** Shorter parts are compressed inline, because a thread handoff costs as much. */
 const minThreadedBytes = 65_536
 
-/** The fastest level: a catalog's cache is largely base64 images, which higher levels hardly shrink. */
+/** The fastest level. A catalog's cache is mostly base64 images, which higher levels hardly reduce. */
 const deflateOptions: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
 const deflateInThread = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
 
-/** No name, time or system, which could differ between machines. */
+/** Omits the name, time, and operating system, which could differ between machines. */
 const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
 const finalDeflateBlock = Uint8Array.of(0x03, 0x00)

@@ -1,4 +1,4 @@
-// Packs layers in separate processes: one each, since a catalog fills it, and at most two at once.
+// Packs each layer in a separate process, because a catalog fills its memory. Runs at most two processes at once.
 import { extname } from 'node:path'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
@@ -27,7 +27,7 @@ const maxLayerWorkMs = 300_000
 /** Rejects with an ImageError for a catalog that is invalid or exceeds a limit. */
 export async function packLayerInProcess(order: PackLayerRequest): Promise<PackedCatalogLayer> {
   const answer = await runLayerWorker({ pack: order }, 'the catalog')
-  if (!('layer' in answer)) throw new Error('packing gave no layer')
+  if (!('layer' in answer)) throw new Error('packing returned no layer')
   return answer.layer
 }
 
@@ -35,14 +35,14 @@ export async function listBundlesInProcess(
   files: readonly CatalogImageFile[],
 ): Promise<readonly ListedBundle[]> {
   const answer = await runLayerWorker({ list: files }, 'the catalog')
-  if (!('listed' in answer)) throw new Error('listing gave no bundles')
+  if (!('listed' in answer)) throw new Error('listing returned no bundles')
   return answer.listed
 }
 
-/** Renders an image as `opm render` does; `name` is its name in messages. */
+/** Renders an image like `opm render`. `name` is its name in messages. */
 export async function renderImageInProcess(order: RenderImageRequest, name: string): Promise<string> {
   const answer = await runLayerWorker({ render: order }, name)
-  if (!('text' in answer)) throw new Error('rendering gave no text')
+  if (!('text' in answer)) throw new Error('rendering returned no text')
   return answer.text
 }
 
@@ -56,11 +56,11 @@ async function runLayerWorker(
   } catch (error) {
     if (!(error instanceof WorkerFault)) throw error
     if (error.code === 'too-much-memory')
-      throw new ImageError('invalid-catalog', `${subject} takes too much memory to be read`, error)
+      throw new ImageError('invalid-catalog', `reading ${subject} takes too much memory`, error)
     if (error.code === 'failed')
       throw new Error(`reading ${subject} failed: ${error.message}`, { cause: error })
-    // Busy or killed: this says nothing about the catalog, so it is retryable.
-    throw new RegistryError('timeout', `reading ${subject} was ended early: ${error.message}`, {
+    // A busy or killed process says nothing about the catalog, so the error is retryable.
+    throw new RegistryError('timeout', `reading ${subject} was interrupted: ${error.message}`, {
       cause: error,
     })
   }

@@ -8,7 +8,7 @@ export interface PackLayerRequest {
   readonly files: readonly CatalogImageFile[]
   readonly cache: boolean
   readonly compression: 'gzip' | 'none'
-  /** Diff ids whose bytes the caller already has. */
+  /** Diff IDs of the layers whose bytes the caller already has. */
   readonly unlessDiffId: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export interface PackedCatalogLayer {
 
 export async function packLayer(order: PackLayerRequest): Promise<PackedCatalogLayer> {
   const { archive, ...content } = createCatalogLayerContent(order.files, order.cache)
-  // Starts first, because other threads do this work.
+  // Starts first, because other threads do the compression.
   const compressed =
     order.compression === 'gzip' && order.unlessDiffId.length === 0 ? gzipPieces(archive) : undefined
   const hash = createHash('sha256')

@@ -1,5 +1,5 @@
-// Attaches bill of images, provenance and signature to a published image. The key signs only what was built here: an
-// equivalent image from elsewhere is replaced by ours.
+// Attaches an SBOM, provenance, and a signature to a published image. The key signs only images that were built here.
+// Replaces an equivalent image from elsewhere with the local build.
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { parseReferenceOrThrow, type OciDocument } from '../base-image.ts'
@@ -23,7 +23,7 @@ import type { ImageBuildRecord } from './provenance-statement.ts'
 
 export interface AttestationContext {
   readonly publisher: Pick<CatalogPublisher, 'push' | 'attach' | 'attached'>
-  /** Reads published images without mirrors. */
+  /** Reads published images without using mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
   /** Default: no signatures. */
   readonly key?: SigningKey | undefined
@@ -32,8 +32,8 @@ export interface AttestationContext {
 }
 
 /**
- * The published image, if the key has signed it or it equals our build except for annotations. Otherwise ours replaces
- * it despite equal content, because other software may read its layers differently.
+ * Returns the published image if the key has signed it or if it equals the local build except for annotations. Otherwise,
+ * the local build replaces it despite equal content, because other software may read its layers differently.
  */
 export async function ensureSignableImage(
   { publisher, registry, key }: AttestationContext,
@@ -52,14 +52,14 @@ export async function ensureSignableImage(
 export interface AttestationRequest {
   readonly repository: string
   readonly digest: string
-  /** Called only if something is missing, because it may have to read the image. */
+  /** Called only if an attachment is missing, because it may have to read the image. */
   readonly loadBuild: () => Promise<{
     readonly listed: readonly ListedBundle[]
     readonly build: ImageBuildRecord
   }>
 }
 
-/** Attaches only what is missing. Returns true if something was. */
+/** Attaches only what is missing. Returns true if it attached anything. */
 export async function attestImage(
   { publisher, registry, key, signPlatforms }: AttestationContext,
   { repository, digest, loadBuild }: AttestationRequest,
@@ -72,7 +72,7 @@ export async function attestImage(
     )
     if (types.has(sbomMediaType) && types.has(inTotoType)) return false
   }
-  // An attested index names its platforms, so they can lack only signatures.
+  // An attested index lists its platforms, so only their signatures can be missing.
   const attachments =
     key && isAttested
       ? await createMissingSignatures(registry, image, key, signPlatforms)
@@ -86,7 +86,7 @@ export async function attestImage(
   for (const attachment of attachments) await publisher.attach(attachment)
   // A registry may accept a signature but not return it.
   if (key && (await createMissingSignatures(registry, image, key, signPlatforms)).length > 0)
-    throw new RegistryError('server', `${image.host} does not give back the signature of ${digest}`)
+    throw new RegistryError('server', `${image.host} does not return the signature of ${digest}`)
   return true
 }
 
@@ -112,7 +112,7 @@ async function isEqualIgnoringAnnotations(
   return [...theirs, stripAnnotations(top.bytes)].every((text, index) => text === ours[index])
 }
 
-/** Drops image digests from an index, because annotations change them; the images are compared separately. */
+/** Drops image digests from an index, because annotations change them. The images are compared separately. */
 function stripAnnotations(bytes: Uint8Array): string {
   const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as OciDocument
   if (!Array.isArray(document['manifests'])) return JSON.stringify(document)

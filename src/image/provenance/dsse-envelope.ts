@@ -33,7 +33,7 @@ interface DsseEnvelope {
   readonly signatures?: readonly { readonly sig?: string }[]
 }
 
-/** The statement if this key signed the envelope, or the reason why not. */
+/** Returns the statement if this key signed the envelope. Otherwise, returns the reason for rejecting it. */
 export function verifyEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
@@ -41,15 +41,15 @@ export function verifyEnvelope(
   const read = parseClaim<DsseEnvelope>(bytes, envelopeShape, 'its envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
-  if (envelope.payloadType !== inTotoType) return { problem: 'its envelope holds no in-toto statement' }
+  if (envelope.payloadType !== inTotoType) return { problem: 'its envelope does not contain an in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
-  if (typeof statement === 'number') return { problem: 'its envelope is not base64' }
+  if (typeof statement === 'number') return { problem: 'its envelope is not valid base64' }
   const signed = encodePreAuth(inTotoType, statement)
   for (const { sig } of envelope.signatures ?? []) {
     const signature = decodeBase64(sig ?? '')
     if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
   }
-  return { problem: 'no signature of its envelope is by this key' }
+  return { problem: 'its envelope was not signed with this key' }
 }
 
 /** DSSE's "pre-authentication encoding": the signature covers the type too. */

@@ -1,4 +1,4 @@
-// A catalog image's bill of materials (CycloneDX 1.6): every bundle and the images it names. Deterministic: no time, no
+// A catalog image's SBOM (CycloneDX 1.6) with every bundle and its images. Deterministic, without timestamps or
 // randomness.
 import { parseImageReference, type ImageReference } from '../../go/reference/image-reference.ts'
 import { compareBytes } from '../../go/text.ts'

@@ -1,13 +1,13 @@
-// A catalog's bundles as plain rows, which can be passed between processes.
+// A catalog's bundles as plain rows that can be passed between processes.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 
 export interface ListedBundle {
   readonly package: string
   readonly name: string
-  /** '' where it says none. */
+  /** Empty if the bundle declares no version. */
   readonly version: string
-  /** '' where it has none. */
+  /** Empty if the bundle has no image. */
   readonly image: string
   readonly relatedImages: readonly string[]
 }

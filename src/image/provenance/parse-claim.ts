@@ -11,6 +11,6 @@ export function parseClaim<Claim extends object>(
     return { claim: parseStrictJson(bytes, shape) as Claim }
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
-    return { problem: `${label} is refused: ${error.message}` }
+    return { problem: `${label} is invalid: ${error.message}` }
   }
 }

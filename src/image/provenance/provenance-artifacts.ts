@@ -1,4 +1,4 @@
-// Builds the OCI manifests that refer to an image: bill of images, provenance, and cosign's artifacts.
+// Builds the OCI manifests that refer to an image: SBOM, provenance, and cosign's artifacts.
 import { createHash } from 'node:crypto'
 import type { ImageAttachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
@@ -20,7 +20,7 @@ export interface ArtifactSubject {
   readonly size: number
 }
 
-/** A layer as a manifest lists it; with its bytes unless the registry has them. */
+/** A layer as listed in a manifest. Includes its bytes unless the registry has them. */
 export interface ArtifactLayer {
   readonly mediaType: string
   readonly digest: string
@@ -28,7 +28,7 @@ export interface ArtifactLayer {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** The subject for artifacts of a reference's current image. */
+/** The subject for artifacts of the image that a reference currently points to. */
 export async function fetchSubject(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   reference: ImageReference,
@@ -40,7 +40,7 @@ export async function fetchSubject(
 
 const maxPlatforms = 200
 
-/** Every manifest below an index, nested ones first; empty for a single-platform image. Nodes pull these by digest. */
+/** Every manifest below an index, nested ones first. Empty for a single-platform image. Nodes pull these by digest. */
 export async function fetchPlatformManifests(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
@@ -56,7 +56,7 @@ export async function fetchPlatformManifests(
       await fetchPlatformManifests(registry, one, found)
     found.set(digest, one)
     if (found.size > maxPlatforms)
-      throw new RegistryError('unsupported', `it has more than ${maxPlatforms} manifests`)
+      throw new RegistryError('unsupported', `the image has more than ${maxPlatforms} manifests`)
   }
   return [...found.values()]
 }
@@ -70,7 +70,7 @@ export function formatRepositoryName({
   return `${host}/${repository}`
 }
 
-/** The tag where cosign looks: `.sig` for signatures, `.att` for attestations. */
+/** The tag that cosign uses: `.sig` for signatures, `.att` for attestations. */
 export function formatCosignTag(digest: string, kind: 'sig' | 'att'): string {
   return `${digest.replace(':', '-')}.${kind}`
 }
@@ -118,7 +118,7 @@ const cosignArtifactTypes = {
   att: 'application/vnd.dev.cosign.artifact.att.v1+json',
 } as const
 
-/** cosign's format: an empty image with a layer for each signature. */
+/** cosign's format, an empty image with a layer for each signature. */
 function createCosignImage(
   subject: ArtifactSubject,
   kind: 'sig' | 'att',
@@ -154,7 +154,7 @@ function createCosignImage(
 
 const emptyJsonConfig = Buffer.from('{}')
 
-/** An OCI 1.1 artifact: a type, an empty config, and its content. */
+/** An OCI 1.1 artifact with a type, an empty config, and content. */
 function createOciArtifact(
   subject: ArtifactSubject,
   artifactType: string,

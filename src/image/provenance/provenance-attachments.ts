@@ -1,5 +1,5 @@
-// Builds everything to attach to a published image: bill of images, provenance, and with a key the signatures. Reads
-// the registry; pushes nothing.
+// Builds all attachments of a published image: SBOM, provenance, and, with a key, the signatures. Reads the registry but
+// does not push.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import type { ImageAttachment } from '../catalog-publisher.ts'
@@ -36,7 +36,7 @@ export interface ProvenanceOptions {
 
 type ProvenanceReader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
-/** In attachment order. The signature is last, so that what is signed is complete. */
+/** In attachment order. The signature is last, so that a signed image has all its attachments. */
 export async function createProvenanceAttachments(
   registry: ProvenanceReader,
   { image, listed, build, key, signPlatforms }: ProvenanceOptions,
@@ -65,7 +65,7 @@ export async function isSignedAndAttested(
   return isAttestedBy(registry, image, await fetchSignedLayers(registry, image, 'att'), key)
 }
 
-/** One attestation by the key per image is enough: the image was built once, however often it is published. */
+/** One attestation by the key is enough, because an image is built once even if it is published several times. */
 async function isAttestedBy(
   registry: ProvenanceReader,
   image: ArtifactSubject,
@@ -79,8 +79,8 @@ async function isAttestedBy(
 }
 
 /**
- * This key's missing signatures: each platform's manifest, as with `cosign sign --recursive`, then the image. Cluster
- * policies may require the one for the manifest that the node pulls.
+ * This key's missing signatures, first for each platform's manifest, as with `cosign sign --recursive`, then for the
+ * image. Cluster policies may require a signature on the manifest that the node pulls.
  */
 export async function createMissingSignatures(
   registry: Pick<RegistryClient, 'fetchManifest'>,
@@ -97,7 +97,7 @@ export async function createMissingSignatures(
   return missing
 }
 
-/** Adds the image's signature to the existing ones; undefined if this key has signed already. */
+/** Adds the image's signature to the existing ones. Undefined if this key has already signed. */
 export async function createMissingSignature(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ArtifactSubject,

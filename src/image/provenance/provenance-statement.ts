@@ -5,7 +5,7 @@ import type { SignedImage } from './simple-signing.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
 const inTotoStatementType = 'https://in-toto.io/Statement/v1'
-/** Names the schema of the parameters below (see docs/publishing.md). */
+/** Identifies the schema of the parameters below (see docs/publishing.md). */
 const catalogImageBuildType = 'urn:catalog-bot:catalog-image:v1'
 
 export interface ImageBuildRecord {
@@ -15,10 +15,10 @@ export interface ImageBuildRecord {
   /** The image whose catalog was rebased. */
   readonly rebased?: { readonly name: string; readonly digest: string }
   readonly platforms: readonly string[]
-  /** The address of this installation. */
+  /** The URL of this installation. */
   readonly builder: string
   readonly version: string
-  /** An id to find this build in logs. */
+  /** An ID to find this build in the logs. */
   readonly invocation?: string
   readonly started?: number
   readonly finished?: number
@@ -92,7 +92,7 @@ interface InTotoStatement {
   readonly predicate?: unknown
 }
 
-/** An image's origin; missing strings are absent. */
+/** An image's origin. Undeclared fields are absent. */
 export interface ImageProvenance {
   readonly builder?: string
   readonly sources: readonly string[]
@@ -112,11 +112,11 @@ export function parseProvenance(
   const read = parseClaim<InTotoStatement>(bytes, statementShape, 'its statement')
   if ('problem' in read) return read
   const { claim: statement } = read
-  if (!acceptedStatementTypes.has(statement._type)) return { problem: 'it is no in-toto statement' }
-  if (statement.predicateType !== slsaProvenanceType) return { problem: 'it is no SLSA provenance v1' }
+  if (!acceptedStatementTypes.has(statement._type)) return { problem: 'it is not an in-toto statement' }
+  if (statement.predicateType !== slsaProvenanceType) return { problem: 'it is not SLSA provenance v1' }
   const { sha256 } = toDigestSet(image.digest)
   const isAbout = (statement.subject ?? []).some(({ digest }) => digest?.['sha256'] === sha256)
-  if (sha256 === undefined || !isAbout) return { problem: 'it speaks of another image' }
+  if (sha256 === undefined || !isAbout) return { problem: 'it describes another image' }
   return { provenance: parsePredicate(statement.predicate) }
 }
 

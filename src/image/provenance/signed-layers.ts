@@ -1,4 +1,4 @@
-// Reads the layers behind an image's cosign tags, within limits. Callers judge the content.
+// Reads the layers of an image's cosign tags, within limits. Callers verify the content.
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
@@ -7,7 +7,7 @@ import { formatCosignTag, type ArtifactLayer } from './provenance-artifacts.ts'
 
 /** cosign's own limit. */
 const maxSignedLayers = 1000
-/** All payloads together; a hundred signatures and attestations have a megabyte. */
+/** The total size of all payloads. A hundred signatures and attestations take about a megabyte. */
 const maxPayloadBytes = 64 * 1024 * 1024
 
 const signedLayersShape: JsonShape = {
@@ -40,20 +40,20 @@ export async function fetchSignedLayers(
     throw error
   }
   if (found.manifest.kind !== 'image')
-    throw new RegistryError('unsupported', `what lies behind ${reference.tag} is an index, and no signatures`)
-  // The manifest already passed the strict parser; only the annotations are new here.
+    throw new RegistryError('unsupported', `the tag ${reference.tag} points to an index instead of signatures`)
+  // The manifest already passed the strict parser. Only the annotations are parsed here.
   const { layers = [] } = parseStrictJson(found.bytes, signedLayersShape) as {
     layers?: readonly ArtifactLayer[]
   }
   if (layers.length > maxSignedLayers)
     throw new RegistryError(
       'unsupported',
-      `there are more than ${maxSignedLayers} layers behind ${reference.tag}`,
+      `the tag ${reference.tag} has more than ${maxSignedLayers} layers`,
     )
   if (layers.reduce((sum, { size }) => sum + size, 0) > maxPayloadBytes)
     throw new RegistryError(
       'unsupported',
-      `the layers behind ${reference.tag} have more than ${maxPayloadBytes} bytes`,
+      `the layers of the tag ${reference.tag} have more than ${maxPayloadBytes} bytes`,
     )
   return layers
 }
@@ -66,7 +66,7 @@ const layerErrorCodes: ReadonlySet<string> = new Set([
   'unsupported',
 ])
 
-/** A layer's payload, or the reason why there is none: a manifest may name a layer that does not exist. */
+/** A layer's payload, or the reason why it is unavailable. A manifest may list a layer that does not exist. */
 export async function fetchPayload(
   registry: Pick<RegistryClient, 'fetchBlob'>,
   at: ImageReference,
@@ -76,6 +76,6 @@ export async function fetchPayload(
     return await registry.fetchBlob(at, layer)
   } catch (error) {
     if (!(error instanceof RegistryError) || !layerErrorCodes.has(error.code)) throw error
-    return { problem: `its payload cannot be had: ${error.message}` }
+    return { problem: `its payload is unavailable: ${error.message}` }
   }
 }

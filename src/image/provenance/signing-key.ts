@@ -1,5 +1,5 @@
-// Reads cosign's keys: a password-protected private key (`cosign.key`: PKCS #8 in a NaCl secretbox, scrypt), plain PKCS
-// #8, and PEM public keys. Supports cosign's algorithms.
+// Reads cosign's keys: password-protected private keys (`cosign.key`: PKCS #8 in a NaCl secretbox, scrypt), plain PKCS
+// #8 keys, and PEM public keys. Supports cosign's algorithms.
 import { createPrivateKey, createPublicKey, scrypt, sign, verify, type KeyObject } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
@@ -14,25 +14,25 @@ export interface VerifyingKey {
   verifies(message: Uint8Array, signature: Uint8Array): boolean
 }
 
-/** The message names the problem and never quotes the key. */
+/** The message describes the problem and never quotes the key. */
 class KeyError extends Error {
   override readonly name = 'KeyError'
 }
 
 const encryptedKeyLabels = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
 
-/** `password` is for encrypted keys; cosign uses none if it is empty. */
+/** `password` is for encrypted keys. An empty string means no password, as in cosign. */
 export async function openSigningKey(pem: string, password = ''): Promise<SigningKey> {
   const { label, body } = parsePem(pem)
   const der = encryptedKeyLabels.includes(label) ? await decryptPrivateKey(body, password) : body
   if (!encryptedKeyLabels.includes(label) && label !== 'PRIVATE KEY')
-    throw new KeyError(`the file holds a ${label}, which is no key to sign with`)
+    throw new KeyError(`the file contains a ${label}, which cannot be used for signing`)
   let key: KeyObject
   try {
     key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
   } catch {
-    // The cause may quote the key, so it is dropped.
-    throw new KeyError('the key is none that can be read')
+    // Drops the cause, because it may quote the key.
+    throw new KeyError('the private key cannot be parsed')
   }
   const algorithm = getHashAlgorithm(key)
   return {
@@ -41,16 +41,16 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
   }
 }
 
-/** Accepts only public keys: Node would also derive one from a private key or a certificate. */
+/** Accepts only public keys. Node.js would also derive one from a private key or a certificate. */
 export function openVerifyingKey(pem: string): VerifyingKey {
   const { label, body } = parsePem(pem)
   if (label !== 'PUBLIC KEY')
-    throw new KeyError(`the file holds a ${label}; the public key is what verifies (cosign.pub)`)
+    throw new KeyError(`the file contains a ${label}; use the public key (cosign.pub) to verify`)
   let key: KeyObject
   try {
     key = createPublicKey({ key: Buffer.from(body), format: 'der', type: 'spki' })
   } catch {
-    throw new KeyError('the public key is none that can be read')
+    throw new KeyError('the public key cannot be parsed')
   }
   return createVerifyingKey(key)
 }
@@ -63,18 +63,18 @@ function createVerifyingKey(key: KeyObject): VerifyingKey {
 const minRsaBits = 2048
 const allowedCurves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
-/** SHA-256, except for Ed25519, which hashes internally: like sigstore's LoadVerifier with cosign's choice. */
+/** SHA-256, except for Ed25519, which hashes internally. Equals sigstore's LoadVerifier with cosign's settings. */
 function getHashAlgorithm(key: KeyObject): 'sha256' | null {
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {}
   const kind = key.asymmetricKeyType
   if (kind === 'ed25519') return null
   if (kind === 'ec') {
     if (allowedCurves.has(namedCurve)) return 'sha256'
-    throw new KeyError('the key lies on a curve that cosign does not know')
+    throw new KeyError('cosign does not support the elliptic curve of the key')
   }
-  if (kind !== 'rsa') throw new KeyError('the key is of a kind that cosign does not know')
+  if (kind !== 'rsa') throw new KeyError('cosign does not support this type of key')
   if ((modulusLength ?? 0) >= minRsaBits) return 'sha256'
-  throw new KeyError(`an RSA key of less than ${minRsaBits} bits is too weak`)
+  throw new KeyError(`the RSA key is too weak; it must have at least ${minRsaBits} bits`)
 }
 
 function parsePem(pem: string): { readonly label: string; readonly body: Uint8Array } {
@@ -82,7 +82,7 @@ function parsePem(pem: string): { readonly label: string; readonly body: Uint8Ar
     /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(
       pem,
     )
-  if (!found?.groups) throw new KeyError('the file holds no key in PEM, or more than one')
+  if (!found?.groups) throw new KeyError('the file must contain exactly one key in PEM format')
   const { label = '', body = '' } = found.groups
   return { label, body: Buffer.from(body, 'base64') }
 }
@@ -111,7 +111,7 @@ interface EncryptedKey {
   readonly ciphertext?: string
 }
 
-/** cosign's current and earlier parameters. Others could demand excessive work. */
+/** cosign's current and earlier parameters. Others could require excessive work. */
 const allowedScryptParameters: ReadonlySet<string> = new Set(['32768,8,1', '65536,8,1'])
 
 async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Uint8Array> {
@@ -119,20 +119,20 @@ async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Ui
   try {
     file = parseStrictJson(body, encryptedKeyShape)
   } catch {
-    throw new KeyError('the key is none that cosign wrote')
+    throw new KeyError('the file is not an encrypted cosign key')
   }
   const { N, r, p } = file.kdf?.params ?? {}
   const isKnown = file.kdf?.name === 'scrypt' && file.cipher?.name === 'nacl/secretbox'
   if (!isKnown || !allowedScryptParameters.has([N, r, p].join()))
-    throw new KeyError('the key is guarded in an unknown way')
+    throw new KeyError('the key uses an unsupported encryption')
   const salt = Buffer.from(file.kdf?.salt ?? '', 'base64')
   const nonce = Buffer.from(file.cipher?.nonce ?? '', 'base64')
-  if (nonce.length !== 24) throw new KeyError('the key is guarded in an unknown way')
+  if (nonce.length !== 24) throw new KeyError('the key uses an unsupported encryption')
   const secret = await deriveKey(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
   try {
     return xsalsa20poly1305(secret, nonce).decrypt(Buffer.from(file.ciphertext ?? '', 'base64'))
   } catch {
-    throw new KeyError('the password does not fit the key')
+    throw new KeyError('the password for the key is incorrect')
   }
 }
 

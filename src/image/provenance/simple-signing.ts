@@ -1,4 +1,4 @@
-// cosign's "simple signing" payload: the signed digest and name. Pure; signing-key.ts verifies signatures.
+// cosign's "simple signing" payload with the signed digest and name. Pure. signing-key.ts verifies signatures.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import { marshalObject, marshalString } from '../../go/json/marshal.ts'
 import type { JsonShape } from '../../registry/strict-json.ts'
@@ -49,14 +49,14 @@ interface SimpleSigningPayload {
 }
 
 /**
- * Why a payload does not match this image; undefined if it does. Stricter than cosign, which ignores the name: a
- * signature for one repository must not count for another with the same bytes.
+ * The reason why a payload does not match this image; undefined if it matches. Stricter than cosign, which ignores the
+ * name. A signature for one repository must not count for another with the same bytes.
  */
 export function findPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
   const read = parseClaim<SimpleSigningPayload>(payload, signingPayloadShape, 'its payload')
   if ('problem' in read) return read.problem
   const { type, image: signed, identity } = read.claim.critical ?? {}
-  if (type !== cosignSignatureType) return 'its payload is no signature of an image'
+  if (type !== cosignSignatureType) return 'its payload is not an image signature'
   const digest = signed?.['docker-manifest-digest']
   if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`
   const name = identity?.['docker-reference'] ?? ''
@@ -65,7 +65,7 @@ export function findPayloadProblem(payload: Uint8Array, image: SignedImage): str
   return undefined
 }
 
-/** The full name without tag and digest, because a repository has several spellings. */
+/** The full name without tag and digest, because a repository name can be written in several ways. */
 export function parseRepositoryName(name: string): string | undefined {
   const { reference } = parseImageReference(name)
   return reference && formatImageReference({ host: reference.host, repository: reference.repository })

@@ -1,5 +1,5 @@
-// `catalog-bot verify`: checks signatures and provenance. Stricter than `cosign verify --key` and `cosign
-// verify-attestation --key`: a signature counts for one repository only.
+// `catalog-bot verify` checks signatures and provenance. It is stricter than `cosign verify --key` and `cosign
+// verify-attestation --key`, because a signature counts for one repository only.
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
@@ -18,30 +18,30 @@ import { parseProvenance, type ImageProvenance } from './provenance-statement.ts
 export interface ImageVerification {
   readonly digest: string
   readonly signatures: number
-  /** Why each rejected signature does not count. */
+  /** The reason for rejecting each invalid signature. */
   readonly refused: readonly string[]
-  /** For each manifest below an index, which nodes pull by digest; empty unless requested. */
+  /** One entry for each manifest below an index, which nodes pull by digest. Empty unless requested. */
   readonly platforms: readonly PlatformVerification[]
-  /** From attestations by the key. */
+  /** The provenance from attestations by the key. */
   readonly provenance: readonly ImageProvenance[]
   readonly refusedAttestations: readonly string[]
 }
 
 type PlatformVerification = Pick<ImageVerification, 'digest' | 'signatures' | 'refused'> & {
-  /** `linux/arm64`; '' if the index has none. */
+  /** `linux/arm64`. Empty if the index declares no platform. */
   readonly platform: string
 }
 
 export interface VerifyImageOptions {
-  /** The repository in the signature. Default: the image's own; set it for a mirror. */
+  /** The repository in the signature. Default: the image's own repository. Set it for a mirror. */
   readonly signedAs?: string
-  /** Whether to check the manifests below an index too. Default: true. */
+  /** Whether to also check the manifests below an index. Default: true. */
   readonly recursive?: boolean
 }
 
 type ProvenanceReader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
-/** A payload has some 300 bytes, a statement a few thousand. */
+/** A payload has about 300 bytes, and a statement a few thousand. */
 const maxSignaturePayloadBytes = 1024 * 1024
 const maxEnvelopeBytes = 16 * 1024 * 1024
 
@@ -90,14 +90,14 @@ async function verifySignatures(
   return { signatures: layers.length - refused.length, refused }
 }
 
-/** cosign rejects bad certificates even with a key, so this accepts none. */
+/** cosign rejects invalid certificates even with a key, so signatures with certificates are not accepted. */
 const certificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
 
 function findLayerProblem(layer: ArtifactLayer, mediaType: string, maxBytes: number): string | undefined {
-  if (layer.mediaType !== mediaType) return `its media type is ${layer.mediaType}`
+  if (layer.mediaType !== mediaType) return `its media type ${layer.mediaType} is unexpected`
   if (layer.size > maxBytes) return `it has more than ${maxBytes} bytes`
   if (certificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
-    return 'it is signed with a certificate'
+    return 'it uses a certificate'
   return undefined
 }
 
@@ -114,7 +114,7 @@ async function findSignatureProblem(
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
   const payload = await fetchPayload(registry, at, layer)
   if ('problem' in payload) return payload.problem
-  if (!key.verifies(payload, signature)) return 'it is not by this key'
+  if (!key.verifies(payload, signature)) return 'it was not made with this key'
   return findPayloadProblem(payload, image)
 }
 

@@ -10,7 +10,7 @@ const badgeLabel = 'catalog-bot'
 const charWidth = 6.6
 
 export function renderBadge({ open, stops }: BadgeModel): string {
-  const message = stops > 0 ? 'merging is stopped' : open === 0 ? 'no open pull requests' : `${open} open`
+  const message = stops > 0 ? 'merging is frozen' : open === 0 ? 'no open pull requests' : `${open} open`
   const [left, right] = [badgeLabel, message].map((text) => Math.round(text.length * charWidth) + 12) as [
     number,
     number,

@@ -68,7 +68,7 @@ export function renderCatalogsPage(
         label: 'Catalogs',
         columns: ['Catalog', 'Folder', 'Branch', '#Packages', '#Versions', '#Stranded', 'As of'],
         empty:
-          'No catalog is recorded. The bot records them when it first sees the branch, and with each push.',
+          'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
       },
       catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
         markup`<a href="${catalogPageUrl(repository, key)}">${key}</a>`,
@@ -95,7 +95,7 @@ export function renderCatalogPage(
       {
         label: 'Packages',
         columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
-        empty: 'This catalog has no package that can be read.',
+        empty: 'This catalog has no readable packages.',
       },
       packages.map((one) => [
         markup`<a href="${catalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && markup`<br /><span class="faint">${one.displayName}</span>`}`,
@@ -122,10 +122,14 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
       markup`<div class="note bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
     } ${its.description !== '' && markup`<p>${its.description}</p>`}
 <dl>
-<dt>Owners</dt><dd>${its.owners.length === 0 ? 'no owner is named: maintainers answer for it' : its.owners.join(', ')}</dd>
+<dt>Owners</dt><dd>${its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', ')}</dd>
 <dt>Default channel</dt><dd>${its.defaultChannel === '' ? 'none' : its.defaultChannel}</dd></dl>
 <h2>Channels</h2>${renderTable(
-      { label: 'Channels', columns: ['Channel', 'Head', '#Entries', 'Notes'], empty: 'It has no channel.' },
+      {
+        label: 'Channels',
+        columns: ['Channel', 'Head', '#Entries', 'Notes'],
+        empty: 'This package has no channels.',
+      },
       its.channels.map(({ name, heads, entries, isDefault, deprecated }) => [
         name,
         heads.length === 0 ? markup`<span class="bad">none</span>` : heads.join(', '),
@@ -133,12 +137,12 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
         markup`${isDefault && 'default '}${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated}`}`,
       ]),
     )}
-<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? markup`<p class="faint">${its.channels.length === 0 ? 'There is nothing to draw.' : 'It has too many edges to draw here. `catalog-bot graph` draws it.'}</p>` : markup`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvg(drawSvg(drawPackage(its.graph)))}</figure>`}
+<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? markup`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : markup`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvg(drawSvg(drawPackage(its.graph)))}</figure>`}
 <h2>Versions</h2>${renderTable(
       {
         label: 'Versions',
         columns: ['Version', 'Bundle', 'Channels', 'Notes'],
-        empty: 'It has no bundle.',
+        empty: 'This package has no bundles.',
       },
       its.bundles.map((bundle) => [
         bundle.version === '' ? markup`<span class="faint">unknown</span>` : bundle.version,
@@ -148,16 +152,16 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
       ]),
     )}
 <h2>What new installations get</h2>${renderInstallModes(its)}
-<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No scan of all images has ended yet.' : markup`All images were last looked for ${renderTime(scannedAt, now)}.`}</p>${renderTable(
+<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : markup`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderTable(
       {
         label: 'Images',
-        columns: ['Image', 'Digest', 'Last seen', 'Named by'],
-        empty: 'It names no image.',
+        columns: ['Image', 'Digest', 'Last seen', 'Referenced by'],
+        empty: 'This package does not reference any images.',
       },
       images.map(({ reference, digest, seenAt, missing, bundles }) => [
         markup`<code>${reference}</code>`,
-        digest === undefined ? markup`<span class="faint">not known</span>` : markup`<code>${digest}</code>`,
-        markup`${missing !== undefined && markup`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? markup`<span class="faint">never by a scan</span>` : renderTime(seenAt, now)}`,
+        digest === undefined ? markup`<span class="faint">unknown</span>` : markup`<code>${digest}</code>`,
+        markup`${missing !== undefined && markup`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? markup`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
         bundles.length > 3
           ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
           : bundles.join(', '),
@@ -167,7 +171,7 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
 }
 
 function renderBundleNotes({ deprecated, isStranded }: RecordedBundle): Html {
-  return markup`${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && markup`<span class="bad">stranded:</span> no upgrade leads from here to a head`}`
+  return markup`${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && markup`<span class="bad">stranded:</span> no upgrade path to a channel head`}`
 }
 
 /** What the metadata of each channel's head says about where it installs. */
@@ -177,7 +181,7 @@ function renderInstallModes(its: PackageModel['package']): Html {
     {
       label: 'What new installations get',
       columns: ['Channel', 'Version', 'Kubernetes', 'Watches namespaces', 'OLM v1'],
-      empty: 'Without a channel it cannot be installed.',
+      empty: 'This package cannot be installed because it has no channels.',
     },
     its.channels.flatMap(({ name, heads }) =>
       heads.map((head) => {
@@ -185,15 +189,15 @@ function renderInstallModes(its: PackageModel['package']): Html {
         return [
           name,
           bundle?.version ?? head,
-          bundle?.minKubeVersion === undefined ? 'any' : `${bundle.minKubeVersion} or newer`,
+          bundle?.minKubeVersion === undefined ? 'any' : `${bundle.minKubeVersion} or later`,
           bundle?.installModes === undefined
-            ? markup`<span class="faint">not said in the catalog</span>`
+            ? markup`<span class="faint">not specified in the catalog</span>`
             : bundle.installModes.join(', ') || 'none',
           bundle?.installModes === undefined
-            ? markup`<span class="faint">not said in the catalog</span>`
+            ? markup`<span class="faint">not specified in the catalog</span>`
             : bundle.installModes.includes('AllNamespaces')
-              ? 'can install it'
-              : 'only with a namespace to watch',
+              ? 'can be installed'
+              : 'requires a namespace to watch',
         ]
       }),
     ),

@@ -24,7 +24,7 @@ export function renderHomePage(
     Object.values(open).reduce((sum, number) => sum + number, 0)
   const hidden =
     login === undefined && canSignIn
-      ? markup`<p class="faint">Private repositories are shown to people who can read them on GitHub. <a href="${signInUrl('/')}">Sign in</a> to see yours.</p>`
+      ? markup`<p class="faint">Private repositories are visible only to users who can read them on GitHub. <a href="${signInUrl('/')}">Sign in</a> to see yours.</p>`
       : emptyHtml
   return {
     title: 'Catalog repositories',
@@ -38,19 +38,19 @@ export function renderHomePage(
           'State',
           '#Open',
           '#Ready',
-          '#Wait for people',
+          '#Waiting for review',
           '#Blocked',
-          '#Wait for answers',
+          '#Inconclusive',
           'Last merge',
         ],
         empty:
-          'There is no repository to show. The bot lists those on which its App is installed, a few minutes after the installation.',
+          'No repositories to show. A repository appears here a few minutes after the GitHub App is installed on it.',
       },
       repositories.map(({ repository, isPublic, open, stops, lastMerge }) => [
         markup`<a href="${repositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && markup` <span class="faint">private</span>`}`,
         stops > 0
-          ? markup`${renderState('stopped')} <span class="faint">${formatCount(stops, 'stop')}</span>`
-          : markup`merges`,
+          ? markup`${renderState('stopped')} <span class="faint">${formatCount(stops, 'freeze')}</span>`
+          : markup`merging`,
         countOpenPulls(open),
         open.merge ?? 0,
         open.wait ?? 0,

@@ -46,7 +46,7 @@ export function renderMergedPage(
           'Commit',
           'Merged',
         ],
-        empty: 'The bot has merged nothing here yet.',
+        empty: 'catalog-bot has not merged any pull requests here yet.',
       },
       pulls.map((one) => [
         markup`<a href="${pullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && markup`<br /><span class="faint">${one.author}</span>`}`,
@@ -66,7 +66,7 @@ export function renderMergedPage(
 const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
   title === '' ? `Pull request ${pull}` : title
 
-/** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are MockGitHub's addresses. */
+/** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
 export function renderMergedFeed(
   { repository, pulls }: MergedModel,
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },

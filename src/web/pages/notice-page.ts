@@ -26,55 +26,55 @@ export function renderNoticePage(
   switch (notice) {
     case 'not-found':
       return {
-        title: 'Nothing to see here',
+        title: 'Page not found',
         crumbs: [],
-        body: markup`<p>There is no such page, or you may not read it.</p>${
+        body: markup`<p>This page does not exist, or you do not have permission to view it.</p>${
           login === undefined && canSignIn
-            ? markup`<p>What belongs to a private repository is shown to people who can read that repository on GitHub.</p>${signIn}`
-            : markup`<p>What belongs to a private repository is shown to people who can read that repository on GitHub, and only while the App is installed on it.</p>`
+            ? markup`<p>Pages of a private repository are visible only to users who can read that repository on GitHub.</p>${signIn}`
+            : markup`<p>Pages of a private repository are visible only to users who can read that repository on GitHub, and only while the App is installed on it.</p>`
         }<p><a href="/">All repositories</a></p>`,
       }
     case 'sign-in':
       return {
-        title: 'Please sign in',
+        title: 'Sign in to continue',
         crumbs: [],
-        body: markup`<p>These pages are for people who have signed in with GitHub.</p>${signIn}`,
+        body: markup`<p>Sign in with GitHub to view these pages.</p>${signIn}`,
       }
     case 'busy':
       return {
-        title: 'Too busy',
+        title: 'catalog-bot is busy',
         crumbs: [],
-        body: markup`<p>The bot has other work to do first. Try again in a moment.</p>`,
+        body: markup`<p>catalog-bot is handling higher-priority work. Try again in a moment.</p>`,
       }
     case 'too-many':
       return {
-        title: 'Too many pages at once',
+        title: 'Too many requests',
         crumbs: [],
-        body: markup`<p>Many pages were asked for from your address. Try again in a minute.</p>`,
+        body: markup`<p>Your IP address sent too many requests. Try again in a minute.</p>`,
       }
     case 'github-silent':
       return {
-        title: 'GitHub does not answer',
+        title: 'GitHub is not responding',
         crumbs: [],
-        body: markup`<p>The bot asked GitHub whether you may read this, and got no answer. Try again in a moment.</p>`,
+        body: markup`<p>catalog-bot could not verify your access with GitHub. Try again in a moment.</p>`,
       }
     case 'broken':
       return {
-        title: 'The bot had an error',
+        title: 'Internal error',
         crumbs: [],
-        body: markup`<p>It is not your fault. Whoever runs the bot finds it in the log${more !== '' && markup` under <code>${more}</code>`}.</p>`,
+        body: markup`<p>catalog-bot hit an internal error. Ask a bot administrator to check the log${more !== '' && markup` for <code>${more}</code>`}.</p>`,
       }
     case 'refused':
       return {
-        title: 'Not done',
+        title: 'Action failed',
         crumbs: [],
-        body: markup`<p>${more === '' ? 'The bot did not do that.' : more}</p><p><a href="${path}">Back</a></p>`,
+        body: markup`<p>${more === '' ? 'catalog-bot did not perform this action.' : more}</p><p><a href="${path}">Back</a></p>`,
       }
     case 'signed-out':
       return {
         title: 'Signed out',
         crumbs: [],
-        body: markup`<p>You have signed out.</p><p><a href="/">All repositories</a></p>`,
+        body: markup`<p>You are signed out.</p><p><a href="/">All repositories</a></p>`,
       }
   }
 }

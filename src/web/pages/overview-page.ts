@@ -52,7 +52,7 @@ export function renderOverviewPage({ repositories }: OverviewModel, { now }: Pag
       {
         label: 'Repositories',
         columns: ['Repository', '#Missing images', '#Stranded versions', 'Last scan'],
-        empty: 'There is no repository to show.',
+        empty: 'No repositories to show.',
       },
       repositories.map(({ repository, missing, stranded, scannedAt }) => [
         markup`<a href="${overviewPageUrl(repository)}">${repository.owner}/${repository.name}</a>`,
@@ -81,13 +81,13 @@ export function renderRepositoryOverviewPage(
     body: markup`
 <h2>Missing images</h2><p class="faint">${
       scan.at === undefined
-        ? 'No scan has ended yet.'
-        : markup`The last scan ended ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `Of ${formatCount(scan.unknown, 'image')} it learned nothing definite.`}`
+        ? 'No image scan has finished yet.'
+        : markup`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `It was inconclusive for ${formatCount(scan.unknown, 'image')}.`}`
     }</p>${renderTable(
       {
         label: 'Missing images',
         columns: ['Image', 'What', 'Why', 'Since'],
-        empty: 'No image is missing.',
+        empty: 'No images are missing.',
       },
       missing.map(({ reference, kind, reason, since }) => [
         markup`<code>${reference}</code>`,
@@ -96,11 +96,11 @@ export function renderRepositoryOverviewPage(
         renderTime(since, now),
       ]),
     )}
-<h2>Stranded versions</h2><p class="faint">Whoever has one of these installed gets no update any more: no upgrade leads to the head of a channel.</p>${renderTable(
+<h2>Stranded versions</h2><p class="faint">Users who have one of these versions installed no longer get updates, because no upgrade path leads to a channel head.</p>${renderTable(
       {
         label: 'Stranded versions',
         columns: ['Package', 'Catalog', 'Versions'],
-        empty: 'No version is stranded.',
+        empty: 'No versions are stranded.',
       },
       stranded.map(({ catalog, package: name, bundles }) => [
         markup`<a href="${catalogPageUrl(repository, catalog, name)}">${name}</a>`,
@@ -110,11 +110,11 @@ export function renderRepositoryOverviewPage(
           : bundles.join(', '),
       ]),
     )}
-<h2>Findings by rule</h2><p class="faint">How many pull requests met a rule, week by week.</p>${renderTable(
+<h2>Findings by rule</h2><p class="faint">Number of pull requests with findings for each rule, by week.</p>${renderTable(
       {
         label: 'Findings by rule',
         columns: ['Rule', 'Severity', ...weekColumns],
-        empty: 'No rule has found anything.',
+        empty: 'There are no findings.',
       },
       rules.map(({ rule, severity, pulls }) => [
         markup`<a href="${rulePageUrl(rule)}">${rule}</a>`,
@@ -126,7 +126,7 @@ export function renderRepositoryOverviewPage(
       {
         label: 'Findings by author',
         columns: ['Author', ...weekColumns, 'Rules'],
-        empty: 'Nobody was told anything.',
+        empty: 'There are no findings.',
       },
       owners.map(({ owner, pulls, rules: met }) => [
         owner === '' ? 'deleted accounts' : owner,

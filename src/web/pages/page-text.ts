@@ -44,9 +44,9 @@ interface StateLabel {
 
 const stateLabelByVerdict: Readonly<Record<VerdictKind, StateLabel>> = {
   merge: { word: 'ready to merge', sign: '✓', tone: 'good' },
-  wait: { word: 'waits for people', sign: '⏳', tone: 'calm' },
+  wait: { word: 'waiting for review', sign: '⏳', tone: 'calm' },
   blocked: { word: 'blocked', sign: '✗', tone: 'bad' },
-  unknown: { word: 'waits for answers', sign: '?', tone: 'unsure' },
+  unknown: { word: 'inconclusive', sign: '?', tone: 'unsure' },
 }
 
 const otherStateLabels = {
@@ -54,7 +54,7 @@ const otherStateLabels = {
   behind: { word: 'in the queue', sign: '≡', tone: 'good' },
   merged: { word: 'merged', sign: '✓', tone: 'good' },
   closed: { word: 'closed', sign: '–', tone: 'calm' },
-  stopped: { word: 'stopped', sign: '■', tone: 'bad' },
+  stopped: { word: 'frozen', sign: '■', tone: 'bad' },
 } as const satisfies Readonly<Record<string, StateLabel>>
 
 export type PullDisplayState = VerdictKind | keyof typeof otherStateLabels

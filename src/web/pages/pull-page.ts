@@ -74,7 +74,7 @@ export interface PullModel {
   /** Newest first. */
   readonly history: readonly VerdictChange[]
   readonly waitsUntil?: { readonly at: number; readonly reason: string }
-  /** Paused until then because MockGitHub's rate limit is reached. */
+  /** Paused until then because GitHub's rate limit is reached. */
   readonly limitedUntil?: number
 }
 
@@ -106,8 +106,8 @@ function renderPullSummary(model: PullModel, now: number): Html {
 <dt>Branch</dt><dd><code>${baseRef}</code></dd>
 <dt>Head</dt><dd><code>${shortenSha(head)}</code></dd>
 <dt>Opened</dt><dd>${renderTime(openedAt, now)}</dd>
-<dt>Last look</dt><dd>${renderTime(lookedAt, now)}</dd>
-<dt>On GitHub</dt><dd><a href="${url}">the pull request</a></dd></dl>`
+<dt>Last checked</dt><dd>${renderTime(lookedAt, now)}</dd>
+<dt>On GitHub</dt><dd><a href="${url}">View the pull request</a></dd></dl>`
 }
 
 function renderMergeExplanation(merge: MergeExplanation, { repository }: PullModel, now: number): Html {
@@ -115,20 +115,20 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullMod
   const before = (at: number) =>
     at <= mergedAt ? `${formatDuration(mergedAt - at)} before the merge` : 'after the merge'
   return markup`
-<h2>Why it was merged</h2><div class="note good"><p>The bot merged it as <code>${shortenSha(commit)}</code> into <code>${baseRef}</code>, ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
+<h2>Why it was merged</h2><div class="note good"><p>catalog-bot merged this pull request into <code>${baseRef}</code> as <code>${shortenSha(commit)}</code> ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
     verdict === undefined
-      ? markup`<li>The verdict is older than what is kept.</li>`
-      : markup`<li>All that was required had passed: ${verdict.checks.join('; ')}.</li><li>That verdict held for head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with the configuration ${verdict.config === 'default' ? 'that holds without a file' : markup`<code>${shortenSha(verdict.config)}</code>`}, and for nothing else.</li><li>Its facts were read ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}; head, base, approvals and stops were read once more right before it.</li>`
+      ? markup`<li>The verdict is no longer available.</li>`
+      : markup`<li>All required checks passed: ${verdict.checks.join('; ')}.</li><li>The verdict applies only to head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with ${verdict.config === 'default' ? 'the default configuration' : markup`the configuration <code>${shortenSha(verdict.config)}</code>`}.</li><li>catalog-bot reached this verdict ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}. It checked the head, base, approvals, and freezes again immediately before the merge.</li>`
   } ${
     approvals.length === 0
-      ? markup`<li>No review was on record. What needs no other person's approval is said under “ownership”.</li>`
+      ? markup`<li>No reviews were recorded. The ownership check explains which changes do not need another person's approval.</li>`
       : approvals.map(
           ({ login, state: said, commit: of, at }) =>
-            markup`<li>${said === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> asked for changes`}${of !== null && markup` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
+            markup`<li>${said === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> requested changes`}${of !== null && markup` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
         )
-  }<li>Audit: the commit on the branch has the parents and the tree that were checked. Otherwise it would not be on record as merged, and <a href="${repositoryPageUrl(repository)}">the branch would be stopped</a>.</li><li>From the bot's decision to the branch it took ${formatDuration(mergedAt - begunAt)}.</li>${
+  }<li>Merge verification: the commit on the branch has the parents and the tree that were checked. Otherwise, catalog-bot would not have recorded the merge, and <a href="${repositoryPageUrl(repository)}">merging into the branch would be frozen</a>.</li><li>The merge took ${formatDuration(mergedAt - begunAt)} from decision to completion.</li>${
     published === undefined
-      ? markup`<li>Images: nothing is on record. Either the bot publishes none here, or it is not their turn yet.</li>`
+      ? markup`<li>Images: no publication is recorded. Either catalog-bot does not publish images for this branch, or publishing has not started yet.</li>`
       : markup`<li>Images: ${{ published: 'published', pending: 'being published', failed: markup`<strong class="bad">could not be published</strong>` }[published.state]}.${
           published.lines.length > 0 &&
           markup`<ul>${published.lines.map((line) => markup`<li>${renderPlainLine(line)}</li>`)}</ul>`
@@ -145,24 +145,24 @@ function renderNotMergedReasons(model: PullModel, now: number): Html {
   const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
     return markup`
-<h2>Why it was not merged</h2><p>It was closed on GitHub, or merged there by somebody else. What follows is the bot's last word before that.</p>${renderReasonList(reasons)}`
+<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The latest result before that follows.</p>${renderReasonList(reasons)}`
   return markup`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>GitHub's limit for this installation is reached. The bot looks at this pull request again ${renderDueTime(limitedUntil, now)}; what follows is what it saw before.</p></div>`}${renderReasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub refused to merge it: ${toSentence(waitsUntil.reason)} The bot tries again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result follows.</p></div>`}${renderReasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub rejected the merge: ${toSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? markup`<p class="faint">Not checked.</p>`
       : markup`<ul class="facts">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`
   }<h3>Reviews</h3>${
     approvals.length === 0
-      ? markup`<p class="faint">None that says yes or no.</p>`
+      ? markup`<p class="faint">No reviewer has approved or requested changes.</p>`
       : markup`<ul class="facts">${approvals.map(
           ({ login, state: said, commit, at }) =>
-            markup`<li><strong>${login}</strong> ${said === 'approved' ? 'approved' : 'asked for changes'}${commit !== null && markup` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
+            markup`<li><strong>${login}</strong> ${said === 'approved' ? 'approved' : 'requested changes'}${commit !== null && markup` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
         )}</ul>`
   }`
 }
 
 function renderReasonList(reasons: readonly ReasonView[]): Html {
-  if (reasons.length === 0) return markup`<p class="faint">No reason is on record.</p>`
+  if (reasons.length === 0) return markup`<p class="faint">No reason is recorded.</p>`
   return markup`<ul class="facts">${reasons.map(
     ({ text, who }) =>
       markup`<li>${toSentence(text)}${who !== undefined && who.length > 0 && markup` <span class="faint">${who.join(', ')}</span>`}</li>`,
@@ -175,9 +175,9 @@ function renderFindings({ findings }: PullModel): Html {
 <h2>Findings</h2>${renderTable(
     { label: 'Findings', columns: ['Rule', 'What', 'Where', 'What to do'], empty: '' },
     findings.map(({ rule, severity, what, fix, at, overriddenBy }) => [
-      markup`<a href="${rulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && markup`<br /><span class="faint">let pass by ${overriddenBy}</span>`}`,
+      markup`<a href="${rulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && markup`<br /><span class="faint">overridden by ${overriddenBy}</span>`}`,
       what,
-      at === undefined ? markup`<span class="faint">the whole</span>` : markup`<code>${at}</code>`,
+      at === undefined ? markup`<span class="faint">the whole change</span>` : markup`<code>${at}</code>`,
       fix,
     ]),
   )}`
@@ -187,7 +187,7 @@ function renderCommandHistory({ commands }: PullModel): Html {
   if (commands.length === 0) return emptyHtml
   return markup`
 <h2>Commands</h2>${renderTable(
-    { label: 'Commands', columns: ['Command', 'By', 'What became of it', 'Head'], empty: '' },
+    { label: 'Commands', columns: ['Command', 'By', 'Result', 'Head'], empty: '' },
     commands.map(({ login, command, outcome, head }) => [
       markup`<code>/${command}</code>`,
       login,
@@ -199,11 +199,11 @@ function renderCommandHistory({ commands }: PullModel): Html {
 
 function renderVerdictHistory({ history }: PullModel, now: number): Html {
   return markup`
-<h2>Every verdict</h2><p class="faint">One line for each time that the verdict, its reasons or the commits were others. ${formatCount(history.length, 'line')}, the newest first.</p>${renderTable(
+<h2>Verdict history</h2><p class="faint">Every change of verdict, reason, or commit, newest first (${formatCount(history.length, 'entry', 'entries')}).</p>${renderTable(
     {
-      label: 'Every verdict',
+      label: 'Verdict history',
       columns: ['When', 'Verdict', 'Why', 'Checks', 'Head and base'],
-      empty: 'No verdict is kept.',
+      empty: 'No verdicts are recorded.',
     },
     history.map(({ at, verdict, reasons, checks, head, base, baseRef }) => [
       renderTime(at, now),

@@ -59,7 +59,7 @@ export interface QueueModel {
   readonly isPublic: boolean
   readonly url: string
   readonly pulls: readonly QueuedPullView[]
-  /** Work that waits for MockGitHub's rate limit. */
+  /** Work that waits for GitHub's rate limit. */
   readonly limited: readonly RateLimitedWork[]
   readonly isCut: boolean
   readonly merging: readonly {
@@ -95,17 +95,17 @@ export function renderQueuePage(model: QueueModel, setting: PageContext, resumeT
     body: markup`<ul class="links"><li><a href="${catalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${overviewPageUrl(repository)}">Overview</a></li><li><a href="${mergedPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
 <h2>Merging now</h2>${
       merging.length === 0
-        ? markup`<p class="faint">Nothing is being merged.</p>`
+        ? markup`<p class="faint">No merges are in progress.</p>`
         : markup`<ul class="plain">${merging.map(
             ({ pull, baseRef, since, how }) =>
-              markup`<li>${renderState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, begun ${renderTime(since, now)}`}</li>`,
+              markup`<li>${renderState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, started ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : markup`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' There are more; these are the oldest.'}</p>${renderTable(
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : markup`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
       {
         label: 'Open pull requests',
         columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
-        empty: 'No pull request is open, or the bot has looked at none yet.',
+        empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
       },
       pulls.map((pull) => [
         markup`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
@@ -123,12 +123,12 @@ export function renderQueuePage(model: QueueModel, setting: PageContext, resumeT
       events.length === 0
         ? emptyHtml
         : markup`
-<h2>Stops so far</h2>${renderTable(
-            { label: 'Stops so far', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
+<h2>Freeze history</h2>${renderTable(
+            { label: 'Freeze history', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
             events.map(({ at, step, kind, branch, by, reason }) => [
               renderTime(at, now),
-              markup`${step}${kind !== 'frozen' && ` (${kind})`}`,
-              branch ?? 'every branch',
+              markup`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
+              branch ?? 'all branches',
               by,
               reason === '' ? markup`<span class="faint">no reason given</span>` : reason,
             ]),
@@ -145,7 +145,7 @@ function renderReasons({ reasons }: QueuedPullView): Html {
 
 function formatWaitingFor(shown: PullDisplayState): string {
   if (shown === 'blocked') return 'the author'
-  return shown === 'wait' ? 'people' : 'the bot'
+  return shown === 'wait' ? 'reviewers' : 'catalog-bot'
 }
 
 function renderRateLimitNote({ limited }: QueueModel, now: number): Html {
@@ -153,13 +153,13 @@ function renderRateLimitNote({ limited }: QueueModel, now: number): Html {
   const formatWork = ({ kind, pulls = 0 }: RateLimitedWork) =>
     ({
       train: 'merging',
-      pull: pulls === 0 ? 'the look at pull requests' : `the look at ${formatCount(pulls, 'pull request')}`,
-      sweep: 'the sweep of all pull requests',
-      scan: 'the scan of images',
+      pull: pulls === 0 ? 'checking pull requests' : `checking ${formatCount(pulls, 'pull request')}`,
+      sweep: 'the sweep of all open pull requests',
+      scan: 'the image scan',
     })[kind]
-  return markup`<div class="note"><p>GitHub's limit for this installation is reached. What is more important goes first.</p><ul class="plain">${limited.map(
+  return markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
-      markup`<li>${toSentence(`${formatWork(work)} goes on`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
+      markup`<li>${toSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
   )}</ul></div>`
 }
 
@@ -172,17 +172,17 @@ function renderFreezeNote(
   const { branch, kind, since, by, reason, command, tryAgainAt, pull } = stop
   const where = branch === undefined ? 'in this repository' : markup`on <code>${branch}</code>`
   const titleByKind = {
-    frozen: markup`Merging is stopped ${where} by ${by}`,
-    audit: markup`Merging is stopped ${where}, because the branch does not hold what was checked`,
-    refused: markup`GitHub refuses merges ${where}`,
+    frozen: markup`Merging is frozen ${where} by ${by}`,
+    audit: markup`Merging is frozen ${where} because the branch does not match the merge result that catalog-bot checked`,
+    refused: markup`GitHub rejects merges ${where}`,
   }[kind]
   const button =
     resumeToken === undefined
       ? emptyHtml
-      : markup`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Resume merging'}</button> <span class="faint">for maintainers; the bot asks GitHub whether you are one</span></p></form>`
-  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && markup` It began with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${toSentence(reason)}</p>`}<p>${
+      : markup`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
+  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && markup` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${toSentence(reason)}</p>`}<p>${
     kind === 'refused'
-      ? markup`The bot tries again by itself${tryAgainAt !== undefined && markup`: ${renderTime(tryAgainAt, now)}`}, and when the settings of the branch change.`
-      : markup`A maintainer resumes it with the comment <code>${command}</code> on ${branch === undefined ? 'any pull request here' : 'a pull request into this branch'}.`
+      ? markup`catalog-bot retries automatically${tryAgainAt !== undefined && markup` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
+      : markup`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request into this branch'}.`
   }</p>${button}</div>`
 }

@@ -19,7 +19,7 @@ export function renderRulesPage({ rules }: RulesModel): StatusPage {
     crumbs: [{ label: 'rules', to: rulePageUrl() }],
     hasJson: true,
     body: renderTable(
-      { label: 'Rules', columns: ['Rule', 'Check', 'Severity', 'What it demands'], empty: '' },
+      { label: 'Rules', columns: ['Rule', 'Check', 'Severity', 'Requirement'], empty: '' },
       rules.map(({ id, check, severity, title }) => [
         markup`<a href="${rulePageUrl(id)}">${id}</a>`,
         check,

@@ -66,13 +66,13 @@ export function renderStatusPage(
       feed !== undefined &&
       markup`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
     }</head>
-<body><a class="skip" href="#content">Skip to the content</a>
+<body><a class="skip" href="#content">Skip to content</a>
 <header><nav aria-label="Where you are"><ol>${[{ label: 'catalog-bot', to: homePageUrl }, ...crumbs].map(
       ({ label, to }) =>
         markup`<li>${to === path ? markup`<a href="${to}" aria-current="page">${label}</a>` : markup`<a href="${to}">${label}</a>`}</li>`,
     )}</ol></nav>${renderSignInState(setting)}</header>
 <main id="content"><h1>${title}</h1>${body}</main>
-<footer><p>As of ${formatUtcMinute(now)}. Reload the page for the newest state.${hasJson === true && markup` <a href="${jsonPath}">The same as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
+<footer><p>As of ${formatUtcMinute(now)}. Reload the page for the latest state.${hasJson === true && markup` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
 }
 

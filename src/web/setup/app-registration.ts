@@ -1,4 +1,4 @@
-// Reads and checks the setup form, and builds the App's manifest. MockGitHub rejects a manifest for one wrong field with
+// Reads and checks the setup form, and builds the App's manifest. GitHub rejects a manifest for one wrong field with
 // little explanation.
 import { isPublicHost } from '../../registry/transport/public-host.ts'
 
@@ -6,7 +6,7 @@ export interface AppRegistration {
   /** An organization's login; undefined for a personal App. */
   readonly organization: string | undefined
   readonly name: string
-  /** Where MockGitHub reaches the bot, without a trailing slash; undefined if unreachable, so only sweeps run. */
+  /** Where GitHub reaches the bot, without a trailing slash; undefined if unreachable, so only sweeps run. */
   readonly address: string | undefined
 }
 
@@ -16,22 +16,23 @@ export type SetupFormResult =
   | { readonly wanted: AppRegistration }
   | { readonly problems: Readonly<Partial<Record<SetupFormField, string>>> }
 
-/** MockGitHub's limit. */
+/** GitHub's limit. */
 const maxAppNameLength = 34
 
-/** `isHosted`: the App is on MockGitHub.com, which sends webhooks only to public addresses. */
+/** `isHosted`: the App is on GitHub.com, which sends webhooks only to public addresses. */
 export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): SetupFormResult {
   const [organization, given, address] = ['organization', 'name', 'address'].map((field) =>
     (fields.get(field) ?? '').trim(),
   ) as [string, string, string]
   const problems: Partial<Record<SetupFormField, string>> = {}
   if (organization !== '' && !/^[a-z\d](?:-?[a-z\d])*$/i.test(organization))
-    problems.organization = 'This is not the name of an organization: letters, digits and single hyphens.'
+    problems.organization =
+      'Enter a valid organization name. It can contain only letters, digits, and single hyphens.'
   const name = given === '' && organization !== '' ? suggestAppName(organization) : given
-  if (name === '') problems.name = 'The App needs a name.'
+  if (name === '') problems.name = 'Enter a name for the App.'
   else if (name.length > maxAppNameLength)
-    problems.name = `GitHub takes at most ${maxAppNameLength} characters; these are ${name.length}.`
-  else if (!/[\p{L}\p{N}]/u.test(name)) problems.name = 'The name needs a letter or a digit.'
+    problems.name = `GitHub allows at most ${maxAppNameLength} characters; this name has ${name.length}.`
+  else if (!/[\p{L}\p{N}]/u.test(name)) problems.name = 'The name must contain a letter or digit.'
   const wrong = address === '' ? undefined : findUrlProblem(address, isHosted)
   if (wrong !== undefined) problems.address = wrong
   if (Object.keys(problems).length > 0) return { problems }
@@ -44,19 +45,20 @@ export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): Setu
   }
 }
 
-/** A name that is probably free: names are unique across MockGitHub. */
+/** A name that is probably free: names are unique across GitHub. */
 function suggestAppName(organization: string): string {
   return `catalog-bot ${organization}`.slice(0, maxAppNameLength)
 }
 
 function findUrlProblem(address: string, isHosted: boolean): string | undefined {
-  if (!URL.canParse(address)) return 'This is not an address. It begins with https://.'
+  if (!URL.canParse(address)) return 'Enter a valid URL that starts with https://.'
   const { protocol, hostname, username, password, search, hash } = new URL(address)
-  if (protocol !== 'https:' && protocol !== 'http:') return 'The address must begin with https://.'
-  if (username !== '' || password !== '') return 'Leave the user and the password out of the address.'
-  if (search !== '' || hash !== '') return 'Leave out what stands behind ? or #.'
+  if (protocol !== 'https:' && protocol !== 'http:') return 'The URL must start with https://.'
+  if (username !== '' || password !== '') return 'Remove the user name and password from the URL.'
+  if (search !== '' || hash !== '')
+    return 'Remove the query (after ?) and the fragment (after #) from the URL.'
   if (isHosted && (!isPublicHost(hostname) || reservedDomainPattern.test(hostname)))
-    return `GitHub cannot reach ${hostname}: give an address on the public internet, or none.`
+    return `GitHub cannot reach ${hostname}. Enter a URL on the public internet, or leave this field empty.`
   return undefined
 }
 
@@ -64,7 +66,7 @@ function findUrlProblem(address: string, isHosted: boolean): string | undefined 
 const reservedDomainPattern = /\.(?:test|example|invalid)\.?$/i
 
 /**
- * Omits the hook and events if there is no address: MockGitHub requires one with `hook_attributes`, even for a hook that is
+ * Omits the hook and events if there is no address: GitHub requires one with `hook_attributes`, even for a hook that is
  * off.
  */
 export function buildAppManifest(

@@ -31,11 +31,11 @@ export interface InstalledPageOptions {
   /** When the word expires, in milliseconds since 1970. */
   readonly until: number
   readonly now: () => number
-  /** Asks MockGitHub. Rejects if MockGitHub does not answer. */
+  /** Asks GitHub. Rejects if GitHub does not answer. */
   readonly describe: () => Promise<InstalledBranches>
 }
 
-/** Milliseconds between requests to MockGitHub, regardless of the number of visitors. */
+/** Milliseconds between requests to GitHub, regardless of the number of visitors. */
 const refreshIntervalMs = 8_000
 
 /** Answers requests below /setup/; resolves to false for other addresses. */
@@ -51,8 +51,8 @@ export function createInstalledPageHandler(options: InstalledPageOptions) {
     if (request.method !== 'GET' || !url.pathname.startsWith('/setup')) return false
     if (options.now() > options.until || !isSetupToken(url.searchParams.get('word'), options.token)) {
       sendPage(response, 404, {
-        title: 'Setup is over',
-        body: '<p><code>catalog-bot doctor OWNER/NAME</code> tells the same at any time.</p>',
+        title: 'Setup is complete',
+        body: '<p>To see this report at any time, run <code>catalog-bot doctor OWNER/NAME</code>.</p>',
       })
       return true
     }
@@ -64,8 +64,8 @@ export function createInstalledPageHandler(options: InstalledPageOptions) {
     } catch (error) {
       known = undefined
       sendPage(response, 502, {
-        title: 'GitHub did not say where the App is installed',
-        body: `<p class="wrong">${escapeHtml(error instanceof Error ? error.message : String(error))}</p><p>This page asks again by itself.</p>`,
+        title: "Could not list the App's installations",
+        body: `<p class="wrong">${escapeHtml(error instanceof Error ? error.message : String(error))}</p><p>This page retries automatically.</p>`,
         refresh: { seconds: 10, to: formatInstalledPageUrl(options.token) },
       })
     }
@@ -100,18 +100,18 @@ function renderInstalledPage(
   { branches, more }: InstalledBranches,
   { token, appUrl, gitUrl }: InstalledPageOptions,
 ): HtmlPage {
-  const install = `<a href="${escapeHtml(appUrl)}/installations/new">Install it on GitHub</a>`
+  const install = `<a href="${escapeHtml(appUrl)}/installations/new">Install the App on GitHub</a>`
   if (branches.length === 0)
     return {
       title: 'Install the App',
-      body: `<p>The bot runs. Its App is installed nowhere yet.</p><p>${install}, on the repository that holds the catalogs. This page then goes on by itself.</p>`,
+      body: `<p>catalog-bot is running, but its App is not installed on any repository yet.</p><p>${install} for the repository that contains your catalogs. This page then updates automatically.</p>`,
       refresh: { seconds: 5, to: formatInstalledPageUrl(token) },
     }
   const parts = branches.map((it) => renderInstalledBranch(it, token, gitUrl))
-  const rest = more > 0 ? `<p>And on ${more} more repositories.</p>` : ''
+  const rest = more > 0 ? `<p>The App is also installed on ${more} more repositories.</p>` : ''
   return {
     title: 'Installed',
-    body: `${parts.join('')}${rest}<p>${install} on another repository, or <a href="${escapeHtml(formatInstalledPageUrl(token))}">look again</a>. Later, <code>catalog-bot doctor OWNER/NAME</code> tells the same.</p>`,
+    body: `${parts.join('')}${rest}<p>${install} for another repository, or <a href="${escapeHtml(formatInstalledPageUrl(token))}">refresh this page</a>. To see this report later, run <code>catalog-bot doctor OWNER/NAME</code>.</p>`,
   }
 }
 
@@ -129,8 +129,8 @@ function renderInstalledBranch(
     `<li><a href="/setup/ruleset?word=${escapeHtml(token)}&amp;repository=${encodeURIComponent(named)}&amp;which=${which}" download>${escapeHtml(rulesets[which].name)}</a></li>`
   return `<section><h2>${escapeHtml(named)}</h2>
 <p>Branch <code>${escapeHtml(branch)}</code>: <strong>${escapeHtml(formatMergeMethod(plan.method))}</strong>. ${escapeHtml(toSentence(plan.because))}</p>
-${list('The configuration cannot be used', configProblems)}${buildMergePlanSections(plan)
+${list('The configuration is invalid', configProblems)}${buildMergePlanSections(plan)
     .map(([title, clauses]) => list(title, clauses))
     .join('')}
-<p><strong>The rulesets to import</strong> (<a href="${escapeHtml(`${gitUrl}/${named}`)}/settings/rules">Settings, Rules, New ruleset, Import a ruleset</a>):</p><ul>${download('a')}${download('b')}</ul></section>`
+<p><strong>Rulesets to import</strong> (<a href="${escapeHtml(`${gitUrl}/${named}`)}/settings/rules">Settings, Rules, New ruleset, Import a ruleset</a>):</p><ul>${download('a')}${download('b')}</ul></section>`
 }

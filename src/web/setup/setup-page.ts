@@ -1,4 +1,4 @@
-// The first start: creates the MockGitHub App from its manifest and stores the credentials. Requires the word from the
+// The first start: creates the GitHub App from its manifest and stores the credentials. Requires the word from the
 // terminal, because the App's creator decides whom catalog-bot trusts.
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -26,7 +26,7 @@ export interface SetupOptions {
   readonly gitUrl: string
   readonly apiUrl: string
   readonly publicUrl: string | undefined
-  /** Seconds between sweeps, shown if MockGitHub cannot reach the bot. */
+  /** Seconds between sweeps, shown if GitHub cannot reach the bot. */
   readonly sweepSeconds: number
   readonly manifest: Readonly<Record<string, unknown>>
   /** Called once. */
@@ -38,7 +38,7 @@ export interface CreatedApp {
   readonly slug: string
   readonly pem: string
   readonly webhookSecret: string
-  /** The App's OAuth client; absent if MockGitHub returns none. */
+  /** The App's OAuth client; absent if GitHub returns none. */
   readonly client?: { readonly id: string; readonly secret: string }
   readonly url: string
 }
@@ -118,15 +118,15 @@ async function handleSetupRequest(
   }
   sendPage(response, 404, {
     title: 'Page not found',
-    body: '<p>Open the address that the terminal shows.</p>',
+    body: '<p>Open the URL shown in the terminal.</p>',
   })
 }
 
-/** MockGitHub.com and GHE.com send webhooks only to public addresses. */
+/** GitHub.com and GHE.com send webhooks only to public addresses. */
 const isGitHubHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
 /**
- * The address that MockGitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
+ * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
  * machine, and otherwise uses the operator's `publicUrl`.
  */
 function findOwnUrl(
@@ -139,29 +139,30 @@ function findOwnUrl(
 }
 
 const missingUrlMessage =
-  'Give the public address, or start catalog-bot with PUBLIC_URL: GitHub sends this browser back there. Or open this page at http://localhost, such as through an SSH tunnel.'
+  'Enter the public URL or start catalog-bot with PUBLIC_URL, because GitHub redirects this browser there. Alternatively, open this page at http://localhost, for example through an SSH tunnel.'
 
 async function exchangeManifestCode(code: string, apiUrl: string): Promise<CreatedApp> {
-  if (!/^[\w-]{1,200}$/.test(code)) throw new TypeError('The code in the address is not one of GitHub.')
+  if (!/^[\w-]{1,200}$/.test(code))
+    throw new TypeError('The setup code in the URL is not a valid GitHub code.')
   const reply = await fetchFromGitHub(`${apiUrl}/app-manifests/${code}/conversions`, {
     method: 'POST',
     headers: { accept: 'application/vnd.github+json', 'user-agent': 'catalog-bot' },
     redirect: 'error',
     signal: AbortSignal.timeout(20_000),
   }).catch(() => undefined)
-  if (reply === undefined) throw new Error(`${new URL(apiUrl).host} cannot be reached from here.`)
-  if (reply.status === 404)
-    throw new Error('GitHub does not know the code any more: it holds for one hour, and once.')
+  if (reply === undefined) throw new Error(`catalog-bot cannot reach ${new URL(apiUrl).host}.`)
+  if (reply.status === 404) throw new Error('The setup code expired or was already used. Start again.')
   const app = reply.ok
     ? createdAppSchema.safeParse(await reply.json().catch(() => undefined)).data
     : undefined
-  if (app === undefined) throw new Error(`GitHub answered ${reply.status}, and with no App.`)
+  if (app === undefined)
+    throw new Error(`GitHub returned HTTP ${reply.status} and did not create the App. Try again.`)
   return {
     id: app.id,
     slug: app.slug,
     pem: app.pem,
     ...(app.client_id && app.client_secret && { client: { id: app.client_id, secret: app.client_secret } }),
-    // MockGitHub creates no secret without a hook, but the bot never accepts unsigned deliveries.
+    // GitHub creates no secret without a hook, but the bot never accepts unsigned deliveries.
     webhookSecret: app.webhook_secret ?? randomBytes(32).toString('hex'),
     url: app.html_url,
   }
@@ -179,11 +180,11 @@ function renderFormPage(
   }
   return {
     title: 'Create the GitHub App',
-    body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App of yours. Nothing is created before you say so on GitHub.</p>
+    body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App that you own. Nothing is created until you confirm on GitHub.</p>
 <form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(token)}">
-${field('organization', 'Organization', 'Whose the App shall be. Empty: your own account. An App can be installed by its owner only.', 'autocomplete="off" autofocus')}
-${field('name', 'Name', 'It stands above the bot’s comments, and nobody else’s App on GitHub may have it. Empty: “catalog-bot” and the organization.', 'maxlength="34" autocomplete="off"')}
-${field('address', 'Public address', `Where GitHub reaches this bot, such as <code>https://bot.example.com</code>. Empty: GitHub sends nothing, and the bot looks at every open pull request each ${sweepSeconds} s by itself.`, 'type="url" placeholder="https://" autocomplete="off"')}
+${field('organization', 'Organization', 'Organization that owns the App. Leave empty to use your account. Only the owner can install the App.', 'autocomplete="off" autofocus')}
+${field('name', 'Name', 'Shown as the author of comments. Must be unique on GitHub. Leave empty to use “catalog-bot” and the organization name.', 'maxlength="34" autocomplete="off"')}
+${field('address', 'Public URL', `URL at which GitHub can reach catalog-bot, such as <code>https://bot.example.com</code>. If empty, GitHub sends no webhooks, and catalog-bot checks every open pull request every ${sweepSeconds} seconds.`, 'type="url" placeholder="https://" autocomplete="off"')}
 <button type="submit">Continue</button></form>`,
   }
 }
@@ -197,15 +198,15 @@ function renderConfirmPage(
   const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
   const hook =
     wanted.address === undefined
-      ? `GitHub sends nothing. The bot looks at every open pull request each ${sweepSeconds} s. You can add an address later, in the App’s settings.`
-      : `GitHub sends to <code>${escapeHtml(formatWebhookUrl(wanted.address))}</code>.`
+      ? `GitHub sends no webhooks. catalog-bot checks every open pull request every ${sweepSeconds} seconds. You can add a URL later in the App’s settings.`
+      : `GitHub sends webhooks to <code>${escapeHtml(formatWebhookUrl(wanted.address))}</code>.`
   return {
-    title: 'This App will be created',
+    title: 'Review the App',
     body: `<p><strong>${escapeHtml(wanted.name)}</strong>, owned by ${wanted.organization === undefined ? 'your account' : `<strong>${escapeHtml(wanted.organization)}</strong>`}. ${hook}</p>
-<details><summary>What it may do</summary><table>${permissions.map(([name, level]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(level)}</td></tr>`).join('')}</table></details>
+<details><summary>Permissions</summary><table>${permissions.map(([name, level]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(level)}</td></tr>`).join('')}</table></details>
 <form method="post" action="${escapeHtml(formatRegistrationUrl(gitUrl, wanted, token))}">
 <input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(complete))}">
-<button type="submit">Create it on GitHub</button></form>
+<button type="submit">Create the App on GitHub</button></form>
 <p><a href="/setup?word=${escapeHtml(token)}">Back</a></p>`,
   }
 }
@@ -214,15 +215,15 @@ function renderCreatedPage(app: CreatedApp, token: string): HtmlPage {
   const next = `/setup/installed?word=${token}`
   return {
     title: 'App created',
-    body: `<p><strong>${escapeHtml(app.slug)}</strong> was created. Its key and secrets are stored. The bot starts now.</p>
-<p>This page goes on by itself. If it does not: <a href="${escapeHtml(next)}">where the App is installed</a>.</p>`,
+    body: `<p><strong>${escapeHtml(app.slug)}</strong> was created, and its key and secrets are stored. catalog-bot is starting.</p>
+<p>This page redirects automatically. If it does not, <a href="${escapeHtml(next)}">view the App’s installations</a>.</p>`,
     refresh: { seconds: 4, to: next },
   }
 }
 
 function renderFailedPage(why: string, token: string): HtmlPage {
   return {
-    title: 'The App was not stored',
-    body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(token)}">Begin again</a>. If GitHub made an App already, delete it in its settings first: its key is known to nobody.</p>`,
+    title: 'The App’s credentials were not stored',
+    body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(token)}">Start again</a>. If GitHub already created an App, delete it in its settings first, because its key is lost.</p>`,
   }
 }

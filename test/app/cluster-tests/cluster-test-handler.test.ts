@@ -146,7 +146,7 @@ test('nothing is written before the API enforces the policies on the account; wh
     api.policiesSince = Infinity
     expect(await sendOrder(createTestOrder({ abandoned: ['deadbeef'] }))).toEqual({
       kind: 'failed',
-      why: 'the policies of cluster-rights.yaml do not hold this account: a dry run that creates the Namespace not-of-a-trial was accepted',
+      why: 'the policies in cluster-rights.yaml do not restrict this account: a dry run to create the Namespace not-of-a-trial was accepted',
     })
     expect(writes()).toEqual([])
     // What the API does not say is no rejection.
@@ -203,7 +203,7 @@ test('what is tried reaches the API of the cluster and what the operator allows,
     expect(await policyFor('wide')).toEqual({
       answer: {
         kind: 'not-tried',
-        why: 'the cluster does not say where its API answers: the EndpointSlice kubernetes in the namespace default has no addresses',
+        why: 'the addresses of the Kubernetes API are unknown: the EndpointSlice kubernetes in namespace default has no addresses',
       },
       egress: undefined,
     })

@@ -52,7 +52,7 @@ const createContext = () =>
       store: { ...scenario.store, recordVerdict: async () => undefined, observe: async () => 0 },
       registries: { forEvaluation: () => () => Promise.reject(new Error('no registry is asked')) },
       evaluationPool: {
-      evaluate: async ({ snapshot }: { snapshot: PullSnapshot }) => {
+        evaluate: async ({ snapshot }: { snapshot: PullSnapshot }) => {
           evaluatedHeads.push(snapshot.base)
           return {
             kind: 'seen',
@@ -95,7 +95,7 @@ test('a pull request whose base is not served says so in its comment and check r
   const snapshot = { ...(await readCurrentSnapshot()), baseRef: 'release-1' }
   for (let times = 0; times < 2; times++) await reportUnservedPull(snapshot, createContext(), undefined)
   expect(listCommentBodies()).toHaveLength(1)
-  expect(listCommentBodies()[0]).toContain('catalog-bot does not serve the branch `release-1`')
+  expect(listCommentBodies()[0]).toContain('catalog-bot does not handle the branch `release-1`')
   const runs = scenario.github.checkRuns(scenario.pull)
   // The newest of a name counts, and it is written once.
   expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success', 'action_required'])
@@ -130,7 +130,7 @@ test.each(['merge', 'squash'] as const)(
     expect(listCommentBodies()[0]).toContain(
       "GitHub's auto-merge, which carol enabled, merged this pull request",
     )
-    expect(listCommentBodies()[0]).toContain('every check passes')
+    expect(listCommentBodies()[0]).toContain('all checks passed')
     expect(evaluatedHeads).toEqual([parent])
     // Once: a later delivery costs no second judgment.
     await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)

@@ -68,7 +68,7 @@ describe('a duty that cannot be done', () => {
     })
     expect(wasAsked).toBe(false)
   })
-  test('is postponed while GitHub does not answer', async () => {
+  test('is postponed while GitHub is not responding', async () => {
     const limited = new ForgeError('rate-limited', 'limit', { retryAfter: 7 })
     expect(await runFailingJob(limited, async () => false)).toEqual({
       outcome: 'postponed',

@@ -205,7 +205,7 @@ describe('an image that goes', () => {
     expect(more).toEqual([])
     expect(issue).toMatchObject({
       state: 'open',
-      title: '1 image of alpha is missing or changed',
+      title: '1 image in alpha is missing or changed',
       app: githubFixture.app,
     })
     expect(issue?.body).toContain(`\`${firstImage}\` **is missing**`)
@@ -233,7 +233,7 @@ describe('an image that goes', () => {
     expect(countIssueWrites()).toBe(before)
     scenario.answers.set(secondImage, missingAnswer)
     await scenario.advanceDay()
-    expect(scenario.issues().map(({ title }) => title)).toEqual(['2 images of alpha are missing or changed'])
+    expect(scenario.issues().map(({ title }) => title)).toEqual(['2 images in alpha are missing or changed'])
     expect(scenario.issues()[0]?.body).toContain(secondImage)
   }, 180_000)
 
@@ -249,12 +249,12 @@ describe('an image that goes', () => {
       closedBy: githubFixture.app.bot,
     })
     expect(issue?.comments.map(({ body }) => body)).toEqual([
-      expect.stringMatching(/is back.*closes the issue/),
+      expect.stringMatching(/is available again.*closes this issue/),
     ])
     scenario.answers.set(secondImage, missingAnswer)
     await scenario.advanceDay()
     expect(scenario.issues()).toHaveLength(1)
-    expect(issue).toMatchObject({ state: 'open', title: '1 image of alpha is missing or changed' })
+    expect(issue).toMatchObject({ state: 'open', title: '1 image in alpha is missing or changed' })
     scenario.answers.delete(secondImage)
     await scenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed' })
@@ -380,7 +380,7 @@ describe('where to look', () => {
     await scenario.advanceDay()
     scenario.answers.set(firstImage, createOkAnswer(`sha256:${'b'.repeat(64)}`))
     await scenario.advanceDay()
-    expect(scenario.issues()[0]?.body).toContain('**has a tag that moved**')
+    expect(scenario.issues()[0]?.body).toContain('**has a tag that was moved**')
   }, 180_000)
 
   test('nowhere when the repository wants no scan, no issue when it wants none, and never when the operator says so', async () => {

@@ -176,7 +176,7 @@ describe('a stranger', () => {
     expect(await feed.text()).toContain(`<id>${pagesFixture.url}${publicRepositoryPath}/pull/11</id>`)
     const badge = await fetchPage('/badge/coast/operators.svg')
     expect(badge.headers.get('content-type')).toContain('image/svg+xml')
-    expect(await badge.text()).toContain('merging is stopped')
+    expect(await badge.text()).toContain('merging is frozen')
   })
 
   test('gets no bytes again that it has, and none for HEAD', async () => {
@@ -463,7 +463,7 @@ describe('whoever signs in', () => {
     expect(await fetchPageText('/home.json', { headers: { cookie } })).not.toContain('secret')
   })
 
-  test('loses it within minutes of losing the right, and at once when GitHub does not answer', async () => {
+  test('loses it within minutes of losing the right, and at once when GitHub is not responding', async () => {
     await advanceMinutes(10)
     const { cookie } = await signIn('ann')
     const path = '/r/coast/secret-operators'

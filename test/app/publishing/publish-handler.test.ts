@@ -453,7 +453,7 @@ describe('removing old images', () => {
     getFirstRegistry().putImage(catalogImage, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: old, why: 'the tag somebody needs it' }],
+      kept: [{ digest: old, why: 'the tag somebody still uses it' }],
     })
   })
 

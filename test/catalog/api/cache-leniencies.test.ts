@@ -201,8 +201,16 @@ describe('opm makes no cache of a catalog', () => {
       packageYaml(['{type: olm.csv.metadata, value: {}}', '{type: olm.csv.metadata, value: {}}']),
       'build package index: process package "p": parse properties: expected at most 1 property of type "olm.csv.metadata", found 2',
     ],
-    ['whose channel has a slash', packageYaml([], { channel: 'a/b' }), 'opm has no file "p_a/b_b.v1.json"'],
-    ['whose channel has a NUL', packageYaml([], { channel: String.raw`a\0b` }), 'the name has a NUL in it'],
+    [
+      'whose channel has a slash',
+      packageYaml([], { channel: 'a/b' }),
+      'opm cannot write the cache file "p_a/b_b.v1.json"',
+    ],
+    [
+      'whose channel has a NUL',
+      packageYaml([], { channel: String.raw`a\0b` }),
+      'the name contains a NUL character',
+    ],
     [
       'whose names are too long together, in bytes',
       packageYaml([], { bundle: 'ü'.repeat(124) }),

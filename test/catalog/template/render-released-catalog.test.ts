@@ -139,7 +139,7 @@ describe('a semver template', () => {
   test('that names what no catalog has is not guessed at', () => {
     const { 'stable-v0.1': _, ...without } = edgesAcrossChannels
     expect(() => releaseToCatalog(catalogWithChannels(without))).toThrow(
-      `does not have ${bundleImage('0.1.0')}`,
+      `does not contain ${bundleImage('0.1.0')}`,
     )
   })
 })

@@ -370,7 +370,7 @@ describe('a bundle that is seen by rights of our own', () => {
     const { findings } = evaluateBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.what).toMatch(
-      /^the bundle breaks the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,
+      /^the bundle violates the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,
     )
     expect(JSON.stringify(findings)).not.toContain(secret)
   })

@@ -49,7 +49,7 @@ describe('validate tells without asking anybody', () => {
       '3 image-by-tag warning 0',
     ])
     expect(listMessages(['quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toContain(
-      '3 images of package "foo" are named by tag, the first of them quay.io/foo/a:1',
+      '3 images of package "foo" are referenced by tag, starting with quay.io/foo/a:1',
     )
   })
 

@@ -133,7 +133,7 @@ describe('an approval by review', () => {
     const after = await evaluate({ base: merged, head, reviews: [yes], shows: 4 })
     expect(after.kind).toBe('wait')
     expect(after.rules).toContain('approved-something-else')
-    expect(after.what).toContain('for something else: operators/mine/ci.yaml: is changed now')
+    expect(after.what).toContain('because the effect changed: operators/mine/ci.yaml (newly changed')
     expect(after.what).toContain('adds mallory')
     const again = createReview('alan', head, 5)
     expect(await evaluate({ base: merged, head, reviews: [yes, again] })).toMatchObject({
@@ -341,6 +341,6 @@ describe('what a change does', () => {
     const more = made('a', 'b', ['edit-sources', 'add-catalog'])
     expect(isCovered(made('a', 'b'), more)).toBe(true)
     expect(isCovered(more, made('a', 'b'))).toBe(false)
-    expect(listCoverageDifferences(more, made('a', 'b'))).toEqual(['operators/mine/a: add-catalog of mine'])
+    expect(listCoverageDifferences(more, made('a', 'b'))).toEqual(['operators/mine/a (add-catalog of mine)'])
   })
 })

@@ -60,7 +60,7 @@ describe('an owner', () => {
       },
     ])
     expect(formatChangeAsText(describeChangeLines(judged.input.change))).toEqual([
-      `list of references ${listPath}:`,
+      `composite file ${listPath}:`,
       `  reference mine: ${listImage('1')} → ${listImage('3')}`,
     ])
   })

@@ -46,16 +46,16 @@ describe('a file outside all packages', () => {
     const { from, head } = createPull()
     const before = await evaluatePull(head, from)
     expect(before).toMatchObject({ conclusion: 'action_required', verdict: { kind: 'wait' } })
-    expect(before.comment).toMatch(/### ⏳ Waiting for a maintainer to approve this and merge it by hand/)
-    expect(before.comment).toMatch(/\*\*Next: @maria or @max\.\*\* .*makes the required check green/)
+    expect(before.comment).toMatch(/### ⏳ Waiting for a maintainer to approve and merge this manually/)
+    expect(before.comment).toMatch(/\*\*Next: @maria or @max\.\*\* .*To pass the required check/)
   })
   test('is green then, and is still not merged by the bot', async () => {
     const { from, head } = createPull()
     const after = await evaluatePull(head, from, { reviews: [scenario.createReview('maria', head)] })
     expect(after).toMatchObject({ conclusion: 'success', verdict: { kind: 'wait' } })
     expect(after.verdict.permit).toBeUndefined()
-    expect(after.title).toBe('Approved; a maintainer merges it by hand')
-    expect(after.comment).toMatch(/### ⏳ Approved: waiting for a maintainer to merge it by hand/)
+    expect(after.title).toBe('Approved; a maintainer must merge it manually')
+    expect(after.comment).toMatch(/### ⏳ Approved: waiting for a maintainer to merge this manually/)
   })
   test.each(['olga', 'mallory', 'alice'])(
     'is not green for the approval of %s, who maintains nothing',

@@ -44,7 +44,7 @@ export class FakeAccounts {
   readonly accounts = new Map<string, GitHubAccount>()
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
-  /** Questions that MockGitHub does not answer now. */
+  /** Questions that GitHub does not answer now. */
   fails: (question: CheckQuestion) => QuestionAnswer | undefined = () => undefined
   #next = 1000
 

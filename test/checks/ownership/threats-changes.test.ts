@@ -540,7 +540,7 @@ describe('T10: everything outside packages is merged by hand', () => {
       )
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('outside-packages')
-      expect(outcome.waiting.at(-1)?.what).toContain('by hand')
+      expect(outcome.waiting.at(-1)?.what).toContain('manually')
     }
   })
   test('no approval makes the bot land it', async () => {

@@ -67,7 +67,7 @@ describe('twenty thousand entries', () => {
       expect(graph?.channels[0]).toMatchObject({ isCut: true })
       const ranges = graph?.channels[0]?.edges.filter(({ kind }) => kind === 'skipRange')
       expect(ranges).toHaveLength(maxRangeEdges)
-      expect(renderOpmMermaid(graph ? [graph] : [])).toContain('skipRange edges: the others are left out')
+      expect(renderOpmMermaid(graph ? [graph] : [])).toContain('skipRange edges: the others are omitted')
       if (graph) {
         drawMermaid([drawPackage(graph), drawDifference(undefined, graph)])
         drawSvg(drawPackage(graph))

@@ -166,7 +166,7 @@ describe('the validation check', () => {
       },
     )
     expect(formatFindings(outcome)).toEqual([])
-    expect(outcome.summary).toContain('older findings not repeated')
+    expect(outcome.summary).toContain('existing findings omitted')
   })
 
   test('the same warning about another object is new', () => {

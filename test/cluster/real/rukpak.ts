@@ -50,8 +50,8 @@ export async function runRukPakStories(
     if (version === 'rukpak-v1alpha1')
       claim(
         'the API refuses to change its Bundle in its place',
-        tried.out.includes('refuses to change a Bundle in its place'),
-        tried.out.split('\n').find((line) => line.includes('in its place')) ?? 'not said',
+        tried.out.includes('rejects an in-place change of a Bundle'),
+        tried.out.split('\n').find((line) => line.includes('in-place')) ?? 'not said',
       )
     await claimClean(name)
   }

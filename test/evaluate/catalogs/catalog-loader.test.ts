@@ -146,7 +146,7 @@ test('a file that no reader gets through fails its catalog, and nothing remember
   const loader = createCatalogLoader(readers, noopCache)
   const repository = createRepository({ [`${catalogRoot}/foo.yaml`]: createPackageYaml('foo') })
   expect((await loader.load(repository, rootTree, catalogRoot))?.loadErrors).toMatchObject([
-    { message: 'reading it needs more time or memory than is allowed' },
+    { message: 'reading the file takes more time or memory than allowed' },
   ])
   isBusy = false
   expect((await loader.load(repository, rootTree, catalogRoot))?.packages).toHaveLength(1)

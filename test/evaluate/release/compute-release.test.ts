@@ -87,7 +87,7 @@ describe('a release', () => {
     expect(await runReleaseOn(off, {})).toMatchObject({ kind: 'unwanted' })
     expect(await runReleaseOn(releaseRepositoryFiles, {})).toMatchObject({
       kind: 'unwanted',
-      why: 'its directory is gone',
+      why: 'its directory no longer exists',
     })
   })
 

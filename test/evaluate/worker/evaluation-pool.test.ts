@@ -9,7 +9,10 @@ import {
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../../../src/evaluate/worker/evaluation-budget.ts'
-import type { EvaluationResponse, WorkerCallbackRequest } from '../../../src/evaluate/worker/evaluation-messages.ts'
+import type {
+  EvaluationResponse,
+  WorkerCallbackRequest,
+} from '../../../src/evaluate/worker/evaluation-messages.ts'
 import { openEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
 import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
@@ -100,7 +103,7 @@ describe('a pull request of a stranger', () => {
   test('that takes longer than its time is too large, with the number', async () => {
     expect((await look({ 'operators/foo/ci.yaml': manyKeysYaml }, { time: 50 })).answer).toEqual({
       kind: 'too-large',
-      why: 'checking it takes more than 0 seconds',
+      why: 'checking the change takes more than 0 seconds',
     })
   }, 240_000)
 
@@ -116,7 +119,7 @@ describe('a pull request of a stranger', () => {
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`docs/${at}.md`, `${at}\n`]))
     expect((await look(files, { changedPaths: 20 })).answer).toEqual({
       kind: 'too-large',
-      why: 'it has 30 changed paths; at most 20 are checked',
+      why: 'the change has 30 changed paths; catalog-bot checks at most 20',
     })
   }, 240_000)
 
@@ -125,7 +128,7 @@ describe('a pull request of a stranger', () => {
     const files = { 'catalogs/v4.20/foo/a.yaml': megabyte, 'catalogs/v4.20/foo/b.yaml': `#\n${megabyte}` }
     expect((await look(files, { changedBytes: 1024 * 1024 })).answer).toEqual({
       kind: 'too-large',
-      why: 'its changed files have more than 1 MB together',
+      why: 'the changed files are larger than 1 MB in total',
     })
     expect((await look(files, { changedBytes: 2 * 1024 * 1024 })).answer.kind).toBe('seen')
   }, 240_000)

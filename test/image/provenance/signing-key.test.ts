@@ -16,9 +16,9 @@ describe('a private key', () => {
     expect(openVerifyingKey(cosignPublicKey).verifies(signedMessage, key.sign(signedMessage))).toBe(true)
     expect(key.verifier.verifies(Buffer.from('another'), key.sign(signedMessage))).toBe(false)
     await expect(openSigningKey(cosignPrivateKey, 'tess')).rejects.toThrow(
-      'the password does not fit the key',
+      'the password for the key is incorrect',
     )
-    await expect(openSigningKey(cosignPrivateKey)).rejects.toThrow('the password does not fit the key')
+    await expect(openSigningKey(cosignPrivateKey)).rejects.toThrow('the password for the key is incorrect')
   })
   test('that asks for more work than cosign would is not opened', async () => {
     const [, label = '', body = ''] = /-----BEGIN (.*)-----\n([^-]*)/.exec(cosignPrivateKey) ?? []

@@ -166,7 +166,7 @@ describe('a signature counts', () => {
     ]
     expect(await verifyForged(forge)).toMatchObject({
       signatures: 1,
-      refused: ['it is not by this key', `it signs ${differentSubject.digest}`],
+      refused: ['it was not made with this key', `it signs ${differentSubject.digest}`],
     })
     expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
@@ -386,8 +386,8 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       provenance: [{}],
-      refused: ['it is not by this key'],
-      refusedAttestations: ['no signature of its envelope is by this key'],
+      refused: ['it was not made with this key'],
+      refusedAttestations: ['its envelope was not signed with this key'],
     })
   })
 
@@ -418,15 +418,15 @@ describe('an attestation', () => {
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       provenance: [],
       refusedAttestations: [
-        'it speaks of another image',
-        'no signature of its envelope is by this key',
-        'it is no SLSA provenance v1',
-        'its envelope holds no in-toto statement',
-        'no signature of its envelope is by this key',
+        'it describes another image',
+        'its envelope was not signed with this key',
+        'it is not SLSA provenance v1',
+        'its envelope does not contain an in-toto statement',
+        'its envelope was not signed with this key',
       ],
     })
     expect(parseProvenance(Buffer.from('{"_type":"x"}'), signed)).toEqual({
-      problem: 'it is no in-toto statement',
+      problem: 'it is not an in-toto statement',
     })
   })
 })

@@ -1,4 +1,4 @@
-// Persistent state of publishing. It is written before a registry or MockGitHub is called, so that the next process can
+// Persistent state of publishing. It is written before a registry or GitHub is called, so that the next process can
 // continue.
 import { z } from 'zod'
 import { toCommitSha, isObjectId } from '../../../change/ids.ts'
@@ -90,7 +90,7 @@ export const rollbackRequestState = defineState<RollbackRequest>('rollback', {
   read: (stored) => rollbackRequestSchema.safeParse(stored).data,
 })
 
-/** What was last shown on MockGitHub, so that it is written once. */
+/** What was last shown on GitHub, so that it is written once. */
 const shownPublicationsSchema = z.object({
   checks: z.record(z.string(), z.string()),
   deployments: z.record(z.string(), z.string()),

@@ -1,5 +1,5 @@
-// Reports publications on MockGitHub: commit checks, deployments, comments, /rollback answers and one issue. Publishes
-// desired minus what the state says was shown. If MockGitHub rejects one of them, the others continue.
+// Reports publications on GitHub: commit checks, deployments, comments, /rollback answers and one issue. Publishes
+// desired minus what the state says was shown. If GitHub rejects one of them, the others continue.
 import { createHash } from 'node:crypto'
 import { toPullNumber, type CommitSha, type PullNumber } from '../../../change/ids.ts'
 import { ForgeError } from '../../../github/forge-error.ts'

@@ -1,5 +1,5 @@
-// Advances one release: waits for the image, computes the change, and opens or updates the pull request. Reports why if
-// there is none.
+// Advances one release: waits for the image, computes the change, and opens or updates the pull request. Reports the
+// reason if it does not open one.
 import { createHash } from 'node:crypto'
 import type { PullNumber } from '../../../change/ids.ts'
 import { formatBundleImage } from '../../../config/bundle-release.ts'
@@ -54,7 +54,10 @@ export async function advanceRelease(
   const branch = releaseBranchName(entry)
   const own = await forge.findOwnPull(branch, base.branch)
   if (own !== undefined && own.state !== 'open') {
-    app.log.info({ branch, pull: own.pull, state: own.state }, 'a bundle release pull request is no longer open')
+    app.log.info(
+      { branch, pull: own.pull, state: own.state },
+      'a bundle release pull request is no longer open',
+    )
     return undefined
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
@@ -84,7 +87,10 @@ async function applyComputedRelease(
     case 'unwanted':
       // The base has the content already, or the release is no longer wanted.
       if (own !== undefined) await forge.perform({ kind: 'close-own-pull', pull: own.pull })
-      app.log.info({ bundle: releaseBranchName(entry), standing: computed }, 'a bundle does not need to be released')
+      app.log.info(
+        { bundle: releaseBranchName(entry), standing: computed },
+        'a bundle does not need to be released',
+      )
       return undefined
     case 'refused': {
       // An open pull request reports its problems through its checks.
@@ -229,7 +235,7 @@ async function reportReleaseOnce(
   return { ...entry, told: [...entry.told, key] }
 }
 
-/** Finds the pull request that merged the directory, in our records or MockGitHub's. */
+/** Finds the pull request that merged the directory, in our records or GitHub's. */
 async function resolveMergedPull(
   { commit }: PendingRelease,
   { branch }: ReleaseBase,

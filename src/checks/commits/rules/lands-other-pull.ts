@@ -18,7 +18,8 @@ export const mergesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; 
       by === 'words'
         ? 'GitHub closes that pull request when this one is merged.'
         : 'GitHub marks both pull requests as merged when this one is merged.',
-    fix: by === 'words'
+    fix:
+      by === 'words'
         ? 'If this is not intentional, reword the commit message.'
         : 'If this is not intentional, rebase to drop the commits of the other pull request.',
   }),

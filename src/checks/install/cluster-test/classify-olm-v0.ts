@@ -1,11 +1,11 @@
-// Classifies OLM v0's errors by the sentences of OLM v0.46.0; the caller's context decides for unknown ones.
+// Classifies OLM v0's errors by the messages of OLM v0.46.0. The caller's context decides for unknown messages.
 import { getCondition, getListAt, getStringAt, type KubeObject } from './kube-object.ts'
 import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
 
 export function classifyPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getCondition(plan, 'Installed')
   const message =
-    installed?.message || getStringAt(plan.status, 'message') || (installed?.reason ?? 'no reason is given')
+    installed?.message || getStringAt(plan.status, 'message') || (installed?.reason ?? 'no reason given')
   const says = `InstallPlan ${plan.metadata.name} failed: ${message}`
   const unsupported = getListAt(plan.status, 'plan').find(
     (step) => getStringAt(step, 'status') === 'UnsupportedResource',
@@ -16,7 +16,7 @@ export function classifyPlanFailure(plan: KubeObject): ClusterTestFailure {
       says: `${says}${unsupported === undefined ? '' : ` (${getStringAt(unsupported, 'resource', 'kind')} ${getStringAt(unsupported, 'resource', 'name')})`}`,
     }
   if (transientErrorPattern.test(message)) return { code: 'api-unreachable', says }
-  // Another cluster may have it.
+  // Another cluster might serve the API.
   if (
     /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
       message,
@@ -45,7 +45,7 @@ export function classifyUnpackFailure(message: string): ClusterTestFailure {
   if (pull && /unauthorized|denied/i.test(message)) return { code: 'image-unauthorized', says }
   if (/exceeded quota/.test(message)) return { code: 'quota', says }
   if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
-  // A timeout does not say why: slow registries cause it for sound bundles.
+  // A timeout does not identify the cause. A slow registry causes timeouts for valid bundles.
   if (
     transientErrorPattern.test(message) ||
     /DeadlineExceeded|longer than specified deadline|Evicted/.test(message)
@@ -90,7 +90,7 @@ export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
     case 'RequirementsNotMet':
     case 'RequirementsUnknown':
       return classifyMissingRequirements(csv) ?? { code: 'olm-silent', says }
-    // The Deployments missed OLM's five minutes; their state tells who must act.
+    // The Deployments exceeded OLM's five-minute limit. Their state shows who must act.
     case 'InstallCheckFailed':
     case 'ComponentUnhealthy':
       return { code: 'too-slow', says }
@@ -104,7 +104,7 @@ export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
   }
 }
 
-/** Undefined if the ClusterServiceVersion does not say what it waits for. */
+/** Returns undefined if the ClusterServiceVersion does not report an unmet requirement. */
 export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure | undefined {
   const open = getListAt(csv.status, 'requirementStatus').filter((one) => {
     const status = getStringAt(one, 'status')
@@ -118,14 +118,14 @@ export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure
       (one) =>
         `${getStringAt(one, 'kind')} ${getStringAt(one, 'name')}: ${getStringAt(one, 'message') || getStringAt(one, 'status')}`,
     )
-  const says = `ClusterServiceVersion ${csv.metadata.name} waits for ${list.join('; ')}`
+  const says = `ClusterServiceVersion ${csv.metadata.name} is waiting for ${list.join('; ')}`
   // A requirement of this kind concerns the cluster's version.
   const isVersion = open.every((one) => getStringAt(one, 'kind') === 'ClusterServiceVersion')
   if (isVersion && /version/i.test(says)) return { code: 'kube-version', says }
   return { code: 'requirements-not-met', says }
 }
 
-/** Conditions that only report the state of catalogs are no failures. */
+/** Ignores conditions that only report the state of catalogs. */
 export function classifyResolutionFailure(
   subscription: KubeObject,
 ): { readonly isFinal: boolean; readonly says: string } | undefined {

@@ -1,4 +1,4 @@
-// Explains why pods do not run, and who must act.
+// Determines why pods do not run and who must act.
 import {
   getCondition,
   getConditions,
@@ -15,7 +15,7 @@ import {
 } from './cluster-test-outcome.ts'
 
 export interface PodRole {
-  /** For sentences: `the catalog's pod`. */
+  /** Used in messages, such as `the catalog pod`. */
   readonly label: string
   readonly imageMissing: ClusterTestFailureCode
   readonly crash: ClusterTestFailureCode
@@ -24,7 +24,7 @@ export interface PodRole {
 /** By then kubelet has waited 10, 20 and 40 seconds between its attempts. */
 const maxRestarts = 3
 
-/** Trouble that may pass, such as a registry error or a crash; the stage waits for its deadline. */
+/** Failures that might be temporary, such as a registry error or a crash. The stage waits until its deadline. */
 export const temporaryFailures: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
   'registry-failing',
   'api-unreachable',
@@ -41,14 +41,14 @@ const imagePullReasons: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
   'RegistryUnavailable',
 ])
-/** Reasons that blame the manifests. */
+/** Reasons that the manifests cause. */
 const containerConfigReasons: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
   'RunContainerError',
 ])
 
-/** Returns the first lasting trouble, or else the first that may pass. */
+/** Returns the first permanent failure, or else the first temporary failure. */
 export function findPodFailure(pods: readonly KubeObject[], role: PodRole): ClusterTestFailure | undefined {
   const found = pods.flatMap((pod) => classifyPod(pod, role) ?? [])
   return found.find(({ code }) => !temporaryFailures.has(code)) ?? found[0]
@@ -61,7 +61,7 @@ function classifyPod(pod: KubeObject, role: PodRole): ClusterTestFailure | undef
     const message = getStringAt(container, 'state', 'waiting', 'message')
     const image = getStringAt(container, 'image')
     if (waiting === 'InvalidImageName')
-      return { code: role.imageMissing, says: `${name}: ${image} is no image reference` }
+      return { code: role.imageMissing, says: `${name}: ${image} is not a valid image reference` }
     if (imagePullReasons.has(waiting)) {
       const code = classifyPullFailure(message, role)
       if (code) return { code, says: `${name} cannot pull ${image}: ${message}` }
@@ -85,7 +85,7 @@ function classifyPod(pod: KubeObject, role: PodRole): ClusterTestFailure | undef
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
     return {
       code: /architecture|kubernetes\.io\/arch/.test(scheduled.message) ? 'arch-mismatch' : 'unschedulable',
-      says: `${name} has no place on the cluster: ${scheduled.message}`,
+      says: `${name} cannot be scheduled: ${scheduled.message}`,
     }
   return undefined
 }
@@ -97,14 +97,14 @@ function classifyCrash(container: unknown, name: string, { crash }: PodRole): Cl
   const reason = getStringAt(container, last ?? '', 'terminated', 'reason')
   const exitCode = getNumberAt(container, last ?? '', 'terminated', 'exitCode')
   const message = getStringAt(container, last ?? '', 'terminated', 'message')
-  const says = `${name} ended ${getNumberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
+  const says = `${name} restarted ${getNumberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
   // The kernel reports a wrong processor architecture even if the registry did not.
   if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${says}: ${message}` }
   const code = transientErrorPattern.test(message) ? 'api-unreachable' : crash
   return { code, says: message === '' ? says : `${says}: ${message}` }
 }
 
-/** Registries say clearly that an image is missing. A back-off alone says nothing yet. */
+/** Registries report a missing image explicitly. A back-off alone does not show the cause. */
 export function classifyPullFailure(
   message: string,
   { imageMissing }: Pick<PodRole, 'imageMissing'>,
@@ -142,10 +142,13 @@ export function classifyOverdueDeployments(
   const hasRun = findDeploymentPods(deployments, pods)
     .flatMap((pod) => getListAt(pod.status, 'containerStatuses'))
     .some((one) => (parseTime(getStringAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart)
-  return { code: hasRun ? 'deployment-not-available' : 'too-slow', says: `it still waits for ${label}` }
+  return {
+    code: hasRun ? 'deployment-not-available' : 'too-slow',
+    says: `timed out while waiting for ${label}`,
+  }
 }
 
-/** Counts as OLM and `kubectl rollout status` do. */
+/** Uses the same criteria as OLM and `kubectl rollout status`. */
 export function isDeploymentAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
   const wanted = getNumberAt(spec, 'replicas')
@@ -156,14 +159,14 @@ export function isDeploymentAvailable(deployment: KubeObject): boolean {
   )
 }
 
-/** Finds refusals of the cluster that no pod shows. */
+/** Finds rejections by the cluster that do not appear in the status of any pod. */
 export function findDeploymentFailure(deployments: readonly KubeObject[]): ClusterTestFailure | undefined {
   for (const deployment of deployments) {
     const rejected = getConditions(deployment).find(
       ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
     )
     if (!rejected) continue
-    const says = `Deployment ${deployment.metadata.name} gets no pods: ${rejected.message}`
+    const says = `Deployment ${deployment.metadata.name} cannot create its pods: ${rejected.message}`
     if (/exceeded quota|must specify (?:limits|requests)/.test(rejected.message))
       return { code: 'quota', says }
     if (/violates PodSecurity|admission webhook|security context constraint/.test(rejected.message))
@@ -197,17 +200,17 @@ function readMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
 }
 
 export const operatorPodRole: PodRole = {
-  label: "the Operator's pod",
+  label: 'the Operator pod',
   imageMissing: 'operator-image-missing',
   crash: 'crash-loop',
 }
 export const catalogPodRole: PodRole = {
-  label: "the catalog's pod",
+  label: 'the catalog pod',
   imageMissing: 'catalog-image-missing',
   crash: 'catalog-crash',
 }
 export const unpackPodRole: PodRole = {
-  label: 'the pod that unpacks the bundle',
+  label: 'the unpack pod',
   imageMissing: 'bundle-image-missing',
   crash: 'unpack-failed',
 }

@@ -1,5 +1,5 @@
-// Removes what a trial created, found by the trial's label, in an order that lets controllers clean up first. Never
-// touches unlabelled objects, except CRDs that were absent before and that the trial's bundles brought.
+// Deletes the objects of an install test, found by its label, in an order that lets controllers clean up first. Never
+// deletes unlabeled objects, except CRDs that the test's bundles installed and that did not exist before.
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   toObjectQuery,
@@ -28,10 +28,10 @@ import type { ClusterTestEvent } from './cluster-test-state.ts'
 export interface CleanUpState {
   readonly id: string
   readonly started: number
-  /** The current group, and when it began. */
+  /** The current group and its start time. */
   readonly group: number
   readonly since: number
-  /** Remembered, because their contents are later identified by these names. */
+  /** Stored because clean-up later identifies their contents by these names. */
   readonly namespaces: readonly string[]
   readonly crds: readonly string[]
   readonly leftovers: readonly string[]
@@ -72,7 +72,7 @@ const toTestSelector = (state: CleanUpState) => `${clusterTestLabel}=${state.id}
 const halfCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
 const shortCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
-/** Ordered so that an Operator is there for its own clean-up, and the namespace goes last. */
+/** Ordered so that an Operator still runs during its own clean-up, and the namespace is deleted last. */
 const cleanUpGroups: readonly CleanUpGroup[] = [
   {
     label: 'Subscriptions',
@@ -92,8 +92,8 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
     timeoutMs: halfCleanUpMs,
   },
   {
-    // The garbage collector deletes it after the BundleDeployment; the next trial must not see it.
-    label: 'what RukPak installed',
+    // The garbage collector deletes it after the BundleDeployment; the next test must not see it.
+    label: 'RukPak objects',
     queries: (state) => {
       const labels = `core.rukpak.io/owner-name=${toClusterName(state)}`
       return [
@@ -122,7 +122,7 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
     timeoutMs: shortCleanUpMs,
   },
   {
-    label: 'what OLM left outside of the namespace',
+    label: 'cluster-scoped OLM objects',
     queries: ({ namespaces }) =>
       namespaces.flatMap((namespace) =>
         (
@@ -143,7 +143,7 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
     timeoutMs: halfCleanUpMs,
   },
   {
-    label: 'rights',
+    label: 'ClusterRoleBindings',
     queries: (state) => [
       { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: toTestSelector(state) },
     ],
@@ -186,18 +186,18 @@ export function computeNextCleanUp(
   const blind = queries.flatMap(
     (query): { readonly look: KubeQuery; readonly code: string; readonly says: string }[] => {
       const sighting = observation.queryResults.get(toQueryKey(query))
-      // The next round looks into newly found namespaces.
-      if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'it was not asked' }]
+      // The next round queries newly found namespaces.
+      if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'the API was not queried' }]
       return sighting.kind === 'failed' ? [{ look: query, code: sighting.code, says: sighting.says }] : []
     },
   )
   const isBlind = blind.some(({ code }) => code !== 'forbidden')
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
-    return { state: known, actions: [], waitsFor: `a look at ${group.label}`, isDone: false }
+    return { state: known, actions: [], waitsFor: `the Kubernetes API to list ${group.label}`, isDone: false }
   const there = queries
     .flatMap((query) => getObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
-  const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be looked for: ${says}`)
+  const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be listed: ${says}`)
   if (there.length === 0) return advanceCleanUp(known, now, unseen, group.label)
   if (isOverdue || now - known.since >= group.timeoutMs(deadlines)) {
     const stuck = there.filter(
@@ -214,7 +214,7 @@ export function computeNextCleanUp(
         state: addCleanUpEvent(
           known,
           now,
-          `the finalizers of ${stuck.map(formatObjectName).join(', ')} are taken off by force`,
+          `removing the finalizers of ${stuck.map(formatObjectName).join(', ')} by force`,
         ),
         actions: stuck.map((object) => ({
           kind: 'patch',
@@ -237,12 +237,12 @@ export function computeNextCleanUp(
         at: toObjectQuery(object),
         ...(object.metadata.uid !== undefined && { uid: object.metadata.uid }),
       })),
-    waitsFor: `${group.label} to go: ${there.slice(0, 3).map(formatObjectName).join(', ')}`,
+    waitsFor: `${group.label} to be deleted: ${there.slice(0, 3).map(formatObjectName).join(', ')}`,
     isDone: false,
   }
 }
 
-/** Remembers what is readable only while the namespace exists. */
+/** Records the data that is readable only while the namespace exists. */
 function recordTestObjects(state: CleanUpState, observation: ClusterObservation): CleanUpState {
   const found = getObjects(observation, {
     apiVersion: 'v1',
@@ -266,7 +266,7 @@ function recordTestObjects(state: CleanUpState, observation: ClusterObservation)
   }
 }
 
-/** OLM v0 records on each CRD the ClusterServiceVersions that brought it; OLM v1 and RukPak record the extension. */
+/** OLM v0 records on each CRD the ClusterServiceVersions that installed it. OLM v1 and RukPak record the extension. */
 function isInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUpState): boolean {
   const alongside = Object.entries(metadata.annotations ?? {})
     .filter(([key]) => key.startsWith('operatorframework.io/installed-alongside-'))
@@ -297,7 +297,8 @@ function advanceCleanUp(
   const leftovers = [...new Set([...state.leftovers, ...newLeftovers])]
   const next = { ...state, group, since: now, leftovers }
   return {
-    state: newLeftovers.length > 0 ? addCleanUpEvent(next, now, `left: ${newLeftovers.join('; ')}`) : next,
+    state:
+      newLeftovers.length > 0 ? addCleanUpEvent(next, now, `not deleted: ${newLeftovers.join('; ')}`) : next,
     actions: [],
     waitsFor: isDone ? 'nothing' : (cleanUpGroups[group]?.label ?? label),
     isDone,
@@ -316,11 +317,11 @@ const formatObjectName = ({ kind, metadata: { namespace, name } }: KubeObject): 
 function formatLeftover(object: KubeObject): string {
   const finalizers = object.metadata.finalizers ?? []
   return finalizers.length > 0
-    ? `${formatObjectName(object)}, which waits for ${finalizers.join(', ')}`
+    ? `${formatObjectName(object)} (waiting for finalizers: ${finalizers.join(', ')})`
     : formatObjectName(object)
 }
 
-/** Where to find trials that were killed. */
+/** The queries that find install tests that were killed. */
 export const abandonedTestQueries: readonly KubeQuery[] = [
   { apiVersion: 'v1', kind: 'Namespace', labels: clusterTestLabel },
   { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: clusterTestLabel },
@@ -333,7 +334,7 @@ export const abandonedTestQueries: readonly KubeQuery[] = [
   })),
 ]
 
-/** Trials that have expired according to their objects. Objects without an expiry are left alone. */
+/** Returns the ids of install tests that have expired according to their objects. Ignores objects without an expiry. */
 export function findAbandonedTests(observation: ClusterObservation, now: number): readonly string[] {
   const times = new Map<string, number>()
   for (const { metadata } of abandonedTestQueries.flatMap((query) => getObjects(observation, query))) {

@@ -1,5 +1,5 @@
-// Picks the kind of trial that the cluster's APIs allow, and handles ends that all kinds share: timeout, missing
-// rights, unreachable API.
+// Selects the kind of install test that the cluster's APIs support. Handles the failures that all kinds share: a timeout,
+// missing permissions, and an unreachable API.
 import type { InstallTarget } from '../install-targets.ts'
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
@@ -36,7 +36,7 @@ export function selectTestDriver(
 ): ClusterTestDriver | ClusterTestFailure {
   const absent = (what: string): ClusterTestFailure => ({
     code: 'api-absent',
-    says: `the cluster has no ${what}: nothing was tried with ${plan.target}`,
+    says: `the cluster does not serve ${what}, so nothing was tested with ${plan.target}`,
   })
   switch (plan.target) {
     case 'OLM v0':
@@ -69,7 +69,7 @@ export function listSupportedTargets({
   ]
 }
 
-/** Judges one look. Never treats something unseen as absent. */
+/** Evaluates one observation. Never treats an object that it could not read as absent. */
 export function computeNextProgress(
   kind: ClusterTestDriver,
   state: ClusterTestState,
@@ -83,14 +83,14 @@ export function computeNextProgress(
     .queries(state)
     .flatMap((query): { readonly code: KubeQueryFailure; readonly says: string }[] => {
       const sighting = observation.queryResults.get(toQueryKey(query))
-      if (sighting === undefined) return [{ code: 'unreachable', says: 'the API was not asked' }]
+      if (sighting === undefined) return [{ code: 'unreachable', says: 'the API was not queried' }]
       return sighting.kind === 'failed' ? [sighting] : []
     })
   const forbidden = blind.find(({ code }) => code === 'forbidden')
   if (forbidden)
     return failTest(state, now, {
       code: 'forbidden',
-      says: `the kubeconfig's account may not look: ${forbidden.says}`,
+      says: `the kubeconfig account has no read permission: ${forbidden.says}`,
     })
   const [first] = blind
   if (first) {
@@ -98,11 +98,11 @@ export function computeNextProgress(
     if (now - since >= deadlines.unreachable)
       return failTest(state, now, {
         code: 'api-unreachable',
-        says: `the API of the cluster does not answer: ${first.says}`,
+        says: `the Kubernetes API does not respond: ${first.says}`,
       })
     return createWaitingProgress(
       { ...state, memory: { ...state.memory, blindSince: since } },
-      `the API of the cluster to answer: ${first.says}`,
+      `the Kubernetes API to respond: ${first.says}`,
     )
   }
   const { blindSince: _, ...memory } = state.memory
@@ -110,11 +110,11 @@ export function computeNextProgress(
   if (progress.outcome || now - state.started < deadlines.whole) return progress
   return failTest(progress.state, now, {
     code: 'too-slow',
-    says: `the trial's time was over while it waited for ${progress.waitsFor}`,
+    says: `the install test timed out while waiting for ${progress.waitsFor}`,
   })
 }
 
-/** Undefined if the next look settles it: a conflict, an object that is gone, or a busy API. */
+/** Returns undefined for a conflict, a deleted object, or a busy API, because the next observation resolves those. */
 function classifyRejectedAction({
   action,
   status,
@@ -127,7 +127,7 @@ function classifyRejectedAction({
     action.kind === 'create'
       ? `${action.object.kind} ${action.object.metadata.name}`
       : `${action.at.kind} ${action.at.name}`
-  const message = `the cluster refused ${action.kind} of ${what}: ${says}`
+  const message = `the cluster rejected the request to ${action.kind} ${what}: ${says}`
   if (status === 403 && /exceeded quota/.test(says)) return { code: 'quota', says: message }
   if (status === 403 && /being terminated/.test(says)) return { code: 'killed', says: message }
   if (status === 403 || status === 401) return { code: 'forbidden', says: message }

@@ -1,5 +1,5 @@
-// The objects of a trial. Each has the trial's labels and all but the namespaces belong to one, so that clean-up finds
-// them.
+// The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
+// namespaces, so that clean-up can find them.
 import type { Json } from '../../../go/json/json.ts'
 import { unpackTimeout } from './deadlines.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
@@ -60,7 +60,7 @@ export function createPrerequisites(plan: ClusterTestPlan, namespace: KubeObject
       limits: [
         {
           type: 'Container',
-          // A quota refuses pods without resource requests.
+          // A quota rejects pods without resource requests.
           defaultRequest: { cpu: '10m', memory: '32Mi' },
           default: { cpu: '500m', memory: '512Mi' },
         },
@@ -82,8 +82,8 @@ export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQue
 }
 
 /**
- * Lets an untrusted Operator reach only the API, the name service, the trial's pods and `reaches`. Ingress is open
- * because the API server calls webhooks from any address.
+ * Allows an untrusted Operator to connect only to the Kubernetes API, cluster DNS, the test's pods, and `reaches`.
+ * Ingress is open because the API server can call webhooks from any address.
  */
 function createEgressSpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestNetwork): KubeSpec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
@@ -147,16 +147,16 @@ export function createCatalogSource(
   const { pullSecret } = plan
   return createNamespacedMetadata(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
-    displayName: `trial of ${plan.package}`,
+    displayName: `install test of ${plan.package}`,
     publisher: 'catalog-bot',
     ...createCatalogSourceSpec(from),
-    // Older servers refuse unrestricted pods, and newer ones may.
+    // Some clusters reject unrestricted pods.
     ...('image' in from && { grpcPodConfig: { securityContextConfig: 'restricted' } }),
     ...(pullSecret !== undefined && { secrets: [pullSecret] }),
   })
 }
 
-/** `image` and `address` exclude each other. */
+/** `image` and `address` are mutually exclusive. */
 export function createCatalogSourceSpec(from: CatalogLocation): KubeSpec {
   return 'image' in from ? { image: from.image } : { address: from.address }
 }
@@ -167,7 +167,7 @@ export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject)
     channel: plan.channel,
     source: catalogSourceName,
     sourceNamespace: toNamespaceName(plan),
-    // The InstallPlan is compared with the simulation before anything is installed.
+    // catalog-bot compares the InstallPlan with the simulation before OLM installs anything.
     installPlanApproval: 'Manual',
   })
 }
@@ -216,7 +216,7 @@ export function createClusterExtension(
   })
 }
 
-/** Needs both labels, so that it never selects a catalog of another owner. */
+/** Requires both labels, so that it never selects another user's catalog. */
 export function createCatalogSelector({ id }: ClusterTestPlan, side: CatalogSide): KubeSpec {
   return { matchLabels: { [clusterTestLabel]: id, [catalogSideLabel]: side } }
 }

@@ -1,7 +1,7 @@
-// How a trial ends. The table says who must act: only failures that the author can fix count as no.
+// The outcome of an install test. The table shows who must act: only failures that the author can fix count as no.
 
 export const failureClassByCode = {
-  // The bundles and what they ask for.
+  // The bundles and their requirements.
   'resolution-unsatisfiable': 'content',
   'resolver-mismatch': 'content',
   'no-upgrade-edge': 'content',
@@ -23,11 +23,11 @@ export const failureClassByCode = {
   'refused-by-rukpak': 'content',
   'not-immutable': 'environment',
   'no-pivot': 'infra',
-  // The catalog's image.
+  // The catalog image.
   'catalog-image-missing': 'catalog',
   'catalog-crash': 'catalog',
   'catalog-invalid': 'catalog',
-  // The cluster: it does not suit.
+  // The cluster does not meet the requirements of the test.
   'api-absent': 'environment',
   'api-missing-for-bundle': 'environment',
   'crd-preexists': 'environment',
@@ -41,7 +41,7 @@ export const failureClassByCode = {
   'image-unauthorized': 'environment',
   'certificate-provider-absent': 'environment',
   'olm-silent': 'environment',
-  // The world: another try may tell.
+  // The network or a server failed, so a retry might succeed.
   'api-unreachable': 'infra',
   'registry-failing': 'infra',
   'catalog-not-connected': 'infra',
@@ -57,7 +57,7 @@ export type ClusterTestVerdict = 'installs' | 'does not install' | 'could not be
 
 export interface ClusterTestFailure {
   readonly code: ClusterTestFailureCode
-  /** One sentence with untrusted text; the renderer escapes it. */
+  /** One sentence that can contain untrusted text. The renderer escapes it. */
   readonly says: string
 }
 
@@ -86,15 +86,15 @@ export function createFailedOutcome(
 export const transientErrorPattern =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
 
-/** Whether the author must act. Use it only for a failure that is final or has lasted. */
+/** Whether the author must act. Call it only for a failure that is final or that has lasted. */
 export function isAuthorFault(code: ClusterTestFailureCode): boolean {
   return verdictByFailureClass[failureClassByCode[code]] === 'does not install'
 }
 
-/** Only failures of the infrastructure are. */
+/** Returns true only for infrastructure failures. */
 export function isWorthRetrying(outcome: ClusterTestOutcome): boolean {
   return 'code' in outcome && failureClassByCode[outcome.code] === 'infra'
 }
 
-/** In characters. OLM's sentences can list long chains of constraints. */
+/** In characters. OLM's messages can list long chains of constraints. */
 const maxMessageLength = 2000

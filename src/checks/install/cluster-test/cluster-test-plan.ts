@@ -1,9 +1,10 @@
-// The plan of one trial, fixed before it begins. Security: nothing in it comes from a pull request's configuration.
+// The plan of one install test, fixed before the test starts. Security: nothing in it comes from the configuration in a
+// pull request.
 import type { InstallTarget } from '../install-targets.ts'
 
 export const clusterTestLabel = 'catalog-bot.io/trial'
 export const expiresLabel = 'catalog-bot.io/expires'
-/** CRDs absent before the trial; clean-up may delete them if the trial's bundles brought them. */
+/** CRDs that do not exist before the test. Clean-up can delete them if the test's bundles installed them. */
 export const absentCrdsAnnotation = 'catalog-bot.io/absent-before'
 
 export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
@@ -11,35 +12,35 @@ export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' |
 export type CatalogLocation = { readonly address: string } | { readonly image: string }
 
 export interface ClusterTestPlan {
-  /** Eight letters and digits, part of every name and label of the trial. */
+  /** Eight letters and digits that are part of every name and label of the test. */
   readonly id: string
   readonly target: InstallTarget
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
   readonly catalog: CatalogLocation
-  /** The old catalog, for an upgrade. */
+  /** The previous catalog, for an upgrade. */
   readonly base?: CatalogLocation
   /**
-   * The first step installs, later ones upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
+   * The first step installs, and later steps upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
    * RukPak install one bundle per step.
    */
   readonly steps: readonly ClusterTestStep[]
   readonly crds: readonly string[]
-  /** Seconds since the epoch. After it, any janitor may delete the trial's objects. */
+  /** Seconds since the epoch. After this time, any janitor can delete the test's objects. */
   readonly expires: number
   readonly pullSecret?: string
-  /** For OLM v1 before 1.11: the installer's role, which the cluster's operator sets. */
+  /** The role of the installer for OLM v1 before 1.11. The bot administrator sets it. */
   readonly installerRole: string
   readonly quota: ClusterTestQuota
-  /** Absent: the network is not restricted. */
+  /** Absent if the network is not restricted. */
   readonly network?: ClusterTestNetwork
 }
 
-/** What trial pods may reach besides one another and the cluster's name service. */
+/** The destinations that test pods can connect to, in addition to each other and cluster DNS. */
 export interface ClusterTestNetwork {
   readonly api: readonly { readonly address: string; readonly ports: readonly number[] }[]
-  /** Further ranges in CIDR notation, set by the cluster's operator. */
+  /** Additional CIDR ranges that the bot administrator sets. */
   readonly reaches: readonly string[]
 }
 
@@ -47,7 +48,7 @@ export interface ClusterTestStep {
   readonly root: string
   readonly version: string
   readonly names: readonly string[]
-  /** For RukPak. */
+  /** Used for RukPak. */
   readonly image?: string
 }
 
@@ -76,7 +77,7 @@ export function toNamespaceName({
   return `catalog-bot-${clean === '' ? 'package' : clean}-${id}`
 }
 
-/** For cluster-scoped objects. RukPak allows 45 characters. */
+/** The name of cluster-scoped objects. RukPak allows up to 45 characters. */
 export const toClusterName = ({ id }: Pick<ClusterTestPlan, 'id'>): string => `catalog-bot-${id}`
 
 export const toTargetNamespaceName = (plan: Pick<ClusterTestPlan, 'id' | 'package'>): string =>

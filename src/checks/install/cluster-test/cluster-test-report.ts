@@ -1,4 +1,4 @@
-// The report of a trial, of bounded size. The renderer must escape it.
+// The report of an install test, with a limited size. The renderer must escape it.
 import type { InstallTarget } from '../install-targets.ts'
 import type { InstallMode } from './cluster-test-plan.ts'
 import type { ClusterTestOutcome } from './cluster-test-outcome.ts'
@@ -11,10 +11,10 @@ export interface ClusterTestReport {
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
-  /** In install order; the last one is the goal of the change. */
+  /** Bundle names in install order. The last one is the target of the change. */
   readonly steps: readonly string[]
   readonly namespace: string
-  /** Whether its pods could reach only the cluster's API, allowed ranges and one another. */
+  /** Whether its pods could connect only to the Kubernetes API, allowed ranges, and each other. */
   readonly isNetworkClosed?: true
   /** `Kubernetes v1.36.2` and other known facts. */
   readonly cluster: readonly string[]
@@ -22,7 +22,7 @@ export interface ClusterTestReport {
   readonly started: number
   readonly ended: number
   readonly events: readonly ClusterTestEvent[]
-  /** Statuses, events and ends of logs of failed objects. */
+  /** Statuses, events, and the last log lines of failed objects. */
   readonly evidence: readonly ClusterTestEvidence[]
   readonly leftovers: readonly string[]
 }
@@ -32,7 +32,7 @@ export interface ClusterTestEvidence {
   readonly lines: readonly string[]
 }
 
-/** Numbers of lines and pods, and characters; logs keep their last lines. */
+/** Limits on lines, pods, and characters. Logs keep their last lines. */
 export const evidenceLimits = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
 
 export function collectConditionEvidence(objects: readonly KubeObject[]): readonly ClusterTestEvidence[] {
@@ -62,7 +62,7 @@ export function collectEventEvidence(events: readonly KubeObject[]): readonly Cl
   const distinct = [...new Set(lines)]
   return distinct.length === 0
     ? []
-    : [{ title: 'Warnings of the cluster', lines: truncateLines(distinct.slice(-evidenceLimits.lines)) }]
+    : [{ title: 'Cluster warnings', lines: truncateLines(distinct.slice(-evidenceLimits.lines)) }]
 }
 
 export function createLogEvidence(title: string, text: string): ClusterTestEvidence {

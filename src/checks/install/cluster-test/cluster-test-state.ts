@@ -14,19 +14,19 @@ export interface ClusterTestEvent {
 export interface ClusterTestState<Stage extends string = string> {
   readonly stage: Stage
   readonly started: number
-  /** Start of the stage. */
+  /** The start of the stage. */
   readonly since: number
   /** Index of the current step in the plan. */
   readonly step: number
   readonly events: readonly ClusterTestEvent[]
-  /** Times, names and texts kept between looks. */
+  /** Times, names, and strings that are kept between observations. */
   readonly memory: Readonly<Record<string, string | number>>
 }
 
 export interface ClusterTestProgress<Stage extends string = string> {
   readonly state: ClusterTestState<Stage>
   readonly actions: readonly ClusterAction[]
-  /** For people. */
+  /** For display, as the object of "Waiting for …". */
   readonly waitsFor: string
   readonly outcome?: ClusterTestOutcome
 }
@@ -98,8 +98,8 @@ export function withMemory<Stage extends string>(
 }
 
 /**
- * How long a controller has reported the same class of failure in every look. Messages may differ; a look without the
- * failure resets the time.
+ * Returns how long a controller has reported the same class of failure in every observation. The messages can differ.
+ * An observation without the failure resets the time.
  */
 export function trackFailureDuration<Stage extends string>(
   state: ClusterTestState<Stage>,

@@ -1,4 +1,4 @@
-// Combines the trials of a package: the worst counts, and unknown is worse than yes.
+// Combines the install tests of a package. The worst verdict wins, and unknown is worse than yes.
 import type { InstallVerdict } from '../install-report.ts'
 import type { ClusterTestReport } from './cluster-test-report.ts'
 

@@ -1,19 +1,19 @@
-// Time limits of the stages of a trial, in milliseconds. OLM has no limit for most of them.
+// Time limits for the stages of an install test, in milliseconds. OLM has no limit for most of them.
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 
 export interface ClusterTestDeadlines {
-  /** Until the catalog answers, including the pull of its image. */
+  /** Until the catalog is ready, including the image pull. */
   readonly catalog: number
-  /** From the moment the catalog answers until the Subscription is resolved. */
+  /** From the time when the catalog is ready until the Subscription is resolved. */
   readonly resolution: number
   /** OLM gives the unpacking Job five minutes (`unpackTimeout`). */
   readonly unpacking: number
   readonly plan: number
   /** OLM gives a ClusterServiceVersion five minutes from the start of its installation. */
   readonly operator: number
-  /** Pull, unpacking and installation together, for RukPak and OLM v1. */
+  /** For pulling, unpacking, and installing with RukPak or OLM v1. */
   readonly extension: number
   /**
    * How long a failure must last to be final. Controllers retry: controller-runtime (OLM v1, RukPak) waits 5 ms, 10 ms,

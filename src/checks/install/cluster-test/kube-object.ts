@@ -43,17 +43,17 @@ export type KubeQueryResult =
   | { readonly kind: 'no-api' }
   | { readonly kind: 'failed'; readonly code: KubeQueryFailure; readonly says: string }
 
-/** `unreachable`: the API may answer later. */
+/** `unreachable`: the API might respond later. */
 export type KubeQueryFailure = 'forbidden' | 'unreachable'
 
 export interface ClusterObservation {
   readonly queryResults: ReadonlyMap<string, KubeQueryResult>
-  /** Refused actions of the last round. */
+  /** Rejected actions of the last round. */
   readonly rejectedActions: readonly RejectedAction[]
 }
 
 export type ClusterAction =
-  /** `dryRun`: the API only says whether it would do it. */
+  /** `dryRun`: the API only checks whether it would accept the request. */
   | { readonly kind: 'create'; readonly object: KubeObject; readonly dryRun?: true }
   | {
       readonly kind: 'patch'
@@ -71,7 +71,7 @@ export type ClusterAction =
 export interface RejectedAction {
   readonly action: ClusterAction
   readonly status: number
-  /** Kubernetes' word, such as `AlreadyExists` or `Forbidden`. */
+  /** The Kubernetes reason, such as `AlreadyExists` or `Forbidden`. */
   readonly reason: string
   readonly says: string
 }

@@ -1,5 +1,5 @@
-// A trial with OLM v0, from the catalog to running Deployments, and again after an upgrade exchanges the catalog.
-// Level-triggered: each look is judged on its own, so missed events do not matter.
+// An install test with OLM v0, from the catalog to running Deployments, and again after an upgrade replaces the catalog.
+// Level-triggered: each observation is evaluated independently, so missed events do not matter.
 import {
   classifyCsvFailure,
   isFinalReason,
@@ -98,7 +98,7 @@ export function createOlmV0Test(
     next: (state, observation, now) => stages[state.stage](state, observation, now),
   }
 
-  /** Refuses to start if the trial would change existing objects. */
+  /** Fails if the test would change existing objects. */
   function preflight(
     state: OlmV0State,
     observation: ClusterObservation,
@@ -109,13 +109,13 @@ export function createOlmV0Test(
     if (there && !namespace)
       return failTest(state, now, {
         code: 'crd-preexists',
-        says: `the cluster has the CRD ${there.name ?? ''} already: a trial would change it for others`,
+        says: `the cluster already has the CRD ${there.name ?? ''}, and the install test would change it for other users`,
       })
     if (!namespace)
       return createWaitingProgress(state, 'the namespace', [
         { kind: 'create', object: createNamespace(plan) },
       ])
-    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`)
+    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`)
   }
 
   function serveCatalog(
@@ -134,7 +134,7 @@ export function createOlmV0Test(
     if (missing.length > 0)
       return createWaitingProgress(
         state,
-        'what the trial stands on',
+        'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
       )
     const catalog = getObject(observation, queries.catalog)
@@ -152,25 +152,25 @@ export function createOlmV0Test(
         state,
         'resolution',
         now,
-        `the catalog answers${readiness.address === '' ? '' : ` at ${readiness.address}`}`,
+        `the catalog is ready${readiness.address === '' ? '' : ` at ${readiness.address}`}`,
         [{ kind: 'create', object: createSubscription(plan, namespace) }],
       )
     if (now - state.since < deadlines.catalog)
       return createWaitingProgress(
         state,
         readiness.isReady
-          ? 'OLM to take up the OperatorGroup'
-          : `the catalog to answer (${readiness.state === '' ? 'OLM has not looked yet' : readiness.state})`,
+          ? 'OLM to process the OperatorGroup'
+          : `the catalog to become ready (${readiness.state === '' ? 'OLM has not checked it yet' : readiness.state})`,
       )
     if (trouble) return failTest(state, now, trouble)
     if (readiness.state === '' || (readiness.isReady && !isGrouped))
       return failTest(state, now, {
         code: 'olm-silent',
-        says: 'OLM v0 did nothing with the CatalogSource and the OperatorGroup: are its controllers running?',
+        says: 'OLM v0 did not process the CatalogSource or the OperatorGroup. Check whether its controllers are running.',
       })
     return failTest(state, now, {
       code: 'catalog-not-connected',
-      says: `OLM did not get through to the catalog: ${readiness.state}`,
+      says: `OLM could not connect to the catalog: ${readiness.state}`,
     })
   }
 
@@ -179,7 +179,7 @@ export function createOlmV0Test(
     const reason = getStringAt(catalog?.status, 'reason')
     const message = getStringAt(catalog?.status, 'message')
     if (reason === 'SpecInvalidError')
-      return { code: 'internal', says: `OLM takes the CatalogSource for invalid: ${message}` }
+      return { code: 'internal', says: `OLM rejected the CatalogSource as invalid: ${message}` }
     if (/exceeded quota/.test(message)) return { code: 'quota', says: message }
     if (/violates PodSecurity|is forbidden/.test(message)) return { code: 'policy', says: message }
     const pods = getObjects(observation, queries.pods).filter(
@@ -203,46 +203,39 @@ export function createOlmV0Test(
       return createWaitingProgress(state, 'the namespace')
     }
     const catalog = getObject(observation, queries.catalog)
-    // After an exchange, the status describes the old catalog until OLM connects to the new one.
+    // After the catalog is replaced, the status describes the old catalog until OLM connects to the new one.
     const dialled = isExchanged(state, catalog)
     const installPlan = findNewPlan(state, subscriptionObject, observation)
     if (installPlan && dialled) {
       const name = installPlan.metadata.name
       const wanted = plan.steps[state.step]
       const names = listPlanNames(installPlan)
-      if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to be filled`)
+      if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to list its bundles`)
       if (!wanted || !isSameSet(names, wanted.names))
         return failTest(state, now, {
           code: 'resolver-mismatch',
-          says: `OLM chose ${names.join(', ')}; the simulated resolution has ${wanted?.names.join(', ') ?? 'nothing more'}`,
+          says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
         })
-      return enterStage(
-        state,
-        'review',
-        now,
-        `OLM resolved to ${names.join(', ')}, as the simulated resolution did`,
-        [],
-        { plan: name, crds: JSON.stringify(listPlannedCrds(installPlan)) },
-      )
+      return enterStage(state, 'review', now, `OLM chose ${names.join(', ')}, as in the simulation`, [], {
+        plan: name,
+        crds: JSON.stringify(listPlannedCrds(installPlan)),
+      })
     }
     const trouble = findCatalogFailure(observation)
     if (trouble && !temporaryFailures.has(trouble.code)) return failTest(state, now, trouble)
     const isUnpacking = getCondition(subscriptionObject, 'BundleUnpacking')?.status === 'True'
     const unpacked = findUnpackFailure(subscriptionObject, observation)
     if (unpacked && dialled) return failTest(state, now, unpacked)
-    // A busy OLM may find nothing in a new catalog; it resolves again when its cache changes.
+    // A busy OLM might find nothing in a new catalog. It resolves again when its cache changes.
     const resolution = dialled ? classifyResolutionFailure(subscriptionObject) : undefined
     const waited = now - state.since
     if (isUnpacking) {
       const message = getCondition(subscriptionObject, 'BundleUnpacking')?.message ?? ''
       if (waited < deadlines.unpacking)
-        return createWaitingProgress(
-          state,
-          `the bundle to be unpacked${message === '' ? '' : `: ${message}`}`,
-        )
+        return createWaitingProgress(state, `OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`)
       return failTest(state, now, {
         code: 'too-slow',
-        says: `the bundle is still being unpacked: ${message}`,
+        says: `OLM did not unpack the bundle in time: ${message}`,
       })
     }
     if (waited < deadlines.resolution)
@@ -258,16 +251,19 @@ export function createOlmV0Test(
         code: resolution.isFinal ? 'resolution-unsatisfiable' : 'catalog-not-connected',
         says: resolution.says,
       })
-    // The state may be older than the exchange.
+    // The state might predate the catalog replacement.
     const staysThere = state.step > 0 && getStringAt(subscriptionObject.status, 'state') === 'AtLatestKnown'
     if (staysThere && waited < deadlines.retryWindow)
-      return createWaitingProgress(state, 'OLM to take up the changed catalog')
+      return createWaitingProgress(state, 'OLM to process the changed catalog')
     if (staysThere)
       return failTest(state, now, {
         code: 'no-upgrade-edge',
-        says: `OLM finds no way from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}: it stays where it is`,
+        says: `OLM found no upgrade path from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}`,
       })
-    return failTest(state, now, { code: 'olm-silent', says: 'OLM made no InstallPlan, and does not say why' })
+    return failTest(state, now, {
+      code: 'olm-silent',
+      says: 'OLM did not create an InstallPlan and did not report a reason',
+    })
   }
 
   function isExchanged(state: OlmV0State, catalog: KubeObject | undefined): boolean {
@@ -275,7 +271,7 @@ export function createOlmV0Test(
     if (before === undefined) return true
     const { isReady, address, connected } = getConnection(catalog)
     if ('address' in plan.catalog) return isReady && address === plan.catalog.address
-    // The Service exists before the new pod does, so only OLM's connection time shows the exchange.
+    // The Service exists before the new pod does, so only OLM's connection time shows that the catalog was replaced.
     return isReady && connected !== before
   }
 
@@ -301,7 +297,7 @@ export function createOlmV0Test(
           .join(': '),
       )
     }
-    // The Job restarts its pods, so only a lasting failure ends the trial early.
+    // The Job restarts its pods, so only a permanent failure ends the test early.
     return pod && !temporaryFailures.has(pod.code) ? pod : undefined
   }
 
@@ -318,8 +314,8 @@ export function createOlmV0Test(
   }
 
   /**
-   * The plan lists all CRDs, including those of unopened bundles. An existing CRD belongs to the trial or to another
-   * user. Records them for clean-up before it approves anything.
+   * The plan lists all CRDs, including those of unopened bundles. An existing CRD belongs to this test or to another
+   * user. Records the CRDs for clean-up before it approves the plan.
    */
   function review(
     state: OlmV0State,
@@ -339,12 +335,12 @@ export function createOlmV0Test(
     if (theirs !== undefined)
       return failTest(state, now, {
         code: 'crd-preexists',
-        says: `the cluster has the CRD ${theirs} already: a trial would change it for others`,
+        says: `the cluster already has the CRD ${theirs}, and the install test would change it for other users`,
       })
     const noted = parseNameList(namespace.metadata.annotations?.[absentCrdsAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
-      return createWaitingProgress(state, 'the CRDs to be noted', [
+      return createWaitingProgress(state, 'the CRD names to be recorded', [
         {
           kind: 'patch',
           at: queries.namespace,
@@ -367,14 +363,14 @@ export function createOlmV0Test(
     if (found && phase === 'Failed') return failTest(state, now, classifyPlanFailure(found))
     const message = getStringAt(found?.status, 'message')
     if (now - state.since > deadlines.plan) {
-      // OLM retries for a minute and then says Failed; until then nothing is final.
+      // OLM retries for a minute and then reports Failed. Until then, no failure is final.
       const { code, says }: ClusterTestFailure =
         found && message !== ''
           ? classifyPlanFailure(found)
-          : { code: 'olm-silent', says: `InstallPlan ${name} stays ${phase || 'without a phase'}` }
+          : { code: 'olm-silent', says: `InstallPlan ${name} remains in phase ${phase || '(none)'}` }
       return failTest(state, now, { code: isAuthorFault(code) ? 'too-slow' : code, says })
     }
-    // A conflict can reject the approval, so it is repeated until it holds.
+    // A conflict can reject the approval, so the approval is repeated until it succeeds.
     const isApproved = getValueAt(found?.spec, 'approved') === true
     return createWaitingProgress(
       state,
@@ -405,7 +401,7 @@ export function createOlmV0Test(
       findPodFailure(findDeploymentPods(deployments, running), operatorPodRole)
     const { state: known, failure } = recordFailure(state, troubled, now)
     if (failure) return failTest(known, now, why && !temporaryFailures.has(why.code) ? why : failure)
-    // A lasting failure needs no deadline; a registry or a crash may recover.
+    // A permanent failure ends the test before its deadline. A registry or a crashed container might recover.
     if (why && !temporaryFailures.has(why.code)) return failTest(known, now, why)
     const open = own.findIndex((csv) => getStringAt(csv?.status, 'phase') !== 'Succeeded')
     const isInstalled = getStringAt(subscriptionObject?.status, 'installedCSV') === wanted.root
@@ -424,10 +420,10 @@ export function createOlmV0Test(
       const csv = own[open]
       const name = wanted?.names[open] ?? ''
       if (open >= 0)
-        return `ClusterServiceVersion ${name}: ${csv ? `${getStringAt(csv.status, 'phase')} ${getStringAt(csv.status, 'reason')} ${getStringAt(csv.status, 'message')}` : 'not there yet'}`
-      if (!isInstalled) return `the Subscription to name ${wanted?.root ?? ''} as installed`
-      if (!isReplaced) return `ClusterServiceVersion ${before ?? ''} to go`
-      return `Deployment ${lazy[0]?.metadata.name ?? ''}`
+        return `ClusterServiceVersion ${name}: ${csv ? `${getStringAt(csv.status, 'phase')} ${getStringAt(csv.status, 'reason')} ${getStringAt(csv.status, 'message')}` : 'not created yet'}`
+      if (!isInstalled) return `the Subscription to report ${wanted?.root ?? ''} as installed`
+      if (!isReplaced) return `ClusterServiceVersion ${before ?? ''} to be deleted`
+      return `Deployment ${lazy[0]?.metadata.name ?? ''} to become available`
     }
 
     function overdue() {
@@ -440,12 +436,12 @@ export function createOlmV0Test(
         if (phase === 'Pending' || phase === '') return { code: 'olm-silent', says: what } as const
       }
       if ((open >= 0 && !csv) || (open < 0 && (!isInstalled || !isReplaced)))
-        return { code: 'olm-silent', says: `it still waits for ${what}` } as const
+        return { code: 'olm-silent', says: `timed out while waiting for ${what}` } as const
       return classifyOverdueDeployments(deployments, running, what, now - deadlines.retryWindow)
     }
   }
 
-  /** OLM leaves Failed and retries, so a failure counts if it cannot pass or if OLM repeats it for `patience`. */
+  /** OLM leaves Failed and retries, so a failure counts if OLM cannot recover or repeats it for `retryWindow`. */
   function recordFailure(
     state: OlmV0State,
     csv: KubeObject | undefined,
@@ -454,12 +450,13 @@ export function createOlmV0Test(
     const failure = csv && classifyCsvFailure(csv)
     const isOlms = isFinalReason(getStringAt(csv?.status, 'reason'))
     if (!failure || (!isAuthorFault(failure.code) && !isOlms)) return { state }
-    // The first message names the cause; later ones often only report retries.
+    // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
     const known = withMemory(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < deadlines.retryWindow) return { state: known }
-    const says = firstMessage === failure.says ? failure.says : `${failure.says} (at first: ${firstMessage})`
+    const says =
+      firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
     return { state: known, failure: { ...failure, says } }
   }
 
@@ -490,7 +487,7 @@ export function createOlmV0Test(
           : []
       const memory = exchange.length > 0 ? { connected: getConnection(catalog).connected } : {}
       const says =
-        exchange.length > 0 ? `${done} runs; the catalog is exchanged for the changed one` : `${done} runs`
+        exchange.length > 0 ? `${done} is running; switching to the changed catalog` : `${done} is running`
       return enterStage(following, 'resolution', now, says, exchange, memory)
     }
     // Another plan would install a version that the simulation did not predict.
@@ -502,7 +499,7 @@ export function createOlmV0Test(
     if (further)
       return failTest(state, now, {
         code: 'resolver-mismatch',
-        says: `OLM goes on to ${listPlanNames(further).join(', ')}; the simulated resolution ends at ${done}`,
+        says: `OLM also wants to install ${listPlanNames(further).join(', ')}, but the simulation ends at ${done}`,
       })
     if (
       getStringAt(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&
@@ -510,7 +507,7 @@ export function createOlmV0Test(
     )
       return createWaitingProgress(
         state,
-        `the Subscription to be at its latest (${getStringAt(subscriptionObject?.status, 'state')})`,
+        `the Subscription to reach AtLatestKnown (state: ${getStringAt(subscriptionObject?.status, 'state')})`,
       )
     return endTest(state, now, { verdict: 'installs' })
   }
@@ -595,7 +592,7 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return new Set(a).size === new Set(b).size && a.every((one) => b.includes(one))
 }
 
-/** OLM copies the CSV of an Operator for all namespaces into each of them. */
+/** OLM copies the CSV of an AllNamespaces Operator to every namespace. */
 function isCopiedCsv({ metadata, status }: KubeObject): boolean {
   return metadata.labels?.['olm.copiedFrom'] !== undefined || getStringAt(status, 'reason') === 'Copied'
 }

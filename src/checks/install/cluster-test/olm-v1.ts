@@ -1,5 +1,5 @@
-// A trial with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector moves from the
-// base's catalog to the changed one.
+// An install test with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector changes from
+// the base catalog to the changed catalog.
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   findDeploymentFailure,
@@ -82,12 +82,12 @@ export function createOlmV1Test(
     if (there && !namespace)
       return failTest(state, now, {
         code: 'crd-preexists',
-        says: `the cluster has the CRD ${there.name ?? ''} already: OLM v1 would take it over, and away with the trial`,
+        says: `the cluster already has the CRD ${there.name ?? ''}, so OLM v1 would adopt it and delete it after the install test`,
       })
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
       return failTest(state, now, {
         code: 'internal',
-        says: 'OLM v1 takes catalogs from images alone, and there is only an address',
+        says: 'OLM v1 requires a catalog image, but the test has only the address of a catalog server',
       })
     if (!namespace)
       return createWaitingProgress(state, 'the namespace', [
@@ -95,7 +95,7 @@ export function createOlmV1Test(
       ])
     // OLM v1 1.11 and later ignore the installer.
     const needs = isInstallerNeeded(getObject(observation, queries.api)) ? 1 : 0
-    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`, [], {
+    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`, [], {
       installer: needs,
     })
   }
@@ -116,7 +116,7 @@ export function createOlmV1Test(
     if (missing.length > 0)
       return createWaitingProgress(
         state,
-        'what the trial stands on',
+        'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
       )
     const open = sides.filter(
@@ -139,11 +139,11 @@ export function createOlmV1Test(
     const code = classifyCatalogMessage(progressing?.message ?? '')
     const { state: known, milliseconds } = trackFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
-      return createWaitingProgress(known, progressing ? says : 'OLM v1 to take up the catalog')
+      return createWaitingProgress(known, progressing ? says : 'OLM v1 to process the ClusterCatalog')
     if (!progressing)
       return failTest(state, now, {
         code: 'olm-silent',
-        says: 'OLM v1 did nothing with the ClusterCatalog: are its controllers running?',
+        says: 'OLM v1 did not process the ClusterCatalog. Check whether its controllers are running.',
       })
     const isFinal = code !== undefined && (!isAuthorFault(code) || milliseconds >= deadlines.retryWindow)
     return failTest(state, now, { code: isFinal ? code : 'catalog-not-connected', says })
@@ -185,7 +185,7 @@ export function createOlmV1Test(
     )
       return failTest(state, now, {
         code: 'resolver-mismatch',
-        says: `OLM v1 installed ${name}; the simulated resolution has ${wanted.root}`,
+        says: `OLM v1 installed ${name}, but the simulation chose ${wanted.root}`,
       })
     if (why && !temporaryFailures.has(why.code)) return failTest(state, now, why)
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
@@ -198,9 +198,9 @@ export function createOlmV1Test(
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
       return failTest(known, now, rejected)
     const what = isThere
-      ? `Deployment ${lazy?.metadata.name ?? ''}`
+      ? `Deployment ${lazy?.metadata.name ?? ''} to become available`
       : message === ': '
-        ? 'OLM v1 to take up the extension'
+        ? 'OLM v1 to process the ClusterExtension'
         : message
     if (now - state.since < (isThere ? deadlines.operator : deadlines.extension))
       return createWaitingProgress(known, what)
@@ -214,14 +214,14 @@ export function createOlmV1Test(
     if (state.step > 0 && progressing?.reason === 'Succeeded')
       return failTest(known, now, {
         code: 'no-upgrade-edge',
-        says: `OLM v1 stays at ${name}, and does not go on to ${wanted.root}`,
+        says: `OLM v1 remains at ${name} and does not upgrade to ${wanted.root}`,
       })
     return failTest(
       known,
       now,
       progressing
         ? { code: 'too-slow', says: `OLM v1: ${message}` }
-        : { code: 'olm-silent', says: 'OLM v1 did nothing with the ClusterExtension' },
+        : { code: 'olm-silent', says: 'OLM v1 did not process the ClusterExtension' },
     )
   }
 
@@ -251,7 +251,7 @@ export function createOlmV1Test(
         'matchLabels',
         'catalog-bot.io/catalog',
       ) === 'head'
-    return enterStage(following, 'extension', now, `${done} runs`, isMoved ? [] : [patch])
+    return enterStage(following, 'extension', now, `${done} is running`, isMoved ? [] : [patch])
   }
 
   function imageOf(side: CatalogSide): string {
@@ -283,7 +283,7 @@ const extensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegE
   ],
 ]
 
-/** Classifies OLM v1's one long error message. */
+/** Classifies the single error message that OLM v1 reports. */
 function classifyExtensionFailure(message: string): ClusterTestFailure {
   const code =
     extensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??

@@ -1,5 +1,5 @@
-// Plans the trials of a channel: a fresh install and an upgrade. Skips what the simulation could not resolve, because
-// it already reports why.
+// Plans the install tests of a channel: a new installation and an upgrade. Skips packages that the simulation could not
+// resolve, because the simulation already reports the reason.
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { getBundleVersion } from '../../../change/package-blobs.ts'
 import type { InstallBundleContent } from '../bundle-content.ts'
@@ -12,7 +12,7 @@ import {
   type ClusterTestStep,
 } from './cluster-test-plan.ts'
 
-/** The cluster's adapters, the clock and the random id complete the plan. */
+/** The cluster adapter adds the remaining values, such as the expiry and a random id. */
 export type PlannedClusterTest = Pick<
   ClusterTestPlan,
   'target' | 'package' | 'channel' | 'mode' | 'steps' | 'crds'
@@ -31,7 +31,7 @@ export interface ClusterTestRequest {
   readonly resolution: ChannelResolution
   readonly targets: readonly InstallTarget[]
   readonly test: CatalogUnderTest
-  /** Undefined for a bundle that was not opened. */
+  /** Returns undefined for a bundle that was not opened. */
   readonly contentOf: (blob: BundleBlob) => InstallBundleContent | undefined
   readonly blobNamed: (name: string) => BundleBlob | undefined
 }
@@ -56,11 +56,11 @@ export function planChannelClusterTests(request: ClusterTestRequest): PlannedClu
 function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTest[] | string {
   const { resolution, test, package: packageName } = request
   const { fresh, channel } = resolution
-  if (fresh.kind !== 'installs') return 'nothing is resolved'
+  if (fresh.kind !== 'installs') return 'the simulation did not resolve a bundle'
   const root = test.bundleOf(fresh.root)
   const names = [fresh.root.name, ...fresh.companions.map(({ entry }) => entry.name)]
   const mode = findInstallMode(root, request)
-  if (mode === undefined) return `${fresh.root.name} supports no install mode`
+  if (mode === undefined) return `${fresh.root.name} does not support any install mode`
   const common = { target: 'OLM v0', package: packageName, channel, mode } as const
   const freshStep: ClusterTestStep = {
     root: fresh.root.name,
@@ -78,7 +78,7 @@ function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTes
   return tests
 }
 
-/** Drops plans that update only companions. */
+/** Omits plans that update only dependencies. */
 function createRootSteps(
   plans: readonly (readonly string[])[],
   { package: packageName, blobNamed }: ClusterTestRequest,
@@ -107,7 +107,7 @@ function planSingleBundleTests(
   })
   const isRukPak = target !== 'OLM v1'
   if (isRukPak && !/@sha256:[0-9a-f]{64}$/.test(v1.bundle.image))
-    return `${v1.bundle.name} names no image by its digest: RukPak would not notice another one behind a tag`
+    return `${v1.bundle.name} does not specify its image by digest, so RukPak would not detect that a tag moved`
   const tests: PlannedClusterTest[] = [
     { ...common, steps: [step(v1.bundle)], crds: listCrds([v1.bundle.name], request), isUpgrade: false },
   ]
@@ -127,12 +127,12 @@ function findInstallMode(
   { contentOf }: ClusterTestRequest,
 ): InstallMode | undefined {
   const content = root && contentOf(root)
-  // Most Operators support it, and OLM reports it if this one does not.
+  // Most Operators support this mode, and OLM reports an error if this one does not.
   if (content?.kind !== 'bundle' || !content.facts.installModes) return 'AllNamespaces'
   return chooseInstallMode(content.facts.installModes)
 }
 
-/** From opened bundles, and from the catalog's data for the others. */
+/** Lists the CRDs of the opened bundles. */
 function listCrds(names: readonly string[], { contentOf, blobNamed }: ClusterTestRequest): readonly string[] {
   const found = new Set<string>()
   for (const name of names) {

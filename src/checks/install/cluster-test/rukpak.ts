@@ -1,5 +1,5 @@
-// A trial with either version of RukPak: install, attempt a change in place, and for an upgrade replace the bundle (the
-// pivot).
+// An install test with either RukPak API version: installs a bundle, attempts an in-place change, and for an upgrade
+// replaces the bundle (the pivot).
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   findDeploymentFailure,
@@ -83,13 +83,13 @@ export function createRukPakTest(
     if (there && !namespace)
       return failTest(state, now, {
         code: 'crd-preexists',
-        says: `the cluster has the CRD ${there.name ?? ''} already: RukPak would take it over, and away with the trial`,
+        says: `the cluster already has the CRD ${there.name ?? ''}, so RukPak would adopt it and delete it after the install test`,
       })
     if (!namespace)
       return createWaitingProgress(state, 'the namespace', [
         { kind: 'create', object: createNamespace(plan) },
       ])
-    return enterStage(state, 'ground', now, `namespace ${namespace.metadata.name} is there`)
+    return enterStage(state, 'ground', now, `namespace ${namespace.metadata.name} exists`)
   }
 
   function runPrerequisitesStage(
@@ -108,10 +108,10 @@ export function createRukPakTest(
     if (missing.length > 0)
       return createWaitingProgress(
         state,
-        'what the trial stands on',
+        'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
       )
-    return enterStage(state, 'deployment', now, `${first.root} is to be installed`, [
+    return enterStage(state, 'deployment', now, `installing ${first.root}`, [
       {
         kind: 'create',
         object: createBundleDeployment(plan, namespace, target, { apiVersion, step: first }),
@@ -154,7 +154,7 @@ export function createRukPakTest(
           (one) => one?.status === 'False' && rejectionReasons.has(one.reason),
         )
       : undefined
-    // These pods carry the name of the Bundle, not of the BundleDeployment.
+    // These pods have the name of the Bundle, not of the BundleDeployment.
     const unpacking = getObjects(observation, queries.unpackPods).filter(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
@@ -165,7 +165,7 @@ export function createRukPakTest(
         ? pods
         : undefined
     const { state: followed, milliseconds } = trackFailureDuration(state, failure?.code, now)
-    // RukPak retries every failure. A failure is final if it outlasts the retries and is not RukPak's own.
+    // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
     const isFinal = failure !== undefined && milliseconds >= deadlines.retryWindow
     if (isFinal && (isAuthorFault(failure.code) || !temporaryFailures.has(failure.code)))
       return failTest(followed, now, failure)
@@ -177,7 +177,7 @@ export function createRukPakTest(
       : unpacked?.status === 'True' && valid?.status !== 'False'
     const isInstalled = isTakenUp && isValid && installed?.status === 'True' && isActive
     const deployments = getObjects(observation, queries.deployments).filter(isOwned)
-    // RukPak before 0.17 chooses the namespace, and plain manifests name theirs.
+    // RukPak before 0.17 chooses the namespace, and plain manifests specify their own.
     const elsewhere = listOtherNamespaces(deployments)
     const knows = withMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
@@ -195,28 +195,28 @@ export function createRukPakTest(
         : stepDone(state, now)
     if (why && !temporaryFailures.has(why.code)) return failTest(state, now, why)
     const what = !isTakenUp
-      ? 'RukPak to take it up'
+      ? 'RukPak to process the BundleDeployment'
       : !isInstalled
         ? (failure?.says ??
-          `${wanted.root} to be installed (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`)
+          `RukPak to install ${wanted.root} (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`)
         : old.length > 0
-          ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
-          : `the workloads of ${wanted.root}`
+          ? `Bundle ${old[0]?.metadata.name ?? ''} to be deleted`
+          : `the workloads of ${wanted.root} to become available`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
       return createWaitingProgress(knows, what)
     const cause = why ?? failure ?? pods
-    // The refusal is recent, so the next attempt may succeed.
+    // The rejection is recent, so the next attempt might succeed.
     const isOpen = cause === failure && cause !== undefined && isAuthorFault(cause.code)
     if (cause) return failTest(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
       return failTest(state, now, {
         code: 'no-pivot',
-        says: `RukPak keeps ${old[0]?.metadata.name ?? ''} beside ${active}`,
+        says: `RukPak did not delete the previous Bundle ${old[0]?.metadata.name ?? ''} after it activated ${active}`,
       })
     if (state.step > 0 && isTakenUp && !isActive)
       return failTest(state, now, {
         code: 'no-pivot',
-        says: `${active} stays active, and ${wanted.root} does not take its place`,
+        says: `RukPak did not replace the active Bundle ${active} with ${wanted.root}`,
       })
     if (isInstalled)
       return failTest(
@@ -226,11 +226,11 @@ export function createRukPakTest(
       )
     return failTest(state, now, {
       code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
-      says: `it still waits for ${what}`,
+      says: `timed out while waiting for ${what}`,
     })
   }
 
-  /** A dry run that tests whether the API accepts a change in place. */
+  /** A dry run that checks whether the API accepts an in-place change. */
   function changeInPlace({ metadata: { name } }: KubeObject): ClusterAction {
     return {
       kind: 'patch',
@@ -248,27 +248,26 @@ export function createRukPakTest(
     const answer = observation.rejectedActions.find(
       ({ action }) => action.kind === 'patch' && action.dryRun === true,
     )
-    // An account without the right cannot test this.
+    // An account without the permission cannot check this.
     if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
       return failTest(state, now, {
         code: 'forbidden',
-        says: `whether a Bundle can be changed in its place could not be tried: ${answer.says}`,
+        says: `catalog-bot could not check whether a Bundle is immutable: ${answer.says}`,
       })
     if (answer && [400, 403, 422].includes(answer.status))
-      return stepDone(state, now, 'the API refuses to change a Bundle in its place')
-    // A busy API has not answered the question.
-    if (answer)
-      return createWaitingProgress(state, 'whether a Bundle can be changed in its place', [answer.action])
+      return stepDone(state, now, 'the API rejects an in-place change of a Bundle')
+    // A busy API has not given a result yet.
+    if (answer) return createWaitingProgress(state, 'the check that a Bundle is immutable', [answer.action])
     return failTest(state, now, {
       code: 'not-immutable',
-      says: 'the cluster lets a Bundle be changed in its place: the webhook of RukPak is not at work',
+      says: 'the cluster accepts an in-place change of a Bundle, so the RukPak webhook is not active',
     })
   }
 
   function stepDone(
     state: RukPakState,
     now: number,
-    message = `${plan.steps[state.step]?.root ?? ''} runs`,
+    message = `${plan.steps[state.step]?.root ?? ''} is running`,
   ): ClusterTestProgress<RukPakStage> {
     const next = plan.steps[state.step + 1]
     if (!next) return endTest(state, now, { verdict: 'installs' })
@@ -277,7 +276,7 @@ export function createRukPakTest(
       { ...state, step: state.step + 1, memory: {} },
       'deployment',
       now,
-      `${message}; ${next.root} follows`,
+      `${message}; installing ${next.root}`,
       [
         {
           kind: 'patch',
@@ -310,7 +309,7 @@ const rejectionReasons: ReadonlySet<string> = new Set([
 
 function classifyRejection(message: string, reason: string): ClusterTestFailure {
   const says = `RukPak: ${reason}: ${message}`
-  // RukPak's own disk or address failed, not the bundle.
+  // RukPak's own disk or URL failed, not the bundle.
   if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
   // On a busy machine, RukPak reads EOF from its own server and reports BundleLoadFailed.
   if (transientErrorPattern.test(message))

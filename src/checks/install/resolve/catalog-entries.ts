@@ -14,7 +14,7 @@ import {
 } from './operator-entry.ts'
 import { computeOperatorFacts } from './operator-facts.ts'
 
-/** `order` starts at the head; OLM gives up where it cannot determine the order. */
+/** `order` starts at the head. OLM fails if it cannot determine the order. */
 export interface ChannelEntries {
   readonly package: string
   readonly name: string
@@ -26,7 +26,7 @@ export interface ChannelEntries {
 export interface PackageEntries {
   readonly name: string
   readonly defaultChannel: string
-  /** The default channel first, then by name: OLM's order of preference. */
+  /** The default channel first, then by name. This is OLM's order of preference. */
   readonly channels: readonly ChannelEntries[]
 }
 
@@ -38,7 +38,7 @@ export interface CatalogEntries {
   providersOf(api: string): readonly PackageEntries[]
 }
 
-/** Builds each package on first use: a catalog has hundreds, and a change touches few. */
+/** Builds each package on first use, because a catalog has hundreds of packages and a change affects few of them. */
 export function createCatalogEntries(catalog: Catalog, name: string): CatalogEntries {
   const bundles = Map.groupBy(catalog.bundles, (bundle) => bundle.package)
   const channels = Map.groupBy(catalog.channels, (channel) => channel.package)
@@ -111,7 +111,7 @@ const extractBlobFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
   return { ...facts, properties: [...own, ...own.flatMap(duplicateAsDependencies)] }
 })
 
-/** opm also serves requirements as dependencies, and OLM turns those back into properties, so a CEL rule sees both. */
+/** opm also serves requirements as dependencies. OLM converts those back to properties, so a CEL rule sees both. */
 function duplicateAsDependencies({ type, value }: PropertyValue): readonly PropertyValue[] {
   const fields = (...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, getJsonTextField(value, name)]))

@@ -1,11 +1,11 @@
-// Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive ones
-// are refused.
+// Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive rules
+// are rejected.
 import { Environment } from '@marcbachmann/cel-js'
 import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
 import { findCelProblem } from '../../validation/view/cel.ts'
 import { ResolverError, type PropertyValue } from './operator-entry.ts'
 
-/** The rule cannot be evaluated; the message says why. */
+/** The rule cannot be evaluated. The message contains the reason. */
 export class CelEvaluationError extends Error {}
 
 const celEnvironment = new Environment({
@@ -19,7 +19,7 @@ const celEnvironment = new Environment({
 /** Limit on the steps of one rule for one bundle, estimated from its nested loops. */
 const maxCelSteps = 1_000_000
 
-/** @throws ResolverError if OLM refuses the rule. */
+/** @throws ResolverError if OLM rejects the rule. */
 export function compileCelRule(rule: string): (properties: readonly PropertyValue[]) => boolean {
   const problem = findCelProblem(rule)
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)

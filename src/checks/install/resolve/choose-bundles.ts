@@ -21,14 +21,14 @@ export interface AppliedConstraint {
 }
 
 export type SolverChoice =
-  /** In the order of choice, mandatory ones first. */
+  /** In the order of choice, with mandatory variables first. */
   | { readonly kind: 'chosen'; readonly ids: readonly string[] }
   /** A minimal set of conflicting constraints. */
   | { readonly kind: 'not satisfiable'; readonly constraints: readonly AppliedConstraint[] }
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'gave up' }
 
-/** Real catalogs need a handful of conflicts; the limit stops hostile ones. */
+/** Real catalogs need only a few conflicts. The limit stops malicious catalogs. */
 const maxConflicts = 20_000
 
 export function chooseBundles(variables: readonly SolverVariable[]): SolverChoice {

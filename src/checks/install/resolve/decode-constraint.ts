@@ -1,5 +1,5 @@
-// Decodes an `olm.constraint` as OLM's Go code does: refuses unknown fields, defaults absent ones, and uses the first
-// kind in OLM's order.
+// Decodes an `olm.constraint` as OLM's Go code does: rejects unknown fields, uses defaults for absent fields, and uses the
+// first kind in OLM's order.
 import type { Json } from '../../../go/json/json.ts'
 import { quote } from '../../../go/text.ts'
 
@@ -14,14 +14,14 @@ type ConstraintDecodeResult =
   { readonly ok: true; readonly value: DecodedConstraint } | { readonly ok: false; readonly error: string }
 type ConstraintFields = Readonly<Record<string, Json>>
 
-/** Bytes of the value's text, OLM's limit. */
+/** OLM's limit on the text of the value, in bytes. */
 const maxConstraintBytes = 2 << 16
-/** Stops hostile values from exhausting the stack. */
+/** Prevents malicious values from exhausting the stack. */
 const maxConstraintDepth = 500
 
 class ConstraintDecodeError extends Error {}
 
-/** Never throws; the error completes OLM's sentence. */
+/** Never throws. The error completes OLM's message. */
 export function decodeConstraint(value: Json): ConstraintDecodeResult {
   if (new TextEncoder().encode(JSON.stringify(value)).length > maxConstraintBytes)
     return {
@@ -84,7 +84,7 @@ function decodeParts(value: Json | undefined, level: number): readonly DecodedCo
   return list.map((item: Json) => decodeAtDepth(item ?? {}, level + 1))
 }
 
-/** Returns fields by lower-case name; empty where Go leaves a pointer nil. */
+/** Returns fields by lowercase name. Empty if Go leaves a pointer nil. */
 function readFields(value: Json | undefined, type: string, known: readonly string[]): ConstraintFields {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw createTypeError(value, type)

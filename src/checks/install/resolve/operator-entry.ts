@@ -18,7 +18,7 @@ export interface OperatorFacts {
   readonly packages: readonly { readonly name: string; readonly version?: Version }[]
   readonly labels: readonly string[]
   readonly isDeprecated: boolean
-  /** Called late, because OLM gives up on an unreadable dependency. @throws ResolverError */
+  /** Called late, because OLM fails on an invalid dependency. @throws ResolverError */
   readonly requirements: () => readonly BundleRequirement[]
 }
 
@@ -39,16 +39,16 @@ export interface OperatorEntry {
 
 /** A condition that one other bundle must meet. */
 export interface BundleRequirement {
-  /** OLM's text, such as "providing an API with group: ..., version: ..., kind: ...". */
+  /** OLM's wording, such as "providing an API with group: ..., version: ..., kind: ...". */
   readonly text: string
-  /** For people: `cert-manager.io/v1 Certificate` or `package foo >=1.0.0`. */
+  /** For display: `cert-manager.io/v1 Certificate` or `package foo >=1.0.0`. */
   readonly label: string
-  /** Narrows the search to bundles with this API or package; absent if any bundle may match. */
+  /** Limits the search to bundles with this API or package. Absent if any bundle can match. */
   readonly only?: { readonly api: string } | { readonly package: string }
   isMetBy(entry: OperatorEntry): boolean
 }
 
-/** An error that makes OLM give up. OLM retries and installs nothing in the meantime. */
+/** An error that makes OLM's resolution fail. OLM retries and installs nothing until the error is fixed. */
 export class ResolverError extends Error {}
 
 /** The separator cannot occur in a group, version or kind. */

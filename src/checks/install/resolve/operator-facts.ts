@@ -22,7 +22,7 @@ export function computeOperatorFacts(name: string, properties: readonly Property
   }
 }
 
-/** OLM takes a CSV without a version for 0.0.0. */
+/** OLM treats a CSV without a version as 0.0.0. */
 export function createInstalledEntry({
   name,
   version,
@@ -43,7 +43,7 @@ export function createInstalledEntry({
   )
 }
 
-/** A catalog entry after installation: OLM keeps its properties and drops its edges. */
+/** A catalog entry after installation. OLM keeps its properties and discards its edges. */
 export const toInstalledEntry = memoizePerObject(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
     createNamespaceEntry(name, packageName, version, facts),

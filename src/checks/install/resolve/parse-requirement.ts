@@ -1,4 +1,4 @@
-// A dependency of a bundle, in OLM's words. Throws where OLM cannot read it and gives up (OLM: resolver.go and
+// A dependency of a bundle, in OLM's wording. Throws if OLM cannot parse it and fails (OLM: resolver.go and
 // cache/predicates.go).
 import type { Json } from '../../../go/json/json.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'

@@ -1,5 +1,5 @@
-// OLM v0's resolution of one namespace. Gives the solver the same problem, in the same words, as OLM (OLM: resolver.go,
-// variable_types.go).
+// OLM v0's resolution of one namespace. Passes the same problem to the solver as OLM, with the same wording (OLM:
+// resolver.go, variable_types.go).
 import { isInRange } from '../../../catalog/versions/version-range.ts'
 import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
 import {
@@ -22,19 +22,19 @@ import {
 /** A CatalogSource. The simulation puts all of them in one namespace. */
 export interface CatalogSource {
   readonly entries: CatalogEntries
-  /** The higher priority is preferred. */
+  /** A higher priority is preferred. */
   readonly priority: number
 }
 
 export interface Subscription {
   readonly name: string
   readonly package: string
-  /** Empty for any channel; OLM prefers the default channel. */
+  /** Empty for any channel. In this case, OLM prefers the default channel. */
   readonly channel: string
   readonly catalog: string
-  /** Empty for none. Ignored once a version is installed. */
+  /** Empty if not set. Ignored after a version is installed. */
   readonly startingCsv: string
-  /** Empty while nothing is installed. */
+  /** Empty until a version is installed. */
   readonly installedCsv: string
 }
 
@@ -52,11 +52,11 @@ export interface ResolverNamespace {
 
 export interface ChosenBundle {
   readonly entry: OperatorEntry
-  /** The installed bundle that it replaces; empty for none. */
+  /** The installed bundle that it replaces. Empty if it replaces none. */
   readonly replaces: string
 }
 
-/** The conflict in a form that a person can act on. */
+/** The conflict in a form that a reader can act on. */
 export type UnsatisfiableCause =
   /** Each bundle of `unmet` requires something that no catalog provides. `candidates`: what the Subscription may install, newest first. */
   | {
@@ -69,7 +69,7 @@ export type UnsatisfiableCause =
   | { readonly kind: 'other' }
 
 export type Resolution =
-  /** New bundles only; empty if nothing changes. */
+  /** Only new bundles. Empty if nothing changes. */
   | { readonly kind: 'resolved'; readonly bundles: readonly ChosenBundle[] }
   /** The conflicting constraints as a chain from the Subscription, and OLM's message. */
   | {
@@ -100,13 +100,13 @@ interface BundleVariable extends SolverVariable {
   replaces: string
 }
 
-/** Caches what is the same for all namespaces with the same catalogs. */
+/** Caches the data that is the same for all namespaces with the same catalogs. */
 class ReachabilityCache {
-  /** Entries from which OLM reaches nothing unreadable. */
+  /** Entries from which OLM does not reach any unreadable data. */
   readonly sound = new Set<OperatorEntry>()
   private readonly candidates = new Map<BundleRequirement, Map<string, readonly OperatorEntry[]>>()
 
-  /** Entries that meet a requirement, in the asking entry's order of preference. */
+  /** Entries that meet a requirement, in the order of preference of the requesting entry. */
   candidatesFor(
     requirement: BundleRequirement,
     { catalog = '' }: OperatorEntry,
@@ -128,7 +128,7 @@ const getReachabilityCache = memoizePerObject(
 
 interface SubscriptionCandidates {
   readonly subscription: Subscription
-  /** In order of preference; the installed one is last. */
+  /** In order of preference. The installed bundle is last. */
   readonly candidates: readonly OperatorEntry[]
   readonly current: OperatorEntry | undefined
 }
@@ -391,8 +391,8 @@ class ResolutionProblem {
   }
 
   /**
-   * OLM's order of preference: installed, the asking catalog, then by priority and name; within a catalog default
-   * channels first, and each channel from its head.
+   * OLM's order of preference: installed bundles, the catalog of the requesting entry, then by priority and name. Within a
+   * catalog, default channels come first, and each channel starts at its head.
    */
   private candidatesFor(requirement: BundleRequirement, dependent: OperatorEntry): readonly OperatorEntry[] {
     const found = sortInstalledEntries(
@@ -440,7 +440,7 @@ class ResolutionProblem {
       )
   }
 
-  /** OLM ignores entries that it cannot find again by name and channel. */
+  /** OLM ignores entries that it cannot look up by name and channel. */
   private isCounted(entry: OperatorEntry): boolean {
     return !entry.name.includes('/') && !entry.channel.includes('/') && this.countOf(entry) === 1
   }

@@ -1,4 +1,4 @@
-// A small SAT solver: clauses, at-most-one groups, retractable assumptions and conflict learning.
+// A small SAT solver with clauses, at-most-one groups, retractable assumptions, and conflict learning.
 
 /** The variable's number times two, plus one if negated. */
 export type Literal = number
@@ -108,7 +108,7 @@ export class SatSolver {
     }
   }
 
-  /** Reads the last solution. */
+  /** Returns the last solution. */
   isTrue(literal: Literal): boolean {
     return this.value(literal) === 1
   }
@@ -133,7 +133,7 @@ export class SatSolver {
     this.watching[clause[1] as Literal]?.push(clause)
   }
 
-  /** Returns the violated clause, if any. */
+  /** Returns the violated clause, if there is one. */
   private propagate(): Clause | undefined {
     while (this.done < this.trail.length) {
       const literal = this.trail[this.done++] as Literal
@@ -230,14 +230,14 @@ export class SatSolver {
     return this.levels[toVariable(literal)] as number
   }
 
-  /** The false literals that force this one. */
+  /** The false literals that force this literal. */
   private causes(literal: Literal): readonly Literal[] {
     const reason = this.reasons[toVariable(literal)]
     if (reason === undefined) return []
     return typeof reason === 'number' ? [negateLiteral(reason)] : reason.filter((other) => other !== literal)
   }
 
-  /** The assumptions that conflict with this one, including itself. */
+  /** The assumptions that conflict with this assumption, including itself. */
   private findFailedAssumptions(assumption: Literal): readonly Literal[] {
     const failed = [assumption]
     const seen = new Set([toVariable(assumption)])

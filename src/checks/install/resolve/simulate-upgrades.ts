@@ -35,7 +35,7 @@ export interface UpgradePath {
     | ResolutionFailure
 }
 
-/** More than any channel has. A repeated state also ends the walk. */
+/** More steps than any channel needs. A repeated state also ends the simulation. */
 const maxHops = 5000
 
 export class UpgradeSimulation {
@@ -87,7 +87,7 @@ export class UpgradeSimulation {
     }
   }
 
-  /** Undefined if nothing changes. */
+  /** Returns undefined if nothing changes. */
   private after(state: NamespaceState, key: string): NamespaceState | ResolutionFailure | undefined {
     if (!this.next.has(key)) this.next.set(key, this.resolveAfter(state))
     return this.next.get(key)
@@ -101,7 +101,7 @@ export class UpgradeSimulation {
     }))
     const resolution = resolveNamespace({ catalogs: this.catalogs, installed, subscriptions })
     if (resolution.kind !== 'resolved') return resolution
-    // OLM makes no step for a bundle that the Subscription already has.
+    // OLM does not create a step for a bundle that the Subscription already has.
     const bundles = resolution.bundles.filter(
       ({ entry }) =>
         !subscriptions.some((its) => isSubscriptionFor(its, entry) && its.installedCsv === entry.name),

@@ -20,8 +20,8 @@ export interface InstallBundle {
 }
 
 /**
- * Weighs a finding about a bundle and says whether it is shown separately. A finding shown separately is not repeated
- * as an install failure.
+ * Determines the severity of a finding about a bundle and whether it is shown separately. A finding that is shown
+ * separately is not repeated as an install failure.
  */
 export type ClassifyFinding = (
   found: Finding,
@@ -34,7 +34,7 @@ interface ReadableBundle extends InstallBundle {
 
 const keepSeverity: ClassifyFinding = ({ severity }) => ({ severity, isShown: false })
 
-/** `format` is undefined if no bundle could be opened; then any target may apply. */
+/** `format` is undefined if no bundle could be opened. In this case, any target can apply. */
 export function createContentSteps(
   opened: readonly InstallBundle[],
   before: Omit<InstallBundle, 'targets'> | undefined,
@@ -158,7 +158,7 @@ function createUnpackingStep(
     : createSkippedStep('unpacking', title, ...facts)
 }
 
-/** Rules whose findings stop OLM v0 and RukPak. OLM v1's refusals come from its renderer. */
+/** Rules whose findings prevent an install with OLM v0 and RukPak. For OLM v1, its renderer determines this. */
 const fatalRules: ReadonlySet<string> = new Set([
   'broken-chart',
   'broken-crd',

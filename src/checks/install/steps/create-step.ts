@@ -1,4 +1,4 @@
-// Builds a step whose outcome is its worst remark. Omits remarks that apply to no target.
+// Creates a step whose outcome is its worst remark. Omits remarks that apply to no target.
 import type { InstallStep, InstallRemark, InstallStepOutcome } from '../install-report.ts'
 
 export function createStep(
@@ -19,7 +19,7 @@ export function createStep(
   return { id, title, outcome, facts, remarks }
 }
 
-/** A step that was not checked; it never counts as a pass. */
+/** A step that was not checked. It never counts as a pass. */
 export function createSkippedStep(
   id: InstallStep['id'],
   title: string,

@@ -12,7 +12,7 @@ const v0Targets = ['OLM v0'] as const
 const v1Targets = ['OLM v1'] as const
 const registryV1Targets = listTargetsForFormat('registry+v1')
 
-/** Larger groups name only the first few. */
+/** Larger groups list only the first few versions. */
 const maxNamedPaths = 8
 const maxNamedRequirements = 3
 
@@ -58,7 +58,7 @@ export function createResolutionStep(resolution: ChannelResolution): InstallStep
 
 const nothingResolves = 'Nothing resolves.'
 
-/** OLM silently takes an older version if the head's dependencies cannot be met. */
+/** OLM silently installs an older version if the head's dependencies cannot be met. */
 export function createHeadStep({ head, fresh, channel }: ChannelResolution): InstallStep {
   const title = 'New installations get the head'
   if (fresh.kind !== 'installs' || head === undefined)
@@ -141,7 +141,7 @@ function createStuckRemarks(
       },
     ]
   if (end.kind === 'circle')
-    return [{ kind: 'refused', says: `Upgrades from ${from} run in a circle.`, targets: v0Targets }]
+    return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: v0Targets }]
   return createFailureRemarks(end, resolution, from)
 }
 

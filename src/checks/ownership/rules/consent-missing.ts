@@ -15,7 +15,7 @@ export const approvalMissing = defineRule<{
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A second person approves changes that need more than the author',
+  title: 'Changes that require a second approval have one',
   format: ({ path, package: name, kinds, by, unblock }) => ({
     what: `${path} makes a change to package ${name} that needs approval by ${
       by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'

@@ -15,9 +15,11 @@ export const notOwner = defineRule<{
   since: '0.1.0',
   title: 'An owner makes or approves every change to a package',
   format: ({ path, package: name, author, owners, unblock }) => ({
-    what: `${path} belongs to package ${name}, which ${author} does not own (${
-      owners.length > 0 ? `owned by ${formatNameList(owners, 'and')}` : 'it has no listed owner'
-    })`,
+    what: `${path} belongs to package ${name}, ${
+      owners.length > 0
+        ? `and ${author} is not one of its owners (${formatNameList(owners, 'and')})`
+        : 'which has no listed owner'
+    }`,
     why: 'Clusters install what the catalog declares, so an owner or a maintainer must approve changes by other authors.',
     fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
   }),

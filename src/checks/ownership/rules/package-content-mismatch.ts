@@ -15,7 +15,7 @@ export const packageContentMismatch = defineRule<{
   format: ({ path, package: name, home, bundle }) => ({
     what:
       bundle === undefined
-        ? `${path} declares content of package ${name}, which belongs to ${home}`
+        ? `${path} declares content of package ${name}, which belongs in ${home}`
         : `${path} adds bundle ${bundle} to package ${name}, but package ${home} already has a bundle with that name`,
     why: 'opm combines all files that declare a package, so this file could change content that other people own.',
     fix: `Make the change in ${home}, or correct the name in this file.`,

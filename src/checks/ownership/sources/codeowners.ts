@@ -78,7 +78,7 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
 
 /**
  * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
- * GitHub does not document its white space.
+ * GitHub does not document which characters it treats as whitespace.
  */
 function parseLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousBreak(line)

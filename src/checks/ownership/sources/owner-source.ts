@@ -1,5 +1,5 @@
-// Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a line
-// that revokes permissions.
+// Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
+// line that revokes permissions.
 import type { Location } from '../../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { findRepeatedKey } from '../../../config/repeated-key.ts'

@@ -1,5 +1,5 @@
-// The file patterns of OWNERS filters. Supports only literal text, `.*`, `\.`, and anchors instead of full RE2 syntax, so
-// that authors of OWNERS files cannot cause slow searches.
+// The file patterns of OWNERS filters. Supports only literal text, `.*`, `\.`, and anchors instead of full RE2 syntax,
+// so that authors of OWNERS files cannot cause slow searches.
 
 /** The path is relative to the OWNERS file's directory. */
 export type OwnersPathFilter = (relative: string) => boolean

@@ -1,5 +1,5 @@
-// A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads the
-// property.
+// A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
+// the property.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'

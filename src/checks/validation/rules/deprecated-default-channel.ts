@@ -12,7 +12,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
   title: 'The default channel is not deprecated',
   format: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
-    why: 'Users who subscribe without choosing a channel get the channel that its message asks them to leave.',
+    why: 'New subscribers who do not choose a channel get the deprecated one.',
     fix:
       others > 0
         ? 'Make another channel the default.'

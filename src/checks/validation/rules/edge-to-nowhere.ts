@@ -1,5 +1,5 @@
-// An edge to a name that the package does not have. This is legal, because a channel can end at a removed version, but a
-// typo looks the same.
+// An edge to a name that the package does not have. This is legal, because a channel can end at a removed version, but
+// a typo looks the same.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'

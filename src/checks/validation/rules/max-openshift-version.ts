@@ -1,5 +1,5 @@
-// An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string that
-// is not a platform version. opm accepts any value.
+// An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string
+// that is not a platform version. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'

@@ -16,7 +16,7 @@ export const objectsWithoutCsv = defineRule<
   since: '0.1.0',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
   format: ({ bundle, objects, csvs }) => ({
-    what: `${bundle} has no image and has ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
+    what: `${bundle} has no image and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
     why: 'Without an image, OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),

@@ -14,7 +14,7 @@ export const misreadRange = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Version ranges match the versions that they appear to match',
+  title: 'Version ranges match what they appear to match',
   format: ({ range, trap, part, from }) => ({
     what: `the ${from} "${range}" ${misreadingMessages[trap](part)}`,
     why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',

@@ -15,7 +15,7 @@ export const selfEdge = defineRule<
   format: ({ entry, edge }) => ({
     what: `${entry} ${edge} itself`,
     why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
-    fix: `Remove ${entry} from its own ${edge}.`,
+    fix: `Remove ${entry} from its own ${edge} field.`,
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

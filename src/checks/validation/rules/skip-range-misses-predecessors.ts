@@ -24,7 +24,7 @@ export const skipRangeMissesPredecessors = defineRule<
   since: '0.1.0',
   title: 'A skipRange covers at least one older version in its package',
   format: ({ entry, skipRange, older }) => ({
-    what: `the skipRange "${skipRange}" of ${entry} covers none of the ${older} older version${older === 1 ? '' : 's'} in the channel`,
+    what: `the skipRange "${skipRange}" of ${entry} ${older === 1 ? 'does not cover the older version' : `covers none of the ${older} older versions`} in the channel`,
     why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
     fix: 'Correct the bounds, or make the entry replace the previous version.',
   }),

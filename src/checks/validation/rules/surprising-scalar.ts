@@ -1,5 +1,5 @@
-// A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type. Elsewhere,
-// opm rejects the file.
+// A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
+// Elsewhere, opm rejects the file.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
 import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'

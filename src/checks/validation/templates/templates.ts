@@ -237,7 +237,9 @@ function formatDrift({ kind, subject, fields }: TemplateDrift): string {
 const restrictedReason =
   'its bundles do not render; users who can pull their images can run "catalog-bot render" to see why'
 
-/** Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image. */
+/**
+ * Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image.
+ */
 function redactDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatDrift)

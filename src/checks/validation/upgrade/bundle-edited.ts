@@ -1,5 +1,5 @@
-// A published bundle with changed content. Installations depend on the content, so it is immutable, except for displayed
-// metadata (bundle-metadata-edited).
+// A published bundle with changed content. Installations depend on the content, so it is immutable, except for
+// displayed metadata (bundle-metadata-edited).
 import { defineRule } from '../../../findings/rule.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { toCanonicalJson } from '../../../change/compare-blobs.ts'

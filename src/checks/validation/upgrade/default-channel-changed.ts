@@ -1,5 +1,5 @@
-// A changed default channel: new installations get different updates. Also reports whether the new channel continues the
-// old one.
+// A changed default channel: new installations get different updates. Also reports whether the new channel continues
+// the old one.
 import { defineRule } from '../../../findings/rule.ts'
 import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'

@@ -293,7 +293,7 @@ test('a preview that is being made is waited for before the cluster is taken, bu
   expect(getRecordedTests(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
   const patient = { ...getRecordedTests(waits), waited: { key: 'one', times: 30 } }
   const over = await runScenario({ request: onV1, images: coming, made: patient })
-  expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not there in time') } })
+  expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not ready in time') } })
   // Another commit waits for its own.
   const other = await runScenario({ request: { ...onV1, key: 'two' }, images: coming, made: patient })
   expect(getRecordedTests(other)).toMatchObject({ waited: { key: 'two', times: 1 } })

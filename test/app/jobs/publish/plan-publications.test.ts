@@ -54,25 +54,25 @@ describe('what is to be published', () => {
     [
       'a version that the layout does not tell',
       "- {catalog: catalogs/fast, repository: quay.io/o/c, tags: ['v{version}']}",
-      /does not tell the version/,
+      /does not define a version/,
       1,
     ],
     [
       'a catalog that is not there',
       '- {catalog: catalogs/none, repository: quay.io/o/c, tags: [x]}',
-      /no catalog at/,
+      /no catalog matches/,
       1,
     ],
     [
       'a branch that is not served',
       '- {catalog: catalogs/fast, branch: other, repository: quay.io/o/c, tags: [x]}',
-      /no branch other/,
+      /branch other does not exist/,
       1,
     ],
     [
       'a repository with a tag',
       "- {catalog: catalogs/fast, repository: 'quay.io/o/c:latest', tags: [x]}",
-      /not the name of an image repository/,
+      /not a valid image repository name/,
       1,
     ],
   ])('is nothing with %s, and the maintainers are told', (_name, yaml, why, count) => {

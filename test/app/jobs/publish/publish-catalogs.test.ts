@@ -104,7 +104,7 @@ describe('a merged catalog', () => {
     expect(scene.check(commit)?.summary).toMatch(/`beta` is new in `4\.18`/)
     expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
     expect(findReportComment(pull)).toContain(
-      `\`${catalogImage}:latest\`, \`${catalogImage}:v4.18\` is \`${second}\``,
+      `\`${catalogImage}:latest\`, \`${catalogImage}:v4.18\`: published as \`${second}\``,
     )
     // The former one stays, for those who want it back.
     expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainHead(scene).slice(0, 12)}`)).toBe(second)

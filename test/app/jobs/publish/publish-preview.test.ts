@@ -208,7 +208,7 @@ describe('the preview of a pull request', () => {
     expect(await imagesOf({}, 9999)).toMatchObject({ why: expect.stringContaining('/preview') })
     expect(
       await imagesOf({ trials: [{ root: 'catalogs/v4.19', trial: { target: 'OLM v1' } as never }] }),
-    ).toMatchObject({ why: expect.stringContaining('no previews') })
+    ).toMatchObject({ why: expect.stringContaining('does not enable previews') })
     expect(await imagesOf({ trials: [{ root, trial: { target: 'OLM v0' } as never }] })).toBeUndefined()
     // Asked for and not made yet.
     const key = String(pull.number)

@@ -77,7 +77,7 @@ describe('a bundle directory that is merged', () => {
         state: 'open',
         draft: false,
       })
-      expect(own?.body).toContain(`of #${pull.number} to the templates`)
+      expect(own?.body).toContain(`from #${pull.number} to the templates`)
       expect(own?.body).toContain(bundleReference)
       const text = await scene.file(getReleaseBranch('1.1.0'), templatePath)
       expect(text.split('\n').filter((line) => !templateYaml.split('\n').includes(line))).toEqual([
@@ -262,8 +262,8 @@ describe('an image that is not there', () => {
       await scene.run()
       const [told, ...more] = scene.comments(pull)
       expect(more).toEqual([])
-      expect(told).toContain('is not in the registry after 24 hours')
-      expect(told).toContain('not the fault of the author')
+      expect(told).toContain('was merged 24 hours ago, but its image')
+      expect(told).toContain('The author of this directory did nothing wrong')
       scene.put('1.1.0', 'b')
       scene.advanceTime(daySeconds)
       await runUntilIdle(scene)

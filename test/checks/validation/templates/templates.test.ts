@@ -154,7 +154,7 @@ describe('a template and its catalog', () => {
     expect(asked).toEqual([])
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toBe(
-      `${catalogRoot} is not what ${templatePath} renders to: entry foo.v2.0.0 of channel stable is missing`,
+      `${catalogRoot} does not match the output of ${templatePath}: entry foo.v2.0.0 of channel stable is missing`,
     )
     expect(fix).toContain(`catalog-bot render ${templatePath} -o yaml > ${catalogRoot}/catalog.yaml`)
     expect(at).toEqual({ file: `${catalogRoot}/catalog.yaml`, line: 2, column: 1 })
@@ -260,7 +260,7 @@ describe('a bundle that the base does not have', () => {
     expect(rejected.what).toContain('does not allow')
     expect(
       evaluateTemplate({ ...scenario, source: basicTemplate(newChannelBlobs, ['Not An Image']) }).what,
-    ).toContain('is not an image reference')
+    ).toContain('is not a valid image reference')
   })
   test('by tag is asked again where the change says something else of it', () => {
     const known = blobsAfter(taggedImage)
@@ -284,7 +284,7 @@ describe('a bundle that the base does not have', () => {
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
     const answers = { [pinnedImage('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleAnswer }
-    expect(evaluateTemplate({ ...scenario, answers }).what).toContain('it is no bundle that opm can read')
+    expect(evaluateTemplate({ ...scenario, answers }).what).toContain('it is not a bundle that opm can read')
   })
 })
 
@@ -426,7 +426,7 @@ describe('a template whose bundles are seen by rights of our own', () => {
   test('differs from its catalog without a word of what only the images say', () => {
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
-    expect(what).toMatch(/2 things that it renders to are missing$/)
+    expect(what).toMatch(/2 rendered items are missing$/)
     expect(
       evaluateTemplate({ ...scenario, answers: { [pinnedImage('c')]: renderedBundle('9.9.9') } }).what,
     ).toContain('9.9.9')

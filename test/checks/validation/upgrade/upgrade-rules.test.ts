@@ -135,12 +135,12 @@ describe('installed-version-stranded', () => {
     expect(
       fixOf(stableCatalog([bundleName(1), `${bundleName(2)} < ${bundleName(1)}`], ...bundleBlobs(1, 2, 3))),
     ).toBe(
-      'Keep foo.v3, which nothing older should replace, and lead on from there to a newer version, or deprecate it.',
+      'Keep foo.v3, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate it.',
     )
     expect(fixOf(stableCatalog([bundleName(2)], ...bundleBlobs(1, 2, 3)))).toMatch(
-      /^Let foo.v2, .* Keep foo.v3, /,
+      /^Make foo.v2, .* Keep foo.v3, /,
     )
-    expect(fixOf(stableCatalog([bundleName(3)], ...bundleBlobs(1, 2, 3)))).toMatch(/^Let foo.v3, [^K]*$/)
+    expect(fixOf(stableCatalog([bundleName(3)], ...bundleBlobs(1, 2, 3)))).toMatch(/^Make foo.v3, [^K]*$/)
   })
   test('is silent on a head that is taken back by the one before it', () => {
     const after = stableCatalog(
@@ -277,7 +277,7 @@ test('a new default channel names the versions that it leaves behind', () => {
     return found
   }
   expect(changed(bundleName(3))?.data?.leftBehind).toEqual([bundleName(1), bundleName(2)])
-  expect(changed(bundleName(3))?.what).toContain('"new", which has no way on from foo.v1, foo.v2')
+  expect(changed(bundleName(3))?.what).toContain('"new", which has no upgrade path from foo.v1, foo.v2')
   expect(
     changed(bundleName(1), `${bundleName(2)} < ${bundleName(1)}`, `${bundleName(3)} < ${bundleName(2)}`)
       ?.what,

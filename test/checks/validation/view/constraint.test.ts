@@ -34,24 +34,24 @@ describe('the structure of a constraint', () => {
     expect(findConstraintProblems('text')).toEqual([': is not a mapping'])
     expect(findConstraintProblems({})).toEqual([': has none of gvk, package, cel, all, any, not'])
     expect(findConstraintProblems({ cel: { rule: 1 }, extra: 1 })).toEqual([
-      ': has an unknown field "extra"; OLM refuses the whole constraint',
-      'cel: has a rule that is no text',
+      ': has an unknown field "extra", so OLM rejects the whole constraint',
+      'cel: has a rule that is not a string',
     ])
     expect(
       findConstraintProblems({
         any: { constraints: [{ gvk: { group: 'g', plural: 'x' } }, { all: { constraints: [] } }] },
       }),
     ).toEqual([
-      'any.constraints[0].gvk: has an unknown field "plural"; OLM refuses the whole constraint',
-      'any.constraints[0].gvk: lacks version',
-      'any.constraints[0].gvk: lacks kind',
-      'any.constraints[1].all: lacks a list of constraints',
+      'any.constraints[0].gvk: has an unknown field "plural", so OLM rejects the whole constraint',
+      'any.constraints[0].gvk: has no version',
+      'any.constraints[0].gvk: has no kind',
+      'any.constraints[1].all: has no list of constraints',
     ])
   })
 
   test('a constraint that is too large or too deep is refused without a look inside', () => {
     expect(findConstraintProblems({ cel: { rule: 'x'.repeat(140_000) } })).toEqual([
-      ': has 140019 bytes, and OLM takes no more than 131072',
+      ': has 140019 bytes, but OLM accepts at most 131072',
     ])
     let deep: Json = { cel: { rule: 'true' } }
     for (let level = 0; level < 500; level++) deep = { not: { constraints: [deep] } }

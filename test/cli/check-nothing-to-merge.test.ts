@@ -1,0 +1,41 @@
+// `check` of a head without new commits: one sentence, and nothing about checks that will not run.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { catalogBot } from './command.ts'
+
+let repositoryDirectory: string
+beforeAll(() => {
+  repositoryDirectory = mkdtempSync(join(tmpdir(), 'nothing-to-merge-'))
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
+      cwd: repositoryDirectory,
+      stdio: 'ignore',
+    })
+  git('init', '-q', '-b', 'main')
+  writeFileSync(join(repositoryDirectory, 'README.md'), 'A catalog.\n')
+  git('add', 'README.md')
+  git('commit', '-q', '-m', 'first')
+})
+afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
+
+const runCheck = (...more: string[]) =>
+  catalogBot('check', '--repo', repositoryDirectory, '--base', 'main', '--author', 'alice', ...more)
+
+test('a head without new commits is reported in one sentence', async () => {
+  expect(await runCheck()).toEqual({
+    code: 1,
+    out: 'Nothing to merge: HEAD has no commits that main lacks.\n',
+    err: '',
+  })
+})
+
+test('the JSON output has one reason', async () => {
+  const { out } = await runCheck('-o', 'json')
+  expect(JSON.parse(out)).toMatchObject({
+    verdict: 'blocked',
+    reasons: [{ code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' }],
+  })
+})
