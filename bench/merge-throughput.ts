@@ -1,5 +1,5 @@
-// How fast ready pull requests are merged, and what that costs of MockGitHub: so many of them on a catalog of 20 MB, each call
-// of MockGitHub 200 ms away, in a branch that takes several merges in one push and in one that wants a push for each. MockGitHub's hour is
+// How fast ready pull requests are merged, and what that costs of GitHub: so many of them on a catalog of 20 MB, each call
+// of GitHub 200 ms away, in a branch that takes several merges in one push and in one that wants a push for each. GitHub's hour is
 // endless here, and its limits of a minute hold only with `--limits`: docs/budget.md says what they are.
 // `npm run bench:landing -- [N...] [--megabytes 20] [--latency 200] [--waiting 0] [--only trains|one-by-one] [--limits]`
 // Prints its targets beside its figures, and where the requests of a merge go.
@@ -35,7 +35,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     /** One by one is measured with at most so many, unless it alone is wanted: it is slower, and no target needs more. */
     most: { type: 'string', default: '30' },
-    /** Keeps to MockGitHub.com's limits of a minute, a second between writes among them. */
+    /** Keeps to GitHub.com's limits of a minute, a second between writes among them. */
     limits: { type: 'boolean', default: false },
     /** Seconds after which whatever is merged by then is told. */
     within: { type: 'string', default: '600' },
@@ -48,7 +48,7 @@ const mergeModes = (['trains', 'one-by-one'] as const).filter(
 const repositoryName = 'coast/operators'
 const waitingPullCount = Number(values.waiting)
 
-/** The one rule under which MockGitHub takes one pull request a push: a change must come by a pull request. */
+/** The one rule under which GitHub takes one pull request a push: a change must come by a pull request. */
 const onePullPerPushRule = {
   type: 'pull_request',
   parameters: {

@@ -1,5 +1,5 @@
-// A door before the sandbox's MockGitHub that answers every request so many milliseconds later, and counts what goes through: a
-// distant MockGitHub. Knows of each request what it was about, as far as its address and its body say.
+// A door before the sandbox's GitHub that answers every request so many milliseconds later, and counts what goes through: a
+// distant GitHub. Knows of each request what it was about, as far as its address and its body say.
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -12,7 +12,7 @@ import { openStore } from '../src/store/store.ts'
 const durationSeconds = Number(process.argv[2] ?? 10)
 const databaseUrl = process.argv[3]
 const deliveriesPerSecond = 100
-/** A pull_request delivery of MockGitHub's has some 25 kB. */
+/** A pull_request delivery of GitHub's has some 25 kB. */
 const deliveryBody = Buffer.from(
   JSON.stringify(
     Array.from({ length: 250 }, (_, at) => ({

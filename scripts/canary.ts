@@ -1,4 +1,4 @@
-// Tells whether MockGitHub does what the sandbox does, for every rule that the App relies on when it merges: makes throw-away
+// Tells whether GitHub does what the sandbox does, for every rule that the App relies on when it merges: makes throw-away
 // branches, pull requests and rulesets in a repository, tries each rule, and cleans up.
 //
 // `npm run canary -- --repository OWNER/NAME --token-file FILE [--yes] [--api-url URL] [--settle-seconds N] [--clean RUN]`
@@ -100,7 +100,7 @@ async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<str
     ...(getItems(branches).length > 1 ? ['several branches'] : []),
     ...(getItems(rulesets).length > 0 ? ['rulesets'] : []),
   ]
-  // The first branch that is pushed becomes the default branch, and that one MockGitHub does not delete.
+  // The first branch that is pushed becomes the default branch, and that one GitHub does not delete.
   if (getItems(branches).length === 0)
     throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
@@ -140,7 +140,7 @@ async function runProbes(stage: CanaryStage): Promise<number> {
 
 const formatCell = (text: string): string => text.replaceAll('|', '\\|')
 
-/** Branches, a pull request and a ruleset for one rule, and what MockGitHub does then. */
+/** Branches, a pull request and a ruleset for one rule, and what GitHub does then. */
 async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number): Promise<string> {
   const [base, head, temporary] = ['base', 'head', 'tmp'].map((it) => `${number}/${it}`) as [
     string,

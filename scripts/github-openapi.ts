@@ -1,4 +1,4 @@
-// Writes test/sandbox/github/github-openapi.json: what MockGitHub's own OpenAPI document says about the operations that the
+// Writes test/sandbox/github/github-openapi.json: what GitHub's own OpenAPI document says about the operations that the
 // sandbox answers, both directions, and the webhooks that it sends. The document's package weighs 385 MB, so it is fetched into a temporary
 // folder when this is run and is never a dependency. Run: node scripts/github-openapi.ts [UNPACKED_PACKAGE]
 import { execFileSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-// The MockGitHub REST operations that the sandbox answers, as MockGitHub's OpenAPI document writes their paths, and the
+// The GitHub REST operations that the sandbox answers, as GitHub's OpenAPI document writes their paths, and the
 // webhooks that it sends.
 
 const repositoryPath = '/repos/{owner}/{repo}'

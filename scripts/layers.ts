@@ -48,7 +48,7 @@ const mergePermitModule = 'src/gate/merge-permit.ts'
 const mergePermitImporters = new Set(['src/gate/decide.ts'])
 
 /**
- * What moves a branch, or leads there, by the words that it cannot do without: git's push, and the calls of MockGitHub's
+ * What moves a branch, or leads there, by the words that it cannot do without: git's push, and the calls of GitHub's
  * interface that merge, queue, move or make refs and commits. Each has its files; every other has none of them.
  */
 const restrictedOperations: readonly {

@@ -7,9 +7,9 @@ export interface HistoricalPull {
   readonly base: string
   /** What was merged; the commit itself where it was squashed or rebased. */
   readonly head: string
-  /** As MockGitHub writes it into the commit's first line; undefined where nothing does. */
+  /** As GitHub writes it into the commit's first line; undefined where nothing does. */
   readonly number: number | undefined
-  /** Who made the head: `login:id` where the address is one that MockGitHub hides others behind. */
+  /** Who made the head: `login:id` where the address is one that GitHub hides others behind. */
   readonly author: string
   /** When it came to the branch, ISO 8601. */
   readonly at: string
@@ -84,7 +84,7 @@ function readGitLog(
     })
 }
 
-/** MockGitHub's addresses name the account; any other address stands for itself. */
+/** GitHub's addresses name the account; any other address stands for itself. */
 function parseAuthor({ name, email }: Pick<LoggedCommit, 'name' | 'email'>): string {
   const known = /^(?:(?<id>\d+)\+)?(?<login>[\w.[\]-]+)@users\.noreply\.github\.com$/.exec(email)?.groups
   if (known?.['login'] !== undefined)

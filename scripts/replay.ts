@@ -1,7 +1,7 @@
 // Replays the pull requests that a repository merged through the engine, as if each were open now: what would have been
 // decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]
 // [--max-blocked PERCENT]`.
-// One JSON line for each on stdout, the summary on stderr. Neither MockGitHub nor a registry is asked: everybody but the author
+// One JSON line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author
 // may only read, and images count as being there. Exit 1 where the engine failed on one, or would have blocked more of them
 // than --max-blocked, in percent of those that can be judged.
 //

@@ -1,4 +1,4 @@
-// Does what people do in a plan: to the server alone, as MockGitHub would let them.
+// Does what people do in a plan: to the server alone, as GitHub would let them.
 import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
 import { hasAncestor } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'

@@ -1,5 +1,5 @@
 // Events in a row of which each needs the ones before it: what is said yes to and then changed, looked at afresh and then held,
-// merged by MockGitHub on another base. By chance alone they hardly ever follow one another, and most bugs of merge bots show in
+// merged by GitHub on another base. By chance alone they hardly ever follow one another, and most bugs of merge bots show in
 // one of these rows only (docs/mutants.md).
 import type { SeededRandom } from './seeded-random.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'

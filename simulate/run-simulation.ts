@@ -370,7 +370,7 @@ export async function runSimulation(
       if (one.fault.fault === 'lose-delivery') return
       server.deliveries.push(delivery)
     }
-    // MockGitHub hears of a failure and sends it again, some day.
+    // GitHub hears of a failure and sends it again, some day.
     instance.receive(delivery).catch(() => undefined)
   }
 
@@ -394,7 +394,7 @@ export async function runSimulation(
           observed.evaluations.push({ pull: job.pull, since: readAt, until: scheduler.step })
         finishJob()
       } catch (error) {
-        // What MockGitHub refuses for good is the world's, too; the queue brings it again.
+        // What GitHub refuses for good is the world's, too; the queue brings it again.
         if (!(error instanceof StoreError && error.retryable) && !(error instanceof ForgeError))
           observed.ownFailures.push({ job: jobKey(job), error: error as Error })
         traceLine(`   the job ${row.key} failed: ${String(error)}`)

@@ -75,7 +75,7 @@ export type UserAction =
 
 /** `times`: calls in a row. Each begins with the first call of its kind at or after its step. */
 export type InjectedFault =
-  /** MockGitHub or git answers with an error, before or after it did what was asked. */
+  /** GitHub or git answers with an error, before or after it did what was asked. */
   | {
       readonly fault: 'fails'
       readonly to: 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
@@ -83,7 +83,7 @@ export type InjectedFault =
       readonly times: number
     }
   | { readonly fault: 'limited'; readonly times: number; readonly seconds: number }
-  /** What MockGitHub says of a pull request is as old as so many steps. */
+  /** What GitHub says of a pull request is as old as so many steps. */
   | { readonly fault: 'stale'; readonly steps: number; readonly times: number }
   /** `to`: at the next call that leads there; otherwise at the next of any. */
   | { readonly fault: 'crash'; readonly to?: 'push' | 'merge' }
@@ -98,7 +98,7 @@ export type PlannedEvent = { readonly at: number } & (UserAction | InjectedFault
 export interface SimulationPlan {
   readonly seed: number
   readonly instances: number
-  /** Whether MockGitHub sends webhooks at all. */
+  /** Whether GitHub sends webhooks at all. */
   readonly webhooks: boolean
   readonly events: readonly PlannedEvent[]
 }

@@ -1,4 +1,4 @@
-// A MockGitHub and a registry of the sandbox, and the App in them: what the demo, the stories and the bench furnish each in
+// A GitHub and a registry of the sandbox, and the App in them: what the demo, the stories and the bench furnish each in
 // their own way. Starts no bot.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -19,9 +19,9 @@ export interface BotEnvironmentOptions {
   /** A folder for repositories and the bot's data. */
   readonly directory: string
   readonly sweepSeconds?: number
-  /** Requests that the bot has for an hour; MockGitHub's 5000 otherwise, which a world in a hurry soon has used. */
+  /** Requests that the bot has for an hour; GitHub's 5000 otherwise, which a world in a hurry soon has used. */
   readonly hourlyLimit?: number
-  /** Sees all traffic with MockGitHub. */
+  /** Sees all traffic with GitHub. */
   readonly validator?: TrafficValidator
 }
 

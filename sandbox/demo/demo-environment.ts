@@ -1,4 +1,4 @@
-// The demo's world: a MockGitHub with the coast's catalog repository, its people, and a registry with its images.
+// The demo's world: a GitHub with the coast's catalog repository, its people, and a registry with its images.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseBundleBlobs, buildBundleImage } from '../registry/bundle-image.ts'

@@ -1,4 +1,4 @@
-// What the App asks of MockGitHub, as app.yml says it: an App of the sandbox has neither more nor less.
+// What the App asks of GitHub, as app.yml says it: an App of the sandbox has neither more nor less.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { findPackageFolder } from '../../src/cli/version.ts'

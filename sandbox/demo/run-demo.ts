@@ -1,4 +1,4 @@
-// The demo: a simulated MockGitHub and registry, the bot, the pull requests, and a table of how each ended and why.
+// The demo: a simulated GitHub and registry, the bot, the pull requests, and a table of how each ended and why.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What became of a story's pull request, seen from MockGitHub alone, and whether it is what should have become of it.
+// What became of a story's pull request, seen from GitHub alone, and whether it is what should have become of it.
 import { checkIds } from '../../src/findings/checks.ts'
 import type { MockCheckRun, MockPull } from '../github/github-data.ts'
 import type { DemoEnvironment } from './demo-environment.ts'

@@ -1,4 +1,4 @@
-// How a test or the demo registers and installs apps on the sandbox's MockGitHub, and changes what they may do.
+// How a test or the demo registers and installs apps on the sandbox's GitHub, and changes what they may do.
 import { randomBytes } from 'node:crypto'
 import { RuleAdmin } from './branch-rules/rule-admin.ts'
 import { createEmptyRateLimitUsage, createDefaultRateLimits } from './http/rate-limit-types.ts'
@@ -76,7 +76,7 @@ export class AppAdmin extends RuleAdmin {
     return app
   }
 
-  /** Someone agreed to an app's manifest in the browser: the code that MockGitHub sends back, good for one conversion. */
+  /** Someone agreed to an app's manifest in the browser: the code that GitHub sends back, good for one conversion. */
   acceptManifest(manifest: Omit<NewAppOptions, 'privateKey' | 'webhookSecret'>): string {
     const code = randomBytes(20).toString('hex')
     // An app without a hook has no secret.

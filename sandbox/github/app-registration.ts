@@ -1,5 +1,5 @@
-// MockGitHub's web pages on which a person creates an App from a manifest and installs it: who comes here is signed in, and owns
-// what the address names. Refuses what MockGitHub refuses, in its words, as people have met them.
+// GitHub's web pages on which a person creates an App from a manifest and installs it: who comes here is signed in, and owns
+// what the address names. Refuses what GitHub refuses, in its words, as people have met them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppAdmin } from './app-admin.ts'
 import { renderLayout, escapeHtml } from './pages.ts'
@@ -12,7 +12,7 @@ export interface RegistrationContext {
 }
 
 /**
- * The permission that opens each event. From MockGitHub's documentation of webhooks; for `issue_comment` its check of manifests
+ * The permission that opens each event. From GitHub's documentation of webhooks; for `issue_comment` its check of manifests
  * wants `issues`, although comments of pull requests are delivered with `pull_requests` alone.
  */
 const permissionByEvent: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ const knownManifestFields = new Set([
   'request_oauth_on_install',
 ])
 
-/** What MockGitHub says against a manifest; none: it takes it. */
+/** What GitHub says against a manifest; none: it takes it. */
 export function validateManifest(manifest: GitHubPayload): string[] {
   const errors: string[] = []
   const isNonEmptyText = (field: string) => stringOrEmpty(manifest[field]) !== ''

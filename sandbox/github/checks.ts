@@ -1,4 +1,4 @@
-// Check runs and commit statuses: making and changing them as MockGitHub allows, and telling the apps.
+// Check runs and commit statuses: making and changing them as GitHub allows, and telling the apps.
 import type { GitHubState } from './github-state.ts'
 import { findOrCreateSuite } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
@@ -15,7 +15,7 @@ import type {
   MockCommitStatus,
 } from './github-data.ts'
 
-// MockGitHub's caps: per request, per text, per run.
+// GitHub's caps: per request, per text, per run.
 const maxAnnotationsPerRequest = 50
 const maxOutputCharacters = 65_535
 const maxActions = 3
@@ -204,7 +204,7 @@ export async function addCommitStatus(
 ): Promise<MockCommitStatus> {
   const { world } = state
   const { context = 'default', description = null, target_url = null } = given
-  // MockGitHub's cap on statuses of one commit and context.
+  // GitHub's cap on statuses of one commit and context.
   if (repo.statuses.filter((it) => it.sha === sha && it.context === context).length >= 1000)
     throw new GitHubApiError(422, 'Validation Failed', [
       'This SHA and context has reached the maximum number of statuses.',

@@ -1,4 +1,4 @@
-// How a test or the demo furnishes the sandbox's MockGitHub: people, organizations, repositories, protection.
+// How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, protection.
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { commitFiles, createBareRepository, readFilesBelow, setRef } from './git/git-store.ts'

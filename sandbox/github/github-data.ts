@@ -1,4 +1,4 @@
-// The state of the sandbox's MockGitHub: accounts, repositories, pull requests and what hangs on them.
+// The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
 // Plain records that the routes and the people's methods change; git objects live on disk, not here.
 
 import {
@@ -17,7 +17,7 @@ export interface MockAccount {
   login: string
   readonly type: 'User' | 'Organization' | 'Bot'
   readonly createdAt: string
-  /** A deleted account: MockGitHub then shows null ("ghost") where it was named. */
+  /** A deleted account: GitHub then shows null ("ghost") where it was named. */
   deleted: boolean
   /** Of an organization, for its repositories. */
   rulesets?: Map<number, Ruleset>
@@ -108,20 +108,20 @@ export interface MockPull {
   /** Who brought the head where it is: their own approval does not count as a second pair of eyes. */
   lastPusher: MockAccount
   baseRef: string
-  /** The base's tip when the head or the base branch was last set: MockGitHub does not move it with the branch. */
+  /** The base's tip when the head or the base branch was last set: GitHub does not move it with the branch. */
   baseSha: string
   readonly createdAt: string
   updatedAt: string
   closedAt: string | null
   merged: { readonly at: string; readonly by: MockAccount; readonly sha: string } | null
-  /** The last time that it left its merge queue; the timeline names MockGitHub's own bot unless a person or an App did it. */
+  /** The last time that it left its merge queue; the timeline names GitHub's own bot unless a person or an App did it. */
   queueRemoval?: {
     readonly id: number
     readonly at: string
     readonly reason: string
     readonly by: MockAccount | null
   }
-  /** The test merge; undefined until MockGitHub has computed it. */
+  /** The test merge; undefined until GitHub has computed it. */
   mergeable: boolean | undefined
   testMerge: string | null
   labels: MockLabel[]
@@ -158,7 +158,7 @@ export interface MockIssue {
   comments: IssueComment[]
 }
 
-/** What people comment on: to MockGitHub a pull request is an issue, too, and both share one row of numbers. */
+/** What people comment on: to GitHub a pull request is an issue, too, and both share one row of numbers. */
 export type CommentThread = MockPull | MockIssue
 
 export interface Annotation {
@@ -191,7 +191,7 @@ export interface MockCheckRun {
   name: string
   status: string
   conclusion: string | null
-  /** When MockGitHub was last told something of it, in milliseconds: rules see it only some time later. */
+  /** When GitHub was last told something of it, in milliseconds: rules see it only some time later. */
   changedAt: number
   startedAt: string | null
   completedAt: string | null
@@ -385,13 +385,13 @@ export interface MockGitHubData {
   readonly repos: Set<MockRepository>
   readonly apps: Map<number, MockApp>
   readonly installations: Map<number, Installation>
-  /** Commits whose signature MockGitHub knows, with the signature. */
+  /** Commits whose signature GitHub knows, with the signature. */
   readonly signatures: Map<string, string>
   /** Requests that a new installation has for an hour. */
   readonly hourlyLimit: number
   /** How many milliseconds pass until rules see a check or status that was just posted. */
   checkDelay: number
-  /** How many milliseconds MockGitHub needs to compute a test merge. Until then a pull request is not mergeable. */
+  /** How many milliseconds GitHub needs to compute a test merge. Until then a pull request is not mergeable. */
   testMergeDelay: number
   /** What converting a manifest's code will make: the app, once. */
   readonly manifests: Map<string, () => MockApp>
@@ -399,7 +399,7 @@ export interface MockGitHubData {
   nextId(): number
   /** Milliseconds since the epoch. */
   now(): number
-  /** The time as MockGitHub writes it: whole seconds, UTC. */
+  /** The time as GitHub writes it: whole seconds, UTC. */
   timestamp(): string
 }
 
@@ -433,7 +433,7 @@ export function toTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** Finds a living account by login; MockGitHub compares logins without case. */
+/** Finds a living account by login; GitHub compares logins without case. */
 export function findAccountByLogin(world: MockGitHubData, login: string): MockAccount | undefined {
   const wanted = login.toLowerCase()
   return [...world.accounts.values()].find((it) => !it.deleted && it.login.toLowerCase() === wanted)

@@ -1,4 +1,4 @@
-// A MockGitHub in one process, for the demo, the stories and the adapter's contract suite: REST, webhooks and git's
+// A GitHub in one process, for the demo, the stories and the adapter's contract suite: REST, webhooks and git's
 // smart HTTP over real bare repositories, with faults on order. It listens on loopback alone and knows no real secret.
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -41,7 +41,7 @@ export interface MockGitHubOptions {
   /** Where webhooks go, e.g. `http://127.0.0.1:3000/api/github/webhooks`; can be set later. */
   readonly webhookTarget?: string
   readonly clock?: { now(): number }
-  /** Requests that an installation has for an hour; MockGitHub's 5000 otherwise. */
+  /** Requests that an installation has for an hour; GitHub's 5000 otherwise. */
   readonly hourlyLimit?: number
   /** Sees every request, answer and webhook; see `violations`. */
   readonly validator?: TrafficValidator
@@ -102,7 +102,7 @@ export class MockGitHub extends UserActions {
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
-  /** Another process of MockGitHub's holds the lock of a branch: git refuses pushes in its own words, until the returned end. */
+  /** Another process of GitHub's holds the lock of a branch: git refuses pushes in its own words, until the returned end. */
   async lockBranch(repository: string, branch: string): Promise<() => Promise<void>> {
     const file = join(this.repository(repository).path, 'refs', 'heads', `${branch}.lock`)
     await mkdir(dirname(file), { recursive: true })

@@ -1,2 +1,2 @@
-/** How MockGitHub merges a pull request. */
+/** How GitHub merges a pull request. */
 export type MergeMethod = 'merge' | 'squash' | 'rebase'

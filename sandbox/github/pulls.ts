@@ -28,7 +28,7 @@ export interface NewPull {
   readonly maintainerCanModify?: boolean
 }
 
-/** Opens a pull request for a branch that exists. Throws MockGitHub's 422 when there is nothing to open. */
+/** Opens a pull request for a branch that exists. Throws GitHub's 422 when there is nothing to open. */
 export async function createPull(
   state: GitHubState,
   repo: MockRepository,

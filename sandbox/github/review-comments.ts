@@ -1,4 +1,4 @@
-// Comments on lines of a pull request's diff. MockGitHub takes them on lines that its diff shows, and refuses a whole review for
+// Comments on lines of a pull request's diff. GitHub takes them on lines that its diff shows, and refuses a whole review for
 // one that is none of these.
 import type { GitHubState } from './github-state.ts'
 import { git, findMergeBase } from './git/git-store.ts'
@@ -77,7 +77,7 @@ export function removeReviewComment(pull: MockPull, comment: MockReviewComment):
     pull.reviews = pull.reviews.filter((it) => it.id !== comment.review || it.body !== '')
 }
 
-/** The line in the head, or null where it is another by now: MockGitHub calls the comment outdated then. */
+/** The line in the head, or null where it is another by now: GitHub calls the comment outdated then. */
 export async function findCurrentLine(
   pull: MockPull,
   { sha, path, line }: MockReviewComment,

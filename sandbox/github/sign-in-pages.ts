@@ -1,4 +1,4 @@
-// MockGitHub's pages and addresses for signing in with an App: who comes here says by a button who they are. Refuses what MockGitHub
+// GitHub's pages and addresses for signing in with an App: who comes here says by a button who they are. Refuses what GitHub
 // refuses: a place to go back to that the App does not have, a code that was used, is old, or is another's, a verifier that
 // does not fit its challenge.
 import { createHash, randomBytes } from 'node:crypto'
@@ -21,7 +21,7 @@ interface AuthorizationCode {
   readonly expiresAt: number
 }
 
-/** MockGitHub's: ten minutes. */
+/** GitHub's: ten minutes. */
 const codeLifetimeMs = 600_000
 
 export const toClientId = (app: MockApp): string => `Iv1.${app.id}`

@@ -1,4 +1,4 @@
-// Commits that MockGitHub signs itself: the header that git shows, and the memory that makes it verified. A signature that
+// Commits that GitHub signs itself: the header that git shows, and the memory that makes it verified. A signature that
 // somebody copies into another commit is not in that memory.
 import { randomBytes } from 'node:crypto'
 import { runGitForBytes } from './git/git-store.ts'
@@ -6,14 +6,14 @@ import { readLooseOrAskGit, readLooseObject, writeLooseObject } from './git/loos
 import type { GitIdentity } from './git/git-store.ts'
 import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
-/** The committer of everything that MockGitHub commits for someone. */
+/** The committer of everything that GitHub commits for someone. */
 export const createWebFlowIdentity = (world: MockGitHubData): GitIdentity => ({
   name: 'GitHub',
   email: 'noreply@github.invalid',
   at: world.now(),
 })
 
-/** An account as the author of a commit that MockGitHub makes. */
+/** An account as the author of a commit that GitHub makes. */
 export const toAuthorIdentity = (world: MockGitHubData, { id, login }: MockAccount): GitIdentity => ({
   name: login,
   email: `${id}+${login}@users.noreply.github.invalid`,

@@ -1,4 +1,4 @@
-// What people do on the sandbox's MockGitHub: push, open pull requests, review, comment, label, ask for checks again.
+// What people do on the sandbox's GitHub: push, open pull requests, review, comment, label, ask for checks again.
 // Each method does what the button or git command does, webhooks included, and resolves when it is done.
 import { rerequestCheckRun, rerequestCheckSuite, addCommitStatus } from './checks.ts'
 import type { NewCommitStatus } from './checks.ts'
@@ -64,7 +64,7 @@ export interface OpenPullOptions {
   /** What to change, in one commit on the base's tip... */
   readonly changes?: FileChanges
   readonly message?: string
-  /** Signed by the author, with a key that MockGitHub knows. */
+  /** Signed by the author, with a key that GitHub knows. */
   readonly signed?: boolean
   /** ...or a commit that is in the repository's network already. */
   readonly commit?: string

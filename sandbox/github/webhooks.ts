@@ -1,5 +1,5 @@
 // Webhooks to the apps: signed, recorded, redeliverable, and lost, doubled, delayed or reordered on order.
-// As on MockGitHub nothing is sent again by itself.
+// As on GitHub nothing is sent again by itself.
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { accountView, organizationView, toNodeId } from './views/account-view.ts'
@@ -44,7 +44,7 @@ interface DeliveryRule {
   readonly held: WebhookDelivery[]
 }
 
-// MockGitHub gives a receiver ten seconds.
+// GitHub gives a receiver ten seconds.
 const deliveryTimeoutMs = 10_000
 
 export class Webhooks {
@@ -101,7 +101,7 @@ export class Webhooks {
       ...(action === null ? {} : { action }),
       ...payload,
       ...(organization && repo ? { organization: organizationView(this.#world, organization) } : {}),
-      // A deleted account still sends: MockGitHub then names its placeholder, the user "ghost".
+      // A deleted account still sends: GitHub then names its placeholder, the user "ghost".
       sender: accountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
       ...('installation' in payload
         ? {}

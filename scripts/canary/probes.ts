@@ -1,5 +1,5 @@
-// What the App relies on when it merges: one line a rule, with the settings that it needs, what is tried, and what MockGitHub
-// must answer. The same table is run against the sandbox, so a line that MockGitHub answers otherwise is a rule to correct there.
+// What the App relies on when it merges: one line a rule, with the settings that it needs, what is tried, and what GitHub
+// must answer. The same table is run against the sandbox, so a line that GitHub answers otherwise is a rule to correct there.
 import type { ProbeResult, RulesetRule, CanaryStage } from './stage.ts'
 
 export interface CanaryProbe {
@@ -8,7 +8,7 @@ export interface CanaryProbe {
   readonly rules: readonly RulesetRule[]
   /** The base does not move after the pull request was opened. */
   readonly upToDate?: true
-  /** `accepted`, or a part of MockGitHub's words. */
+  /** `accepted`, or a part of GitHub's words. */
   readonly expected: string
   readonly attempt: (it: ProbeContext) => Promise<ProbeResult>
 }
@@ -116,7 +116,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: troubleshootingUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'is expected',
-    // As long as it may take MockGitHub to see them: else this would only say that it has not.
+    // As long as it may take GitHub to see them: else this would only say that it has not.
     attempt: async (it) => {
       await it.stage.green(it.H, statusContext)
       return await it.stage.accepted(() => pushMerge(it))

@@ -1,4 +1,4 @@
-// A throw-away part of a repository on MockGitHub: branches, pull requests and rulesets under one run's prefix. What it makes it
+// A throw-away part of a repository on GitHub: branches, pull requests and rulesets under one run's prefix. What it makes it
 // finds again by that prefix, so that cleaning up needs no memory of what an interrupted run had begun.
 import { spawn } from 'node:child_process'
 
@@ -18,7 +18,7 @@ export interface CanaryStageOptions {
   readonly folder: string
   /** Where git pushes to. */
   readonly cloneUrl: string
-  /** How long MockGitHub may need until its rules see what was just posted. */
+  /** How long GitHub may need until its rules see what was just posted. */
   readonly settleMs: number
   readonly signal: AbortSignal
 }
@@ -32,7 +32,7 @@ export interface ApiResponse {
   readonly items: readonly JsonFields[]
 }
 
-/** What MockGitHub did with a push or a merge: `accepted`, or its words. */
+/** What GitHub did with a push or a merge: `accepted`, or its words. */
 export type ProbeResult = string
 
 export class CanaryStage {
@@ -48,7 +48,7 @@ export class CanaryStage {
     return this.#evidence ?? 'nothing'
   }
 
-  /** One request of REST, below the repository. Throws only when MockGitHub cannot be reached or was interrupted. */
+  /** One request of REST, below the repository. Throws only when GitHub cannot be reached or was interrupted. */
   async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<ApiResponse> {
     const { apiUrl, repository, token } = this.#options
     const response = await fetch(`${apiUrl}/repos/${repository}${path}`, {
@@ -172,7 +172,7 @@ export class CanaryStage {
     await this.#expect('PATCH', `/pulls/${number}`, { state: 'closed' })
   }
 
-  /** Whether MockGitHub says that a pull request is merged, which it may find out some seconds after a push. */
+  /** Whether GitHub says that a pull request is merged, which it may find out some seconds after a push. */
   async isMerged(number: number): Promise<boolean> {
     return await this.#until(async () => (await this.call('GET', `/pulls/${number}/merge`)).status === 204)
   }
@@ -209,7 +209,7 @@ export class CanaryStage {
     await this.#until(async () => {
       const { status, data } = await this.call('PUT', `/pulls/${number}/merge`, { sha, merge_method })
       result = status === 200 ? 'accepted' : getErrorMessage(data)
-      // MockGitHub has not computed yet whether it can be merged, or still sees the branch as it was.
+      // GitHub has not computed yet whether it can be merged, or still sees the branch as it was.
       return !/^(?:Pull Request is not mergeable|Base branch was modified)/i.test(result)
     })
     return result
@@ -221,7 +221,7 @@ export class CanaryStage {
     return status === 200 ? 'accepted' : getErrorMessage(data)
   }
 
-  /** Tries again while it is refused, as long as MockGitHub may need to see what was posted. */
+  /** Tries again while it is refused, as long as GitHub may need to see what was posted. */
   async accepted(attempt: () => Promise<ProbeResult>): Promise<ProbeResult> {
     let result: ProbeResult = ''
     await this.#until(async () => (result = await attempt()) === 'accepted')
@@ -286,7 +286,7 @@ function parseJsonOrUndefined(text: string): unknown {
   }
 }
 
-/** MockGitHub's message on one line. */
+/** GitHub's message on one line. */
 function getErrorMessage(data: ApiResponse['data']): string {
   const { message = '', errors = [] } = data as { message?: string; errors?: unknown[] }
   const more = errors.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
@@ -297,7 +297,7 @@ function getErrorMessage(data: ApiResponse['data']): string {
     .trim()
 }
 
-/** The complaints that MockGitHub lists; where it lists none, git's own reason. */
+/** The complaints that GitHub lists; where it lists none, git's own reason. */
 function parsePushErrors(stdout: string, stderr: string): string {
   const remote = stderr.split('\n').flatMap((line) => /^remote: - (.*)$/.exec(line)?.[1]?.trim() ?? [])
   const own = stdout.split('\n').flatMap((line) => /^!.*\((.*)\)$/.exec(line)?.[1] ?? [])

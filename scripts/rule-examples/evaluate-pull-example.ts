@@ -1,5 +1,5 @@
 // Judges a pull request that is a folder: `base/` is the tree of the base tip, `result/` the tree that would land. The
-// App's own journey (evaluate/evaluate.ts), with a repository, a MockGitHub and registries that say what the example says.
+// App's own journey (evaluate/evaluate.ts), with a repository, a GitHub and registries that say what the example says.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'

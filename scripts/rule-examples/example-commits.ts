@@ -1,5 +1,5 @@
 // The commits of an example, and the other pull requests that are open beside it: what `_case.json` says, as git and
-// MockGitHub would say it. Messages, headers and sizes are read by the App's own rules; nothing here knows a rule of catalogs.
+// GitHub would say it. Messages, headers and sizes are read by the App's own rules; nothing here knows a rule of catalogs.
 import { createHash } from 'node:crypto'
 import {
   maxPushedFileBytes,

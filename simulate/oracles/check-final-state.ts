@@ -48,7 +48,7 @@ export function checkFinalState(observed: ObservedRun): readonly InvariantViolat
   return found
 }
 
-/** What became of a landing by our call: its message, and for what MockGitHub makes itself, whether it was held against the verdict. */
+/** What became of a landing by our call: its message, and for what GitHub makes itself, whether it was held against the verdict. */
 function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly InvariantViolation[] {
   const { server, tables } = observed
   const { objects } = server
@@ -59,7 +59,7 @@ function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly
   const addViolation = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${number}: ${what}` })
   const { parents, tree, message } = objects.commit(commit)
-  // Others may have merged it before MockGitHub did what it was asked.
+  // Others may have merged it before GitHub did what it was asked.
   const isOurs = by === 'push' || (parents.length === 1 && parents[0] === on)
   if (!isOurs || !hasAncestor(objects, server.mustTip(permit.landing.baseRef), commit)) return []
   for (const word of findActiveKeywords(message))
@@ -139,7 +139,7 @@ function findActiveMarkup(text: string): readonly string[] {
   ]
 }
 
-/** What MockGitHub would act on in the message of a commit: it is no Markdown, and people are told, and issues closed. */
+/** What GitHub would act on in the message of a commit: it is no Markdown, and people are told, and issues closed. */
 function findActiveKeywords(message: string): readonly string[] {
   return [
     ...(/(?:^|[^\w`])@canary/.test(message) ? ['a mention'] : []),

@@ -23,7 +23,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
     void found.push({ invariant, what: `#${number}: ${what}` })
 
   const { baseRef, head, base: judgedBase } = permit.landing
-  // MockGitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
+  // GitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
   const isRaced = by === 'merge' && tip !== judgedBase
   const base = objects.commit(tip).tree
   const result = by === 'push' ? objects.commit(commit).tree : computeMergedTree(server, tip, head)
@@ -92,7 +92,7 @@ function listStatesSinceRead(
   const states = server.pulls.get(pull) ?? []
   const lastReadStep = observed.freshReads.get(`${process.name} ${pull}`) ?? step
   const taken = observed.leasesTaken.get(process) ?? 0
-  // A server of MockGitHub's may lag a little: what it said held then.
+  // A server of GitHub's may lag a little: what it said held then.
   const since = lastReadStep >= taken - maxLagSteps ? lastReadStep : step
   const first = SimulatedGitHub.at(states, since)
   const later = states.filter((state) => state.step > since).map(({ value }) => value)

@@ -11,7 +11,7 @@ export interface InvariantViolation {
   readonly what: string
 }
 
-/** The bot moves a base branch, or has MockGitHub move it: told just before it happens. */
+/** The bot moves a base branch, or has GitHub move it: told just before it happens. */
 export interface ObservedMerge {
   readonly process: SimulatedProcess
   readonly pull: PullNumber
@@ -36,7 +36,7 @@ export interface ObservedRun {
   /** When each process took its last lease. */
   readonly leasesTaken: Map<SimulatedProcess, number>
   /**
-   * Whether a job was taken again while a process that had stood still was at it: nothing on MockGitHub keeps the two of them from
+   * Whether a job was taken again while a process that had stood still was at it: nothing on GitHub keeps the two of them from
    * writing the same thing. Of check runs who reads sees the newest; a second comment is a fault that is known
    * (docs/simulator.md).
    */

@@ -1,4 +1,4 @@
-// The Forge port in memory. Pull requests are read by src/github/ itself, of a MockGitHub in memory. The rest asks in as many steps as
+// The Forge port in memory. Pull requests are read by src/github/ itself, of a GitHub in memory. The rest asks in as many steps as
 // the real one, and writes as that does: it looks whether something is there before it makes it, so that whoever comes in
 // between can be in the way.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
@@ -28,7 +28,7 @@ export interface MemoryForgeHooks {
   readonly onFreshRead: (pull: PullNumber, step: number) => void
   /** A pull request was read, as it was at this step. */
   readonly onRead: (step: number) => void
-  /** How many steps what is read now lags behind, as a replica of MockGitHub's may. */
+  /** How many steps what is read now lags behind, as a replica of GitHub's may. */
   readonly lag: () => number
   /** Of the process that asks: what it read of comments it remembers for a while. */
   readonly clock: Clock
@@ -91,7 +91,7 @@ export function openMemoryForge(
         if (present === undefined)
           await callGitHub(`list the check runs of ${head.slice(0, 7)}`, () => ownCheckNames(head))
         const runs = action.kind === 'put-checks' ? action.runs : [action.run]
-        // One request, in which MockGitHub makes one after the other.
+        // One request, in which GitHub makes one after the other.
         await callGitHub(`write ${runs.length} check runs on ${head.slice(0, 7)}`, () => {
           for (const { name, digest, status, conclusion, title, summary, annotations } of runs) {
             const text = [title, summary, ...annotations.map(({ message }) => message)].join('\n')

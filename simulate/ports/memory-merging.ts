@@ -1,4 +1,4 @@
-// The Merging port in memory: MockGitHub's own merge, temporary branches, and what became of a pull request. Signed commits and the
+// The Merging port in memory: GitHub's own merge, temporary branches, and what became of a pull request. Signed commits and the
 // merge queue are not modelled.
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
@@ -6,7 +6,7 @@ import type { SimulatedGitHub } from '../world/simulated-github.ts'
 import type { ScheduleCall } from './memory-repository.ts'
 
 export interface MemoryMergingHooks {
-  /** MockGitHub is about to merge. */
+  /** GitHub is about to merge. */
   readonly onMerging: (permit: MergePermit) => void
 }
 

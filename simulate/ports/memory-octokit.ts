@@ -1,4 +1,4 @@
-// What src/github/ asks of MockGitHub where it reads pull requests, answered from memory in MockGitHub's own words: the reading itself
+// What src/github/ asks of GitHub where it reads pull requests, answered from memory in GitHub's own words: the reading itself
 // is the real one. Every request is a call of its own, and every page of a list.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
@@ -8,7 +8,7 @@ import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world
 export interface MemoryOctokitHooks {
   /** Lets `act` happen at once, whenever its turn comes. */
   readonly ask: <T>(label: string, act: () => T) => Promise<T>
-  /** How many steps what is read now lags behind, as a replica of MockGitHub's may. */
+  /** How many steps what is read now lags behind, as a replica of GitHub's may. */
   readonly lag: () => number
   /** The step as of which the answer to a request holds. */
   readonly onAnswer: (label: string, step: number) => void
@@ -37,7 +37,7 @@ export function openMemoryOctokit(
   server: SimulatedGitHub,
   { ask, lag, onAnswer }: MemoryOctokitHooks,
 ): Octokit {
-  /** One request, answered by one server of MockGitHub's. */
+  /** One request, answered by one server of GitHub's. */
   const respond = <T>(label: string, answer: (step: number) => T) =>
     ask(label, () => {
       const step = server.step - lag()
@@ -135,7 +135,7 @@ const toAccountView = ({ id, login, kind }: GitHubAccount) => ({
   login,
   type: kind === 'bot' ? 'Bot' : 'User',
 })
-/** MockGitHub's word for the state of a review, as REST and GraphQL write it. */
+/** GitHub's word for the state of a review, as REST and GraphQL write it. */
 const toReviewStateWord = (state: string) => state.toUpperCase().replaceAll('-', '_')
 
 function toPullView(server: SimulatedGitHub, shown: SimulatedPull): object {

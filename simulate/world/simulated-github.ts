@@ -1,4 +1,4 @@
-// MockGitHub as it truly is in a run: one repository, its branches, pull requests, comments and checks. People and the bot act on
+// GitHub as it truly is in a run: one repository, its branches, pull requests, comments and checks. People and the bot act on
 // it; every state of a pull request and of a branch is kept with the step in which it began, so that it can be said later
 // what held when.
 import { toPullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
@@ -12,7 +12,7 @@ export interface SimulatedComment {
   readonly id: number
   readonly author: GitHubAccount
   readonly body: string
-  /** Milliseconds since the epoch: MockGitHub shows whole seconds of them. */
+  /** Milliseconds since the epoch: GitHub shows whole seconds of them. */
   readonly createdAt: number
   readonly updatedAt: number
   readonly isEdited: boolean
@@ -27,7 +27,7 @@ export interface SimulatedPull {
   readonly author: GitHubAccount
   readonly head: CommitSha
   readonly baseRef: string
-  /** The tip of that branch when the head was pushed, or the branch chosen: MockGitHub's `base.sha`. */
+  /** The tip of that branch when the head was pushed, or the branch chosen: GitHub's `base.sha`. */
   readonly shownBase: CommitSha
   /** It stands on another pull request. */
   readonly stacked: boolean
@@ -157,7 +157,7 @@ export class SimulatedGitHub {
     this.#closeMerged(branch, to, by)
   }
 
-  /** MockGitHub marks every pull request as merged whose head its base contains. */
+  /** GitHub marks every pull request as merged whose head its base contains. */
   #closeMerged(branch: string, tip: CommitSha, by: GitHubAccount): void {
     for (const pull of this.openPulls())
       if (pull.baseRef === branch && hasAncestor(this.objects, tip, pull.head)) {
@@ -281,7 +281,7 @@ export class SimulatedGitHub {
     })
   }
 
-  /** What MockGitHub says to a push of a merge commit to a branch; undefined: it takes it. */
+  /** What GitHub says to a push of a merge commit to a branch; undefined: it takes it. */
   findRejectionReason(branch: string, commit: CommitSha): string | undefined {
     if (branch !== mainBranch) return undefined
     const { rules } = this
@@ -304,7 +304,7 @@ export class SimulatedGitHub {
     return runs.at(-1)?.conclusion === 'success'
   }
 
-  /** MockGitHub's own merge of a pull request into whatever its base is now, or why it does not. */
+  /** GitHub's own merge of a pull request into whatever its base is now, or why it does not. */
   mergeByGitHub(
     number: PullNumber,
     method: 'merge' | 'squash' | 'rebase',

@@ -119,9 +119,11 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
       '</details>',
     ].join('\n')
   if (report.leftovers.length > 0)
-    yield ['⚠️ These objects remain on the cluster:', '', ...report.leftovers.map((one) => `- ${escapeMarkdown(one)}`)].join(
-      '\n',
-    )
+    yield [
+      '⚠️ These objects remain on the cluster:',
+      '',
+      ...report.leftovers.map((one) => `- ${escapeMarkdown(one)}`),
+    ].join('\n')
 }
 
 function formatClusterTestTitle({

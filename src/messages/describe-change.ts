@@ -39,7 +39,8 @@ export function describeChangeLines(change: PullRequestChange): DescriptionLine[
 
 /** For moved or reformatted blobs, which change files but not the catalog. */
 function describeUnchangedContent(paths: readonly TouchedPath[]): DescriptionLine {
-  if (paths.length === 0) return { depth: 0, words: ['No changes: the base branch already contains everything.'] }
+  if (paths.length === 0)
+    return { depth: 0, words: ['No changes: the base branch already contains everything.'] }
   const changed = formatCount(paths.length, 'file changes', 'files change')
   return {
     depth: 0,

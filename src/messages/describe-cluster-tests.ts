@@ -57,6 +57,8 @@ function describeClusterTest(report: ClusterTestReport): readonly string[] {
     `  On ${cluster.length === 0 ? 'the cluster' : cluster.join(', ')}; mode ${mode}, namespace ${namespace}, ${formatElapsed(started, ended)}`,
     ...events.map(({ at, says }) => `  ${formatElapsed(started, at).padStart(6)}  ${says}`),
     ...evidence.flatMap(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `      ${line}`)]),
-    ...(leftovers.length > 0 ? ['  These objects remain on the cluster:', ...leftovers.map((one) => `      ${one}`)] : []),
+    ...(leftovers.length > 0
+      ? ['  These objects remain on the cluster:', ...leftovers.map((one) => `      ${one}`)]
+      : []),
   ]
 }

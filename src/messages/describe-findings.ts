@@ -4,7 +4,7 @@ import { overridableRules } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { formatFixAsDiff } from '../findings/fix.ts'
 import type { PullVerdict } from '../gate/verdict.ts'
-import { toCodeSpan, toTableCodeSpan, escapeMarkdown } from './escape.ts'
+import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentence } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { formatLinesUrl } from './github-urls.ts'
 import type { FindingLinkOptions } from './report-options.ts'
@@ -56,7 +56,7 @@ function renderErrorBox(
   if (first === undefined) return ''
   const location = getFindingLocation(first, commits, options)
   const title = [
-    `**${capitalizeUnlessName(escapeMarkdown(first.what, 1500))}**`,
+    `**${capitalizeUnlessName(escapeSentence(first.what, 1500))}**`,
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
@@ -96,7 +96,7 @@ function describeSimilarFindings(
   options: FindingLinkOptions,
 ): readonly string[] {
   const lines = others.slice(0, maxSimilarFindings).map((other) => {
-    const problem = other.what === first.what ? '' : `**${escapeMarkdown(other.what, 1500)}**`
+    const problem = other.what === first.what ? '' : `**${escapeSentence(other.what, 1500)}**`
     const remedy = other.fix === '' || other.fix === first.fix ? '' : `*${toPlainSentence(other.fix)}*`
     return `- ${[getFindingLocation(other, commits, options)?.link ?? '', problem, remedy].filter((part) => part !== '').join(' ')}`
   })
@@ -142,8 +142,8 @@ function renderFindingsTable(
   const rows = findings.slice(0, maxTableRows).map((finding) => {
     const location = getFindingLocation(finding, commits, options)?.link ?? ''
     const passed = formatOverriddenBy(finding)
-    const fix = finding.fix === '' ? '' : escapeMarkdown(finding.fix, 300)
-    return `| ${location} | ${escapeMarkdown(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
+    const fix = finding.fix === '' ? '' : escapeSentence(finding.fix, 300)
+    return `| ${location} | ${escapeSentence(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
   })
   const left = findings.length - rows.length
   return [
@@ -180,7 +180,7 @@ export function describeFinding(
   const why = finding.why === '' ? '' : ` ${toPlainSentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${toPlainSentence(finding.fix)}*`
   const passed = formatOverriddenBy(finding)
-  return `- ${location ? `${location.link} ` : ''}**${escapeMarkdown(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
+  return `- ${location ? `${location.link} ` : ''}**${escapeSentence(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
 function formatRuleLink({ rule }: Finding, { rulesUrl }: FindingLinkOptions): string {
@@ -234,7 +234,7 @@ function formatOverriddenBy({ overridden }: Finding): string {
 }
 
 const toPlainSentence = (text: string): string =>
-  endWithPeriod(capitalizeUnlessName(escapeMarkdown(text, 1500)))
+  endWithPeriod(capitalizeUnlessName(escapeSentence(text, 1500)))
 
 /** Names keep their case. */
 function capitalizeUnlessName(text: string): string {

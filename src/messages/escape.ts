@@ -72,6 +72,23 @@ export function escapeMarkdown(text: string, limit = 600): string {
     .replace(/\bGH-(?=\d)/gi, (match) => `${match}\u2060`)
 }
 
+/**
+ * Escapes a sentence of ours, in which pairs of backticks mark code. Text between them becomes a code span, also if an
+ * untrusted name brought the backticks: a code span can't contain markup either.
+ */
+export function escapeSentence(text: string, limit = 600): string {
+  return toOneLine(text, limit)
+    .split(/`([^`]+)`/)
+    .map((part, at) => (at % 2 === 1 ? toTableCodeSpan(part, limit) : escapeInline(part, limit)))
+    .join('')
+}
+
+/** Like escapeMarkdown, but preserves the spaces beside a code span. */
+function escapeInline(text: string, limit: number): string {
+  const [before = '', after = ''] = [/^\s*/.exec(text)?.[0], text.trim() === '' ? '' : /\s*$/.exec(text)?.[0]]
+  return `${before}${escapeMarkdown(text, limit)}${after}`
+}
+
 /** A commit message title: one plain line without words that trigger actions in GitHub or CI systems. */
 export function toCommitTitle(title: string, limit = 100): string {
   // Normalizes first, because a system that normalizes full-width letters would recognize such words.

@@ -29,7 +29,11 @@ export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly Rep
       case 'bad':
         return { ...run, status: 'completed', conclusion: 'failure', title: 'This group cannot be merged' }
       case 'waiting':
-        return { ...run, status: 'in_progress', title: 'Waiting for a registry or GitHub; catalog-bot retries automatically' }
+        return {
+          ...run,
+          status: 'in_progress',
+          title: 'Waiting for a registry or GitHub; catalog-bot retries automatically',
+        }
     }
   })
 }

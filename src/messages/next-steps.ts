@@ -5,7 +5,7 @@ import { collectUnblockers } from '../gate/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../gate/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
-import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { toCodeSpan, escapeMarkdown, escapeSentence } from './escape.ts'
 import { capitalize, endWithPeriod } from './sentence.ts'
 
 export interface NextStep {
@@ -171,7 +171,8 @@ const requestByWaitKind: Readonly<
     const request = `Approve this pull request in a review, or comment ${toCodeSpan('/approve')}.`
     return isRoleKnown ? request : `${joinRequirements(open)} ${request}`
   },
-  confirms: (open) => `${joinRequirements(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
+  confirms: (open) =>
+    `${joinRequirements(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
   withdraws: () => 'When your comments are addressed, approve this pull request or dismiss your review.',
   'merges-by-hand': (open) =>
     `${joinRequirements(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
@@ -332,4 +333,4 @@ export function mention(name: string): string {
     : toCodeSpan(name)
 }
 
-const toPlainSentence = (text: string): string => endWithPeriod(escapeMarkdown(capitalize(text)))
+const toPlainSentence = (text: string): string => endWithPeriod(escapeSentence(capitalize(text)))

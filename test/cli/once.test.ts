@@ -99,7 +99,7 @@ interface OnceResult {
   readonly err: string
 }
 
-/** With the addresses that a runner of MockGitHub Enterprise Server has in its environment, and REST below `/api/v3`. */
+/** With the addresses that a runner of GitHub Enterprise Server has in its environment, and REST below `/api/v3`. */
 function runOnce(token: string, ...args: readonly string[]): Promise<OnceResult> {
   const env = {
     PATH: process.env['PATH'],

@@ -16,7 +16,7 @@ const documentationPages = [
 const markdownParser = new Marked()
 const parsePage = (page: string) => markdownParser.lexer(readFileSync(join(projectRoot, page), 'utf8'))
 
-/** As MockGitHub names the parts of a page, and VitePress nearly so. */
+/** As GitHub names the parts of a page, and VitePress nearly so. */
 const toSlug = (heading: string): string =>
   heading
     .toLowerCase()

@@ -75,7 +75,7 @@ interface MergeMethodCase {
 const requiredChecksWithCi = { required: [...botChecks, { name: 'ci' }], strict: false }
 const strictChecks = { required: botChecks, strict: true }
 
-/** The settings of a branch, as MockGitHub names them, and what follows. */
+/** The settings of a branch, as GitHub names them, and what follows. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': { rules: openRules, method: plainPush, expectedText: 'the branch accepts the validated merge itself' },
   'our checks, head behind': { rules: {}, method: checksFirstPush, expectedText: 'adds the required checks to that merge first' },

@@ -4,7 +4,7 @@ import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
 import { createGateInput } from './gate-builders.ts'
 
-/** The `reason` of `pull_request.dequeued` in MockGitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */
+/** The `reason` of `pull_request.dequeued` in GitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */
 const dequeueReasons = [
   'UNKNOWN_REMOVAL_REASON',
   'MANUAL',

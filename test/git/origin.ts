@@ -1,4 +1,4 @@
-// A bare repository that stands for MockGitHub's: commits are written into it as git writes them, so that a test can
+// A bare repository that stands for GitHub's: commits are written into it as git writes them, so that a test can
 // state whole trees, odd modes and criss-cross histories in a line each.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,5 +1,5 @@
 // `git http-backend` behind a small server with Basic authentication, on a random port of this machine: what a mirror
-// meets at MockGitHub, faults included.
+// meets at GitHub, faults included.
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// MockGitHub as nock plays it, for the tests of one file.
+// GitHub as nock plays it, for the tests of one file.
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import nock from 'nock'
 

@@ -1,4 +1,4 @@
-// What goes over the wire to MockGitHub, and what other servers than our sandbox answer: old ones, ones that say no.
+// What goes over the wire to GitHub, and what other servers than our sandbox answer: old ones, ones that say no.
 import { describe, expect, jest, test } from '@jest/globals'
 import { Octokit } from '@octokit/rest'
 import nock from 'nock'

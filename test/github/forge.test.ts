@@ -235,7 +235,7 @@ describe('whether a comment was edited (T29)', () => {
       1,
     )
     expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
-    // What MockGitHub could not find out is null, and an error beside it says so.
+    // What GitHub could not find out is null, and an error beside it says so.
     const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
     const errors = [
       { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
@@ -342,7 +342,7 @@ describe('a check run', () => {
     githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
     expect(shown().length).toBe(8)
-    // A MockGitHub that does not know how.
+    // A GitHub that does not know how.
     githubFixture.github.fail(
       'POST /graphql',
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },

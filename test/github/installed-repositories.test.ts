@@ -1,4 +1,4 @@
-// What MockGitHub says of where the App is installed: public is only what it calls public.
+// What GitHub says of where the App is installed: public is only what it calls public.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

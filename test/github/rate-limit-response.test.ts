@@ -1,4 +1,4 @@
-// What MockGitHub's answers say of its limits, read by MockGitHub's own time.
+// What GitHub's answers say of its limits, read by GitHub's own time.
 import { describe, expect, test } from '@jest/globals'
 import { parseQuota, parseLimitRejection } from '../../src/github/rate-limit-response.ts'
 
@@ -58,7 +58,7 @@ describe('a refusal', () => {
   test.each([
     [403, usedUp, { kind: 'primary', seconds: 601 }],
     [429, usedUp, { kind: 'primary', seconds: 601 }],
-    // What MockGitHub says outright goes before what it counts.
+    // What GitHub says outright goes before what it counts.
     [403, { ...usedUp, 'retry-after': '30' }, { kind: 'secondary', seconds: 30 }],
     [403, { ...hourlyLimitHeaders, 'retry-after': '99999' }, { kind: 'secondary', seconds: 3600 }],
     [429, hourlyLimitHeaders, { kind: 'secondary' }],

@@ -1,4 +1,4 @@
-// What a branch demands, as our sandbox tells it, whose answers are held against MockGitHub's OpenAPI document. What only
+// What a branch demands, as our sandbox tells it, whose answers are held against GitHub's OpenAPI document. What only
 // other servers answer is in branch-rules-edge.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'

@@ -44,7 +44,7 @@ function createFakeGitHub(count: number) {
         ]),
       )
       if (names.some(([, , list = '']) => (lists[list] ?? []).length > 100)) throw new Error('too many ids')
-      // As MockGitHub does: what is gone is null in the data, and an error beside it.
+      // As GitHub does: what is gone is null in the data, and an error beside it.
       throw Object.assign(new Error('Could not resolve to a node'), { data })
     },
     paginate: async (_route: unknown, { since = '' }: { since?: string }) => {

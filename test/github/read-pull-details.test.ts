@@ -193,7 +193,7 @@ describe('what one request does not tell is read list by list', () => {
   })
 })
 
-/** What MockGitHub answers to the one request now. */
+/** What GitHub answers to the one request now. */
 async function queryGitHub(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {

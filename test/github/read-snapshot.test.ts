@@ -6,7 +6,7 @@ import { readSnapshot } from '../../src/github/read-snapshot.ts'
 
 const createHeadSha = (digit: string) => digit.repeat(40)
 
-/** A MockGitHub whose pull request has these heads at the successive reads, and whose lists belong to the last one. */
+/** A GitHub whose pull request has these heads at the successive reads, and whose lists belong to the last one. */
 function createOctokit(heads: readonly string[]): Octokit {
   let reads = 0
   const pull = () => {

@@ -1,4 +1,4 @@
-// The words of MockGitHub's refusals, and what each is about. As docs.github.com, prow, bors-ng, Mergify and others show them.
+// The words of GitHub's refusals, and what each is about. As docs.github.com, prow, bors-ng, Mergify and others show them.
 import { describe, expect, test } from '@jest/globals'
 import {
   classifyRejection,

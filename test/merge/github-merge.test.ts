@@ -29,7 +29,7 @@ const listMergeCalls = () =>
   scenario.github.requests.filter(
     ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${scenario.full}/`),
   )
-/** Something that happens right before MockGitHub is asked to merge. */
+/** Something that happens right before GitHub is asked to merge. */
 const runBeforeMerge = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
   merging: {
     ...scenario.options.merging,
@@ -185,7 +185,7 @@ describe('a merge by GitHub', () => {
       expect(scenario.mismatches).toEqual([])
     })
 
-    /** MockGitHub says that it merged, and what it put on the branch is what the test makes. */
+    /** GitHub says that it merged, and what it put on the branch is what the test makes. */
     const merges = (...args: string[]): Partial<MergeOptions> => ({
       merging: {
         ...scenario.options.merging,
@@ -314,7 +314,7 @@ describe('a merge by GitHub', () => {
       refusal: { scope: 'pull' },
     })
     expect(listMergeCalls()).toEqual([])
-    // MockGitHub: without a required check that setting has no effect.
+    // GitHub: without a required check that setting has no effect.
     const idle = { checks: { required: [], strict: true } } as never
     expect(await scenario.merge(githubMerge('merge'), { rules: idle })).toMatchObject({ kind: 'landed' })
     await scenario.close()

@@ -1,4 +1,4 @@
-// A repository on the sandbox's MockGitHub with one pull request whose head is behind its base, and all that lands it: the
+// A repository on the sandbox's GitHub with one pull request whose head is behind its base, and all that lands it: the
 // mirror, the forge, a permit.
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ export interface MergeScenarioOptions {
   readonly commits?: number
 }
 
-/** One MockGitHub for the tests of a file; a repository each. */
+/** One GitHub for the tests of a file; a repository each. */
 export class MergeFixture {
   readonly githubFixture: GitHubFixture
   readonly app: GitHubApp

@@ -1,4 +1,4 @@
-// All that lands one pull request of the sandbox's MockGitHub, without a process of the bot's: the mirror, the forge, a store in
+// All that lands one pull request of the sandbox's GitHub, without a process of the bot's: the mirror, the forge, a store in
 // memory, and a permit for what it is now.
 import { join } from 'node:path'
 import { withContentDigest } from '../../src/app/jobs/publish-report.ts'

@@ -1,4 +1,4 @@
-// The last look before the push: MockGitHub may have changed since the verdict. Nothing here is pushed; what would be is
+// The last look before the push: GitHub may have changed since the verdict. Nothing here is pushed; what would be is
 // counted. How landings survive crashes and races is told by the stories.
 import { expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/change/ids.ts'

@@ -350,7 +350,7 @@ describe('a landing by the merge queue', () => {
 
 describe('a group of the merge queue', () => {
   test('of several pull requests is judged as a whole, each of them by itself, and lands', async () => {
-    // MockGitHub waits for somebody else, so that neither lands before both are judged.
+    // GitHub waits for somebody else, so that neither lands before both are judged.
     scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)

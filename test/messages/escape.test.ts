@@ -1,7 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
+import { marked } from 'marked'
 import fc from '../seeded.ts'
 import { formatMergeMessage } from '../../src/messages/merge-message.ts'
-import { toCodeSpan, toCommitTitle, toOneLine, escapeMarkdown } from '../../src/messages/escape.ts'
+import {
+  toCodeSpan,
+  toCommitTitle,
+  toOneLine,
+  escapeMarkdown,
+  escapeSentence,
+} from '../../src/messages/escape.ts'
 import { createSnapshot } from '../gate/gate-builders.ts'
 
 const hostileTexts = [
@@ -45,6 +52,24 @@ describe('escaping', () => {
     expect(shown).not.toMatch(/[\n\u0000-\u001f\u202e]/)
   })
 
+  test('backticks in a sentence mark code, and markup between them stays text', () => {
+    expect(escapeSentence('Ask bob to comment `/approve` or <b>')).toBe(
+      'Ask bob to comment `/approve` or &lt;b&gt;',
+    )
+    expect(escapeSentence('a | b `c|d`')).toBe('a \\| b `c¦d`')
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom('`', '``', ' ', 'a', '*', '[x](y)', '<i>', '@bob', '|', '\n', ...hostileTexts),
+        ),
+        (parts) => {
+          const html = String(marked.parse(escapeSentence(parts.join('')), { async: false }))
+          expect(html.replace(/<\/?(?:p|code)>/g, '')).not.toMatch(/<[a-z]/i)
+        },
+      ),
+    )
+  })
+
   test('a code span cannot be left, whatever backticks its text has', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('`', 'a', ' ', '\n', '|', '<', '@') }), (text) => {
@@ -76,7 +101,7 @@ describe('escaping', () => {
 })
 
 /**
- * What acts in a commit message, by the documents of those who act: MockGitHub (skipping workflow runs, linking a pull
+ * What acts in a commit message, by the documents of those who act: GitHub (skipping workflow runs, linking a pull
  * request to an issue, autolinked references, mentions, commits with several authors), GitLab, Azure Pipelines, Travis CI.
  */
 const triggerPatterns: readonly RegExp[] = [

@@ -67,7 +67,7 @@ test('a picture stands the right way up in each of its parts', () => {
   for (const [source] of drawn) expect(source).toMatch(/\nsubgraph [^\n]*\ndirection BT\n/)
 })
 
-/** As MockGitHub shows it, near enough: its alerts are quotes with a title of their own. */
+/** As GitHub shows it, near enough: its alerts are quotes with a title of their own. */
 function renderPage(markdown: string): string {
   const html = marked
     .parse(markdown, { gfm: true, async: false })

@@ -1,4 +1,4 @@
-// How the install check shows on MockGitHub: red where something does not install, grey where nobody could tell, and green
+// How the install check shows on GitHub: red where something does not install, grey where nobody could tell, and green
 // never but for a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome } from '../../src/checks/check.ts'

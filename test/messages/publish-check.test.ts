@@ -116,7 +116,9 @@ describe("a merged pull request's comment", () => {
   test('cannot be read as if it were published when one image is not', () => {
     expect(comment([publishedView, createFailedView(true)])).toMatch(/^### ❌ Merged, but not published$/m)
     expect(comment([publishedView, createFailedView(true)])).toMatch(/Users do not get this change yet/)
-    expect(comment([publishedView, createFailedView(false)])).toMatch(/^### 🔄 Merged; publishing the catalog image$/m)
+    expect(comment([publishedView, createFailedView(false)])).toMatch(
+      /^### 🔄 Merged; publishing the catalog image$/m,
+    )
     expect(comment([publishedView])).toMatch(/^### ✅ Merged and published$/m)
     expect(comment([publishedView])).toContain(imageDigest)
   })

@@ -35,7 +35,7 @@ image: registry.example/harbor@sha256:${'1'.repeat(64)}
 properties: [{type: olm.package, value: {packageName: harbor, version: ${version}}}]
 `,
 })
-/** A commit that says who made it and why, as MockGitHub writes both. */
+/** A commit that says who made it and why, as GitHub writes both. */
 function commitFiles(files: OriginFiles, message: string, email: string, ...parents: CommitSha[]): CommitSha {
   const tree = originRepository.tree(originRepository.commit(files))
   const identity = ['-c', 'user.name=Somebody', '-c', `user.email=${email}`]

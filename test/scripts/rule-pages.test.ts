@@ -59,7 +59,7 @@ describe('pages of rules', () => {
     const page = `# not-owner\n\n## What\n\n${exampleMarkers('bad/a-stranger')}`
     const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixtures)
     expect(renewed).toContain('```diff\n--- a/catalog/foo/catalog.yaml\n')
-    expect(renewed).toContain('which mallory does not own')
+    expect(renewed).toContain('and mallory is not one of its owners')
   })
 
   test('what a pull request brings besides its tree is told beside the diff', async () => {

@@ -1,4 +1,4 @@
-// MockGitHub in memory, as src/github/ reads it: all pages of a list, and whatever changes is seen, by either interface.
+// GitHub in memory, as src/github/ reads it: all pages of a list, and whatever changes is seen, by either interface.
 import { expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'

@@ -621,7 +621,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await read(space, of, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
         expect(await store.readState(space, createRepositoryName(), 'a')).toBeUndefined()
         expect(await store.readState(createStateSpace(`${of.name} other`), of, 'a')).toBeUndefined()
-        // MockGitHub does not tell upper from lower case.
+        // GitHub does not tell upper from lower case.
         const { owner, name } = of
         await store.writeState(
           space,

@@ -1,4 +1,4 @@
-// A MockGitHub Enterprise Server with a certificate of the company's own, behind a proxy that wants a password: a pull request is read,
+// A GitHub Enterprise Server with a certificate of the company's own, behind a proxy that wants a password: a pull request is read,
 // fetched and merged there, and nobody but the proxy gets to see that password.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile, execFileSync, type ExecFileException } from 'node:child_process'

@@ -1,7 +1,7 @@
 // The bot's process is killed at named points of a landing, and restarted: each pull request lands exactly once (I11, T43). Here
 // the process, its death, the Postgres and the git are real, so there is a point for each kind of thing that is left behind. A
 // death at any single step is what test/simulate/every-death.test.ts is about, in memory, and after any single act on a real
-// git and MockGitHub's API, in every method, test/merge/power-cuts.test.ts.
+// git and GitHub's API, in every method, test/merge/power-cuts.test.ts.
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { crashPoints } from '../../src/merge/crash-point.ts'
@@ -52,7 +52,7 @@ describe('a bot that is killed', () => {
       expect(merges).toContain(pull.headSha)
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
       const rebuilds = demo.repository.runs.filter(({ event }) => event === 'repository_dispatch')
-      // MockGitHub does not say what started a run, so a bot that dies between sending the event and remembering it (here:
+      // GitHub does not say what started a run, so a bot that dies between sending the event and remembering it (here:
       // while the webhook of its own push is worked off beside the landing) sends it again. Never less than once.
       expect(rebuilds.length).toBeGreaterThanOrEqual(point === 'rebuild-dispatched' ? 2 : 1)
       expect(rebuilds.length).toBeLessThanOrEqual(2)

@@ -1,4 +1,4 @@
-// The landing table without a running bot: what MockGitHub, as the sandbox plays it, says of a hand-made merge that has our
+// The landing table without a running bot: what GitHub, as the sandbox plays it, says of a hand-made merge that has our
 // checks green on itself, and of merging by API; which way the bot would choose from what it reads of the branch; and that its
 // landing takes this way, or does not land before somebody has mended what is in the way.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

@@ -1,5 +1,5 @@
 // The landing table with a running bot: a row for each way and each kind of waiting, from the open pull request to the merge, by
-// a way that MockGitHub takes, or to the words that people read, and on from there once somebody has mended what they say. One App,
+// a way that GitHub takes, or to the words that people read, and on from there once somebody has mended what they say. One App,
 // a repository a row. All rows are landed in landing-table-github.test.ts, without a process of the bot's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'

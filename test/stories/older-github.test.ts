@@ -1,4 +1,4 @@
-// A MockGitHub Enterprise Server that lacks what is new: no rules of branches over REST, no such fields in GraphQL, no version
+// A GitHub Enterprise Server that lacks what is new: no rules of branches over REST, no such fields in GraphQL, no version
 // of the interface that it knows. What cannot be read is said in words, and pull requests are merged all the same.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'

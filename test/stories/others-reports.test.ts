@@ -1,4 +1,4 @@
-// MockGitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
+// GitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
 // them, and where no delivery comes, the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'

@@ -120,7 +120,7 @@ describe('a catalog that is merged', () => {
     const { github } = world.demo
     const open = await github.openPull(story.open(world.demo))
     await waitUntil('it is reported on', () => findBotComment(open) !== undefined, timeoutSeconds, world.log)
-    // A command is about what was shown before it was written, and MockGitHub's times are in seconds.
+    // A command is about what was shown before it was written, and GitHub's times are in seconds.
     const shown = performance.now()
     await waitUntil('a second has passed', () => performance.now() - shown > 1100, 5)
     github.comment(open, 'bob', '/preview')

@@ -1,4 +1,4 @@
-// A MockGitHub that serves the real catalog repository beside the project, and the update of one of its packages: for the
+// A GitHub that serves the real catalog repository beside the project, and the update of one of its packages: for the
 // story and the bench. Nothing of the data is kept.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

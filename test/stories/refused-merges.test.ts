@@ -1,4 +1,4 @@
-// MockGitHub refuses merges, each for another reason; somebody mends it, and the pull requests are merged. Nobody touches a
+// GitHub refuses merges, each for another reason; somebody mends it, and the pull requests are merged. Nobody touches a
 // database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

@@ -1,4 +1,4 @@
-// What one delivery, and many of them, cost of MockGitHub's hour: counted on a pull request with thousands of comments, and held
+// What one delivery, and many of them, cost of GitHub's hour: counted on a pull request with thousands of comments, and held
 // against the table in docs/request-costs.md.
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -113,7 +113,7 @@ const getBound = (row: string): RequestBound => {
   return found
 }
 
-/** Sends the bot what MockGitHub would, without that anything has happened. */
+/** Sends the bot what GitHub would, without that anything has happened. */
 function sendWebhook(event: string, action: string | null, payload: object): void {
   const { github, repository } = storyEnvironment.demo
   github.webhooks.emit(

@@ -1,4 +1,4 @@
-// From pull request to merge at a MockGitHub that others wrote: emulate, with git served beside it. Our own sandbox shares our
+// From pull request to merge at a GitHub that others wrote: emulate, with git served beside it. Our own sandbox shares our
 // misunderstandings; what emulate lacks is mended by name, and each gap is shown to be one.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// A small limit at MockGitHub: what is important goes first, what is not waits, the pages say so, and nobody runs against it.
+// A small limit at GitHub: what is important goes first, what is not waits, the pages say so, and nobody runs against it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'

@@ -31,7 +31,7 @@ export interface StoryOptions extends Partial<DemoEnvironmentOptions> {
   readonly environment?: Record<string, string>
   /** Keeps the store in the bot's own folder, where Postgres could have it. */
   readonly embedded?: boolean
-  /** Compares all traffic with MockGitHub's OpenAPI document. */
+  /** Compares all traffic with GitHub's OpenAPI document. */
   readonly validateTraffic?: boolean
 }
 

@@ -93,7 +93,7 @@ describe('a trial that a maintainer asks for', () => {
     await shown(pull)
     return pull
   }
-  /** A command is about what was shown before it was written, and MockGitHub's times are in seconds. */
+  /** A command is about what was shown before it was written, and GitHub's times are in seconds. */
   async function shown(pull: MockPull): Promise<void> {
     const { github, repository } = world.demo
     await waitUntil(

@@ -106,7 +106,7 @@ describe('a pull request that waits', () => {
 
 describe('a pull request that is merged as soon as it was looked at', () => {
   /**
-   * See docs/request-costs.md: 15 are wanted, and `npm run bench:landing` measures them. What sweeps and MockGitHub's settings cost is
+   * See docs/request-costs.md: 15 are wanted, and `npm run bench:landing` measures them. What sweeps and GitHub's settings cost is
    * shared by all that are merged meanwhile; here there is one, and a sweep every few seconds.
    */
   const maxCosts = { requests: 20, writes: 5 }

@@ -1,4 +1,4 @@
-// Auto-merge: MockGitHub merges automatically as soon as every requirement is met.
+// Auto-merge: GitHub merges automatically as soon as every requirement is met.
 // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
 import { computeMergeability, emitPullEvent } from '../git/ref-changes.ts'
 import type { GitHubState } from '../github-state.ts'
@@ -8,7 +8,7 @@ import { mergePull } from './merge-pull.ts'
 import { computeMergeState } from './merge-state.ts'
 import { formatMethodNotAllowed } from './required-pull.ts'
 
-/** Switches it on. Throws what MockGitHub says where that cannot be; "Pull request" is MockGitHub's own prefix. */
+/** Switches it on. Throws what GitHub says where that cannot be; "Pull request" is GitHub's own prefix. */
 export async function enableAutoMerge(
   state: GitHubState,
   pull: MockPull,

@@ -7,7 +7,7 @@ import type { ActorNames } from './rule-types.ts'
 import type { BypassActor } from './rule-types.ts'
 import type { RefUpdate } from './ref-update.ts'
 
-// MockGitHub's ids of its own roles.
+// GitHub's ids of its own roles.
 const rolesByActorId: Readonly<Record<number, readonly CollaboratorRole[]>> = {
   5: ['admin'],
   4: ['write', 'maintain', 'admin'],

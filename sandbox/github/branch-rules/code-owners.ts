@@ -47,7 +47,7 @@ export function codeownersPatternMatches(pattern: string, file: string): boolean
   const glob = rooted ? pattern.replace(/^\//, '') : `**/${pattern}`
   const folder = glob.replace(/\/$/, '')
   const options = { dot: true, nonegate: true, nocomment: true }
-  // `docs/*` does not reach below docs' folders, as MockGitHub's page says.
+  // `docs/*` does not reach below docs' folders, as GitHub's page says.
   const below = folder.endsWith('/*') ? false : minimatch(file, `${folder}/**`, options)
   return below || (!glob.endsWith('/') && minimatch(file, glob, options))
 }

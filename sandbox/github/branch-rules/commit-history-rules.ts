@@ -18,7 +18,7 @@ export async function checkLinearHistory(move: RefMove): Promise<RuleViolation[]
 export async function checkSignatures(move: RefMove): Promise<RuleViolation[]> {
   const { merge, by, world } = move
   const commits = (await listAddedCommits(move)).filter((it) => !world.signatures.has(it))
-  // "You cannot squash and merge a pull request into the branch on MockGitHub unless you are the author of the pull request":
+  // "You cannot squash and merge a pull request into the branch on GitHub unless you are the author of the pull request":
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
   // The words of that refusal are not documented; the rule has no others.
   const isOthers = merge?.method === 'squash' && getActingAccount(by) !== merge.pull.author

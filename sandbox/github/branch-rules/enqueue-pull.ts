@@ -16,7 +16,7 @@ export interface EnqueueRequest {
   readonly jump?: boolean | null
 }
 
-/** Puts a pull request into the queue, or throws what MockGitHub says instead. */
+/** Puts a pull request into the queue, or throws what GitHub says instead. */
 export async function enqueuePull(
   state: GitHubState,
   pull: MockPull,

@@ -1,4 +1,4 @@
-// Which pull request a push brings in. MockGitHub takes a hand-made merge for the pull request's own when it is that:
+// Which pull request a push brings in. GitHub takes a hand-made merge for the pull request's own when it is that:
 // the branch as it was and the pull request's head, nothing else, and one pull request at a time.
 import { isAncestor, readParents } from '../git/git-store.ts'
 import { getBranchName } from './ref-update.ts'

@@ -1,4 +1,4 @@
-// The commits that MockGitHub makes of a pull request: a merge, one commit, or each of its commits anew.
+// The commits that GitHub makes of a pull request: a merge, one commit, or each of its commits anew.
 import { commitTree, listCommitsBeyond, mergeTrees, readParents, readCommitTree } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
 import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
@@ -62,7 +62,7 @@ async function formatSquashBody(path: string, base: string, pull: MockPull): Pro
   return commits.map(({ message }) => `* ${message}`).join('\n\n')
 }
 
-/** MockGitHub always writes the commits anew, with itself out of it: they carry no signature. */
+/** GitHub always writes the commits anew, with itself out of it: they carry no signature. */
 async function rebaseCommits(
   { world, path, by }: MergeCommitContext,
   pull: MockPull,

@@ -1,4 +1,4 @@
-// MockGitHub's own merge of a pull request: `PUT /pulls/{number}/merge` and the mutation of the same name. `sha` pins the
+// GitHub's own merge of a pull request: `PUT /pulls/{number}/merge` and the mutation of the same name. `sha` pins the
 // head and nothing pins the base: it is merged into whatever the base is by then.
 import type { Caller } from '../http/caller.ts'
 import { setRef } from '../git/git-store.ts'
@@ -29,7 +29,7 @@ const mergeFailureMessages: Readonly<Record<MergeFailure, string>> = {
 /** Pull requests that are being merged right now. */
 const pullsBeingMerged = new WeakSet<MockPull>()
 
-/** Merges and returns the commit that landed. Throws MockGitHub's 405 or 409. */
+/** Merges and returns the commit that landed. Throws GitHub's 405 or 409. */
 export async function mergePull(
   state: GitHubState,
   pull: MockPull,
@@ -57,7 +57,7 @@ export async function mergePull(
     }
     if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatMethodNotAllowed(method))
     const base = repo.knownRefs.get(ref)
-    // Another merge was on its way when this one was asked for: MockGitHub's own race.
+    // Another merge was on its way when this one was asked for: GitHub's own race.
     if (base === undefined || base !== knownTip)
       throw new GitHubApiError(405, 'Base branch was modified. Review and try the merge again.')
     const made = await createMergeCommit(

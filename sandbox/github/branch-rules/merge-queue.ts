@@ -1,4 +1,4 @@
-// MockGitHub's merge queue: pull requests wait in a row, each as a commit on top of those before it, under a temporary
+// GitHub's merge queue: pull requests wait in a row, each as a commit on top of those before it, under a temporary
 // branch. The required checks are judged on those commits, and what is green lands as it was tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'

@@ -24,7 +24,7 @@ export async function computeMergeState(world: MockGitHubData, pull: MockPull): 
     const update = { world, repo, path: repo.path, ref, old, now, by, merge }
     const rules = collectRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
     for (const rule of rules.filter(({ type }) => !mergeTimeRuleTypes.has(type))) {
-      // The test merge is MockGitHub's own: only what others committed lacks a signature.
+      // The test merge is GitHub's own: only what others committed lacks a signature.
       const found = (await evaluateRule(update, rule)).filter(({ commits = [] }) => commits.join() !== now)
       if (found.length > 0) return 'blocked'
     }

@@ -13,7 +13,7 @@ export interface RefUpdate {
   /** Undefined: the ref is deleted. */
   readonly now: string | undefined
   readonly by: Caller
-  /** Set when MockGitHub itself merges a pull request; without it the update is a push, or REST's word for one. */
+  /** Set when GitHub itself merges a pull request; without it the update is a push, or REST's word for one. */
   readonly merge?: {
     readonly pull: MockPull
     readonly method: MergeMethod
@@ -25,7 +25,7 @@ export interface RefUpdate {
 /** An update that leads to a commit: not a deletion. */
 export type RefMove = RefUpdate & { readonly now: string }
 
-/** One sentence of MockGitHub's, and the commits that it is about. */
+/** One sentence of GitHub's, and the commits that it is about. */
 export interface RuleViolation {
   readonly message: string
   readonly commits?: readonly string[]

@@ -7,7 +7,7 @@ import type { RefMove, RuleViolation } from './ref-update.ts'
 import type { StatusCheckParameters } from './rule-types.ts'
 
 type RequiredCheck = StatusCheckParameters['required_status_checks'][number]
-/** How a required check stands, in MockGitHub's words; undefined: it passed. */
+/** How a required check stands, in GitHub's words; undefined: it passed. */
 type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | 'foreign' | undefined
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
@@ -82,7 +82,7 @@ export function findUnmetChecks(
   })
 }
 
-/** MockGitHub names a single check, counts several of one kind, and tells kinds apart when they are mixed. */
+/** GitHub names a single check, counts several of one kind, and tells kinds apart when they are mixed. */
 export function formatUnmetChecks(unmet: readonly UnmetCheck[], total: number): string {
   const [first] = unmet
   if (first === undefined) return ''
@@ -118,7 +118,7 @@ export async function checkRequiredChecks(
     const { headSha } = merge.pull
     // A queue puts the pull request on the base's tip itself.
     const behind = old !== undefined && merge.queued !== true && !(await isAncestor(path, old, headSha))
-    // MockGitHub says "expected" of all of them when the head is behind, green as they are.
+    // GitHub says "expected" of all of them when the head is behind, green as they are.
     if (strict_required_status_checks_policy && behind)
       return toViolations(required.map(({ context }) => ({ context, state: 'expected' })))
     return toViolations(findUnmetChecks(world, repo, headSha, required))

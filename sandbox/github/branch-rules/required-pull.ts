@@ -1,5 +1,5 @@
 // "Require a pull request": there is one, it is approved as the rule says, and a hand-made merge of it is the merge
-// that MockGitHub would have made where approvals could otherwise be carried over to something else.
+// that GitHub would have made where approvals could otherwise be carried over to something else.
 import { mergeTrees, readParents, readCommitTree } from '../git/git-store.ts'
 import { canPush } from '../github-data.ts'
 import type { MergeMethod, MockPull, MockReview } from '../github-data.ts'
@@ -14,7 +14,7 @@ const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
   rebase: 'Rebase merges',
 }
 
-/** What MockGitHub says of a merge method that is switched off. */
+/** What GitHub says of a merge method that is switched off. */
 export const formatMethodNotAllowed = (method: MergeMethod): string =>
   `${mergeMethodLabels[method]} are not allowed on this repository.`
 
@@ -127,7 +127,7 @@ async function checkRequiredReviewers(
   })
 }
 
-/** Whether a pushed merge holds something else than MockGitHub's own merge of the same commits would. */
+/** Whether a pushed merge holds something else than GitHub's own merge of the same commits would. */
 async function differsFromGitHubMerge({ path, old, now, merge }: RefMove, pull: MockPull): Promise<boolean> {
   if (merge !== undefined || now === pull.headSha || old === undefined) return false
   const tree = await readCommitTree(path, now)

@@ -1,4 +1,4 @@
-// Requirements that MockGitHub looks up on the pull request's head when it merges, and on the pushed commit for
+// Requirements that GitHub looks up on the pull request's head when it merges, and on the pushed commit for
 // pushes: deployments, code scanning, workflows. A missing result is not a success.
 import type { RefMove, RuleViolation } from './ref-update.ts'
 
@@ -65,7 +65,7 @@ export function checkCodeScanning(
 /**
  * The workflow must have succeeded on the pull request's head; a direct push never satisfies the rule.
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
- * Seen in rejected pushes; MockGitHub does not document the sentence, and no other one is published for merges.
+ * Seen in rejected pushes; GitHub does not document the sentence, and no other one is published for merges.
  */
 export function checkRequiredWorkflows(
   { repo, merge }: RefMove,

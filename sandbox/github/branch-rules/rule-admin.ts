@@ -133,7 +133,7 @@ export class RuleAdmin extends GitHubAdmin {
     this.state.queueDue(repo)
   }
 
-  /** How many milliseconds MockGitHub needs from now on to compute whether a pull request can be merged. */
+  /** How many milliseconds GitHub needs from now on to compute whether a pull request can be merged. */
   delayTestMerges(milliseconds: number): void {
     this.state.world.testMergeDelay = milliseconds
   }

@@ -39,7 +39,7 @@ const requiredFieldsByRuleType: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Reads a request or a file of an administrator's; throws MockGitHub's 422 for what it would not take. */
+/** Reads a request or a file of an administrator's; throws GitHub's 422 for what it would not take. */
 export function parseRuleset(
   repo: Pick<MockRepository, 'owner'>,
   body: GitHubPayload,

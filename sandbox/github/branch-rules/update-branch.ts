@@ -10,7 +10,7 @@ import { GitHubApiError } from '../http/route.ts'
 import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
 import type { MockPull } from '../github-data.ts'
 
-/** Moves the head, or throws MockGitHub's 422. */
+/** Moves the head, or throws GitHub's 422. */
 export async function updateBranch(
   state: GitHubState,
   pull: MockPull,

@@ -1,5 +1,5 @@
 // A push under rules. Its objects are looked at in a quarantine beside the repository; git then takes the push itself,
-// with a hook that declines the refs that were refused and prints what MockGitHub prints.
+// with a hook that declines the refs that were refused and prints what GitHub prints.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Caller } from '../http/caller.ts'

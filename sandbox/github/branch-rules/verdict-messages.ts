@@ -1,4 +1,4 @@
-// How a verdict is told: as lines of a push, and as a message of the REST interface. The words are MockGitHub's.
+// How a verdict is told: as lines of a push, and as a message of the REST interface. The words are GitHub's.
 import { GitHubApiError } from '../http/route.ts'
 import type { MockRepository } from '../github-data.ts'
 import { webUrl } from '../views/repository-view.ts'

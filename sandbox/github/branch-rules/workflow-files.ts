@@ -1,4 +1,4 @@
-// Workflow files in what an app pushes: MockGitHub wants the permission `workflows` for them, whatever the branch.
+// Workflow files in what an app pushes: GitHub wants the permission `workflows` for them, whatever the branch.
 import type { Caller } from '../http/caller.ts'
 import { listCommitsBeyond, git } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
@@ -16,7 +16,7 @@ export function canWriteWorkflows(by: Caller): boolean {
   )
 }
 
-/** MockGitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
+/** GitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
 export async function findWorkflowRejection(
   repo: MockRepository,
   path: string,

@@ -1,4 +1,4 @@
-// How many files and lines differ between two commits, renames followed, as MockGitHub shows it on a pull request.
+// How many files and lines differ between two commits, renames followed, as GitHub shows it on a pull request.
 import { git } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
 import { readLooseOrAskGit, NotLooseError, readLooseObject } from './loose-objects.ts'

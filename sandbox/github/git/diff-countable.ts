@@ -1,5 +1,5 @@
-// Whether MockGitHub would count what a commit changes. A few tree objects can stand for a billion paths, and git's own diff goes
-// through all of them before it says anything: MockGitHub answers all the same, with what it has. What it says then is not
+// Whether GitHub would count what a commit changes. A few tree objects can stand for a billion paths, and git's own diff goes
+// through all of them before it says anything: GitHub answers all the same, with what it has. What it says then is not
 // documented; here it is nothing, the worst for whoever believes it.
 import { spawn } from 'node:child_process'
 import { isolatedGitEnvironment } from './git-store.ts'

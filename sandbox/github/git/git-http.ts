@@ -108,7 +108,7 @@ function openRepository(
   try {
     requirePermissions(state.world, caller, repo, { contents: writes ? 'write' : 'read' })
   } catch (error) {
-    // git prints the text of the answer behind `remote: `. With some right MockGitHub names who lacks the rest, without any it
+    // git prints the text of the answer behind `remote: `. With some right GitHub names who lacks the rest, without any it
     // does not: https://github.com/ad-m/github-push-action/issues/96 and
     // https://docs.github.com/authentication/troubleshooting-ssh/error-permission-to-userrepo-denied-to-other-user
     if (!(error instanceof GitHubApiError) || error.status === 401 || caller.kind === 'anonymous') throw error
@@ -129,7 +129,7 @@ function sendError(response: ServerResponse, status: number, message: string): v
   response.writeHead(status, headers).end(`${message}\n`)
 }
 
-/** A push: judged by the branch's rules, then taken by git, then followed by all that MockGitHub does on one. */
+/** A push: judged by the branch's rules, then taken by git, then followed by all that GitHub does on one. */
 async function receivePush(
   state: GitHubState,
   caller: Caller,

@@ -1,5 +1,5 @@
 // The git side of the sandbox: real bare repositories. What it does most is done to their files (loose-objects.ts), everything
-// else by the git program in a closed environment. It never has a working tree. A fork shares its parent's object folder, as forks do on MockGitHub, so any
+// else by the git program in a closed environment. It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
 // commit of the network is reachable by its id in every repository of it.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'

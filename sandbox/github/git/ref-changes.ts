@@ -31,7 +31,7 @@ const zeroSha = '0'.repeat(40)
 // A push payload lists at most this many commits.
 const maxListedCommits = 2048
 
-/** Looks at a repository's refs again and lets everything follow that MockGitHub would do. Call it in line. */
+/** Looks at a repository's refs again and lets everything follow that GitHub would do. Call it in line. */
 export async function processRefChanges(
   state: GitHubState,
   repo: MockRepository,
@@ -68,7 +68,7 @@ async function emitPush(
 ): Promise<void> {
   if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
   const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxListedCommits)
-  // Paths per commit may cost a git process each; MockGitHub leaves them out of long pushes too.
+  // Paths per commit may cost a git process each; GitHub leaves them out of long pushes too.
   const commits = await Promise.all(
     found
       .slice(0, 20)
@@ -207,7 +207,7 @@ export function findOrCreateSuite(
   return suite
 }
 
-/** On a push MockGitHub opens a suite for every app that may write checks, and tells it. */
+/** On a push GitHub opens a suite for every app that may write checks, and tells it. */
 export async function openCheckSuites(
   state: GitHubState,
   repo: MockRepository,

@@ -1,4 +1,4 @@
-// What GraphQL says of the check runs on a commit, and how an App makes one. The fields and their types are those of MockGitHub's
+// What GraphQL says of the check runs on a commit, and how an App makes one. The fields and their types are those of GitHub's
 // public schema (https://docs.github.com/en/graphql/reference/checks).
 import { addCheckRun } from '../checks.ts'
 import { resolveCommit } from '../git/git-store.ts'

@@ -1,4 +1,4 @@
-// What GraphQL says of a comment: who edited it and when. The fields and their types are those of MockGitHub's public schema
+// What GraphQL says of a comment: who edited it and when. The fields and their types are those of GitHub's public schema
 // (https://docs.github.com/en/graphql/reference/objects#issuecomment).
 import { canSeeRepository } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
@@ -7,7 +7,7 @@ import { toNodeId } from '../views/account-view.ts'
 import type { IssueComment, MockGitHubData } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 
-/** The comment of this global id. Refuses as MockGitHub does where there is none that the caller may see. */
+/** The comment of this global id. Refuses as GitHub does where there is none that the caller may see. */
 export function commentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {
   const comment = findCommentByNodeId(world, caller, id)
   if (comment === undefined)
@@ -27,7 +27,7 @@ export function commentFields(world: MockGitHubData, caller: Caller, id: unknown
   }
 }
 
-/** What `nodes` has of these global ids: null where there is none that the caller may see. At most 100 in one list, as MockGitHub says. */
+/** What `nodes` has of these global ids: null where there is none that the caller may see. At most 100 in one list, as GitHub says. */
 export function commentListFields(
   world: MockGitHubData,
   caller: Caller,

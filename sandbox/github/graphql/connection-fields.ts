@@ -1,4 +1,4 @@
-// A connection of MockGitHub's GraphQL, as far as a first page of it goes.
+// A connection of GitHub's GraphQL, as far as a first page of it goes.
 import type { GraphqlFields } from './execute-query.ts'
 
 export const connectionFields =

@@ -1,4 +1,4 @@
-// Answers a parsed query from plain objects: a field is a value, or a function of its arguments. As MockGitHub does, it
+// Answers a parsed query from plain objects: a field is a value, or a function of its arguments. As GitHub does, it
 // answers 200 with what it has, and a list of errors beside it.
 import { GitHubApiError } from '../http/route.ts'
 import type { QueryField } from './parse-query.ts'

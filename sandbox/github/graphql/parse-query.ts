@@ -1,4 +1,4 @@
-// The part of GraphQL's query language that clients of MockGitHub write: one operation, variables, aliases, arguments,
+// The part of GraphQL's query language that clients of GitHub write: one operation, variables, aliases, arguments,
 // inline and named fragments. Directives are not among it.
 export interface QueryField {
   readonly name: string

@@ -1,5 +1,5 @@
 // What a query can ask of a repository: refs and their rule, pull requests, merge queues. Names and types are those of
-// MockGitHub's schema.
+// GitHub's schema.
 import { canWriteContents } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import {

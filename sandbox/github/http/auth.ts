@@ -82,7 +82,7 @@ export class TokenRegistry {
     for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
   }
 
-  /** Who sends this Authorization header. Throws MockGitHub's 401 for a token or JWT that is not valid (any more). */
+  /** Who sends this Authorization header. Throws GitHub's 401 for a token or JWT that is not valid (any more). */
   identify(header: string | undefined): Caller {
     if (header === undefined) return { kind: 'anonymous' }
     const token = parseAuthorizationToken(header)

@@ -2,7 +2,7 @@
 
 export interface FaultRequest {
   readonly method: string
-  /** As MockGitHub's documentation writes it, `/repos/{owner}/{repo}/pulls`; git's are `/{owner}/{repo}.git/git-receive-pack`. */
+  /** As GitHub's documentation writes it, `/repos/{owner}/{repo}/pulls`; git's are `/{owner}/{repo}.git/git-receive-pack`. */
   readonly template: string
   readonly path: string
   /** Of GraphQL: the operation's name. */
@@ -71,7 +71,7 @@ export class FaultInjector {
   }
 }
 
-/** What MockGitHub answers when the hourly limit is used up (403 with a reset time) or calls come too fast (403 or 429). */
+/** What GitHub answers when the hourly limit is used up (403 with a reset time) or calls come too fast (403 or 429). */
 export function createRateLimitOutcome(
   kind: 'primary' | 'secondary',
   nowSeconds: number,

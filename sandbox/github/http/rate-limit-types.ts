@@ -1,6 +1,6 @@
 // How much an installation may ask for, and what it has used: plain records.
 
-/** MockGitHub's usual hourly allowance of an installation. */
+/** GitHub's usual hourly allowance of an installation. */
 export const defaultHourlyLimit = 5000
 
 export interface RateLimits {

@@ -1,4 +1,4 @@
-// MockGitHub's limits on requests, as it enforces them: the hourly one of each resource, told with every answer, and those on points
+// GitHub's limits on requests, as it enforces them: the hourly one of each resource, told with every answer, and those on points
 // and on what is created within a minute, which it tells by refusing alone. Who goes on asking is refused for longer.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 import type { Installation, MockGitHubData } from '../github-data.ts'

@@ -1,4 +1,4 @@
-// What a REST route of the sandbox is: an operation of MockGitHub's, the permission it needs, and a handler.
+// What a REST route of the sandbox is: an operation of GitHub's, the permission it needs, and a handler.
 import type { Caller } from './caller.ts'
 import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../github-data.ts'
 
@@ -32,12 +32,12 @@ export interface Route {
 
 /**
  * Who may call: the app itself by JWT ('app'), anyone ('anyone'), an installation token ('installation'), or a
- * token with one of these permissions (MockGitHub accepts several for comments and labels).
+ * token with one of these permissions (GitHub accepts several for comments and labels).
  */
 export type RouteAccess =
   'app' | 'anyone' | 'installation' | { readonly repo: readonly AppPermissions[] } | AppPermissions
 
-/** An answer that MockGitHub gives instead of what was asked. */
+/** An answer that GitHub gives instead of what was asked. */
 export class GitHubApiError extends Error {
   readonly status: number
   readonly errors: readonly unknown[] | undefined
@@ -52,7 +52,7 @@ export const notFound = (): GitHubApiError => new GitHubApiError(404, 'Not Found
 export const notAccessible = (): GitHubApiError =>
   new GitHubApiError(403, 'Resource not accessible by integration')
 
-/** 422 with MockGitHub's list of what is wrong with which field. */
+/** 422 with GitHub's list of what is wrong with which field. */
 export function createValidationError(
   resource: string,
   field: string,
@@ -88,7 +88,7 @@ export const ok = (body: unknown): RouteResponse => ({ status: 200, body })
 export const created = (body: unknown): RouteResponse => ({ status: 201, body })
 export const noContent = (): RouteResponse => ({ status: 204 })
 
-/** One page of a list with MockGitHub's Link header; `per_page` is 30 unless asked, and never above 100. */
+/** One page of a list with GitHub's Link header; `per_page` is 30 unless asked, and never above 100. */
 export function paginate<T>(
   call: RouteCall,
   items: readonly T[],
@@ -136,7 +136,7 @@ export function parseIdParam(call: RouteCall, name: string): number {
   return Number(text)
 }
 
-/** A required text of the request's body, or MockGitHub's 422. */
+/** A required text of the request's body, or GitHub's 422. */
 export function requireText(call: RouteCall, field: string, resource: string): string {
   const value = call.body[field]
   if (typeof value !== 'string' || value === '') throw createValidationError(resource, field, 'missing_field')

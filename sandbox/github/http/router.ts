@@ -26,7 +26,7 @@ export interface RequestRecord {
   readonly writes?: number
 }
 
-/** One exchange, for whoever checks traffic against MockGitHub's document. */
+/** One exchange, for whoever checks traffic against GitHub's document. */
 export interface RecordedExchange {
   readonly method: string
   readonly template: string
@@ -228,7 +228,7 @@ function parseBody(raw: Buffer): unknown {
   } catch {
     throw new GitHubApiError(400, 'Problems parsing JSON')
   }
-  // Labels may come as a bare list; everything else MockGitHub wants as an object.
+  // Labels may come as a bare list; everything else GitHub wants as an object.
   if (Array.isArray(value)) return { labels: value }
   if (typeof value !== 'object' || value === null)
     throw new GitHubApiError(400, 'Body should be a JSON object')

@@ -1,5 +1,5 @@
 // REST's way to make blobs, trees and commits without a push. What an app makes so, saying nothing of author, committer or
-// signature, MockGitHub signs.
+// signature, GitHub signs.
 import { GitFailure, commitTree, git, resolveCommit, writeBlob, writeTree } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
 import { readLooseOrAskGit, readLooseObject } from '../git/loose-objects.ts'

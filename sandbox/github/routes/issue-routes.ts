@@ -41,7 +41,7 @@ import { requireCommit } from './repository-routes.ts'
 // A pull request's comments and labels open to either permission.
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
 const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
-// MockGitHub's cap on a comment's text.
+// GitHub's cap on a comment's text.
 const maxBodyCharacters = 65_536
 const maxTitleCharacters = 256
 
@@ -93,7 +93,7 @@ const findCallerApp = (caller: Caller): MockApp | null =>
 function requireCommentEditor(call: RepositoryCall, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
   if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
-    // An app with write permission may edit others' comments as well; MockGitHub lets it.
+    // An app with write permission may edit others' comments as well; GitHub lets it.
     if (call.caller.kind !== 'installation') throw notAccessible()
   }
   return actor

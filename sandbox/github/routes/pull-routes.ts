@@ -50,7 +50,7 @@ import type {
 
 const pullsReadPermission = { pull_requests: 'read' } as const
 const pullsWritePermission = { pull_requests: 'write' } as const
-// What MockGitHub's lists end at, whatever the paging.
+// What GitHub's lists end at, whatever the paging.
 const maxListedFiles = 3000
 const maxListedCommits = 250
 
@@ -91,7 +91,7 @@ export function pullRoutes(state: GitHubState): Route[] {
     repoRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
       const pull = requirePull(call)
       const reply = ok(await pullView(world, pull))
-      // Asking is what makes MockGitHub compute it; this answer still says null.
+      // Asking is what makes GitHub compute it; this answer still says null.
       if (pull.state === 'open' && pull.mergeable === undefined)
         state.runInBackground(computeMergeability(state, pull))
       return reply
@@ -143,7 +143,7 @@ function listRequestedPulls({ repo, query }: RepositoryCall): MockPull[] {
     .filter((it) => base === null || it.baseRef === base)
     .filter((it) => head === null || `${it.headOwner.login}:${it.headRef}` === head)
     .sort((one, other) => sortKey(one).localeCompare(sortKey(other)) || one.number - other.number)
-  // Newest first, unless another sort was asked without a direction: then MockGitHub turns round.
+  // Newest first, unless another sort was asked without a direction: then GitHub turns round.
   const ascending =
     query.get('direction') === 'asc' ||
     (query.get('direction') === null && (query.get('sort') ?? 'created') !== 'created')

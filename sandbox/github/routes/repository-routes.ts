@@ -202,7 +202,7 @@ function refRoutes(state: GitHubState): Route[] {
   ]
 }
 
-/** The commit that a call's `ref` names, or MockGitHub's 422 for a word that names none. */
+/** The commit that a call's `ref` names, or GitHub's 422 for a word that names none. */
 export async function requireCommit({ repo }: { repo: MockRepository }, ref: string): Promise<string> {
   const sha = await resolveCommit(repo.path, ref)
   if (sha === undefined) throw new GitHubApiError(422, `No commit found for SHA: ${ref}`)
@@ -256,7 +256,7 @@ function commitRoutes(world: MockGitHubData): Route[] {
         behind_by: behind,
         total_commits: ahead.length,
         commits: ahead.slice(0, 250).map((it) => commitView(world, repo, it)),
-        // MockGitHub gives no more than this here, without a sign that there are more.
+        // GitHub gives no more than this here, without a sign that there are more.
         files: (await readChangedFiles(world, repo, base, head)).slice(0, 300),
       })
     }),
@@ -338,7 +338,7 @@ function objectRoutes(world: MockGitHubData): Route[] {
       ).trim()
       const entries = await listTree(repo, ...(call.query.has('recursive') ? ['-r', '-t'] : []), sha)
       const url = `${apiUrl(world, repo)}/git`
-      // MockGitHub's cap on a recursive tree.
+      // GitHub's cap on a recursive tree.
       const limit = 100_000
       return ok({
         sha,
@@ -369,7 +369,7 @@ function objectRoutes(world: MockGitHubData): Route[] {
         return ok(entries.map((it) => contentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })))
       }
       const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
-      // Above 1 MB MockGitHub answers with empty content and the encoding "none".
+      // Above 1 MB GitHub answers with empty content and the encoding "none".
       const large = bytes.length > 1024 * 1024
       return ok({
         ...contentView(world, repo, ref, entry),

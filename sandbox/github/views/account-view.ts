@@ -1,4 +1,4 @@
-// Accounts, apps, installations and teams as MockGitHub's REST answers and webhooks show them.
+// Accounts, apps, installations and teams as GitHub's REST answers and webhooks show them.
 import type {
   MockAccount,
   MockApp,
@@ -9,7 +9,7 @@ import type {
   MockGitHubData,
 } from '../github-data.ts'
 
-/** MockGitHub's opaque id of an object: unique, and never to be taken apart. */
+/** GitHub's opaque id of an object: unique, and never to be taken apart. */
 export function toNodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64')
 }

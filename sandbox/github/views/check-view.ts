@@ -1,4 +1,4 @@
-// Check runs, suites, statuses and workflow runs as MockGitHub's REST answers and webhooks show them.
+// Check runs, suites, statuses and workflow runs as GitHub's REST answers and webhooks show them.
 import type {
   Annotation,
   MockCheckRun,
@@ -14,7 +14,7 @@ import { accountView, appView, toNodeId } from './account-view.ts'
 import { readCommit, shortCommitView } from './commit-view.ts'
 import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
 
-/** Open pull requests of the repository's own branches at this commit: MockGitHub lists none for forks. */
+/** Open pull requests of the repository's own branches at this commit: GitHub lists none for forks. */
 function pullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
   const shortRepository = (it: MockRepository): GitHubPayload => ({
     id: it.id,

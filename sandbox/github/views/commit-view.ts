@@ -1,4 +1,4 @@
-// Commits and file differences as MockGitHub's REST answers and webhooks show them, read from git.
+// Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
 import { isDiffCountable } from '../git/diff-countable.ts'
 import { git, findMergeBase } from '../git/git-store.ts'
 import { readLooseCommit, listLooseRange, type LooseIdentity } from '../git/loose-history.ts'
@@ -230,10 +230,10 @@ const statusByLetter: Readonly<Record<string, string>> = {
   C: 'copied',
   T: 'changed',
 }
-// MockGitHub leaves large patches out of the list; its threshold is not documented, this one is like it.
+// GitHub leaves large patches out of the list; its threshold is not documented, this one is like it.
 const maxPatchLines = 3000
 
-/** The changed files between two commits, three-dot and with renames detected, as MockGitHub lists a pull request's. */
+/** The changed files between two commits, three-dot and with renames detected, as GitHub lists a pull request's. */
 export async function readChangedFiles(
   world: MockGitHubData,
   repo: MockRepository,

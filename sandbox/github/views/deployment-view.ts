@@ -1,4 +1,4 @@
-// Deployments and their statuses as MockGitHub's REST answers show them.
+// Deployments and their statuses as GitHub's REST answers show them.
 import type {
   MockDeployment,
   DeploymentStatus,

@@ -1,4 +1,4 @@
-// Pull requests, reviews, comments and labels as MockGitHub's REST answers and webhooks show them.
+// Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
 import { computeMergeState } from '../branch-rules/merge-state.ts'
 import { isDiffCountable } from '../git/diff-countable.ts'
 import { countLines } from '../git/count-lines.ts'
@@ -26,7 +26,7 @@ export function labelView(world: MockGitHubData, repo: MockRepository, label: Mo
   return { id, node_id: toNodeId('Label', id), url, name, color, default: false, description }
 }
 
-/** MockGitHub's advisory word for how a person stands to a repository. */
+/** GitHub's advisory word for how a person stands to a repository. */
 function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, account: MockAccount): string {
   if (repo.owner === account) return 'OWNER'
   if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'

@@ -1,4 +1,4 @@
-// Repositories, branches and refs as MockGitHub's REST answers and webhooks show them.
+// Repositories, branches and refs as GitHub's REST answers and webhooks show them.
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 import { accountView, toNodeId } from './account-view.ts'
 

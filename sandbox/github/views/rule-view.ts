@@ -1,4 +1,4 @@
-// Rulesets and branch protection as MockGitHub's REST answers show them, to those who may see them.
+// Rulesets and branch protection as GitHub's REST answers show them, to those who may see them.
 import { canAdminister } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { parseRequiredChecks, findBranchProtection } from '../branch-rules/branch-protection.ts'

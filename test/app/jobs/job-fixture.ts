@@ -1,4 +1,4 @@
-// What a job is tried on: the sandbox's MockGitHub with an App on it, a real store, and a folder for mirrors.
+// What a job is tried on: the sandbox's GitHub with an App on it, a real store, and a folder for mirrors.
 import { expect } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ export interface JobFixture {
   readonly app: GitHubApp
   readonly store: Store
   readonly directory: string
-  /** Fails where something was asked of MockGitHub that it does not have. */
+  /** Fails where something was asked of GitHub that it does not have. */
   close(): Promise<void>
 }
 

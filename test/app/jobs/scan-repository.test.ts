@@ -1,4 +1,4 @@
-// Scans against the sandbox's MockGitHub, a real mirror and a real store; the registry's answers and the time are the
+// Scans against the sandbox's GitHub, a real mirror and a real store; the registry's answers and the time are the
 // test's own.
 import { rejectingReleasePool } from './release/rejecting-release-pool.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -474,7 +474,7 @@ describe('the issue', () => {
   test('that was opened by a process that died before it knew the number is found again, not opened twice', async () => {
     await openScenario()
     scenario.answers.set(firstImage, missingAnswer)
-    // Done at MockGitHub, but nobody hears of it.
+    // Done at GitHub, but nobody hears of it.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(scenario.advanceDay()).rejects.toMatchObject({ code: 'unavailable', retryable: true })
     await scenario.advanceDay()

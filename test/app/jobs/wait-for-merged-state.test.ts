@@ -1,4 +1,4 @@
-// A pull request that is open for MockGitHub while its branch holds its head: whoever merges it tells, and nobody is told that there
+// A pull request that is open for GitHub while its branch holds its head: whoever merges it tells, and nobody is told that there
 // is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'

@@ -126,7 +126,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
   )
 }
 
-/** MockGitHub says where the App is installed. */
+/** GitHub says where the App is installed. */
 export async function recordRepositories(store: Store, listedAt: number): Promise<void> {
   await store.recordRepositories([
     { repository: publicRepository, installation: 1, isPublic: true, listedAt },

@@ -1,4 +1,4 @@
-// The status pages over a store with something to show, and a MockGitHub to sign in with: what the pages' tests, the pictures in
+// The status pages over a store with something to show, and a GitHub to sign in with: what the pages' tests, the pictures in
 // the docs and the bench look at. No bot runs.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
 // The status pages as people and programs see them: who may read what, what is escaped, how they look to whoever needs help
-// to read, and signing in with MockGitHub. One store, one MockGitHub, one browser for all of it.
+// to read, and signing in with GitHub. One store, one GitHub, one browser for all of it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -45,7 +45,7 @@ afterAll(async () => {
   await pagesFixture?.close()
 })
 
-/** Time never goes back; MockGitHub says again where the App is installed. */
+/** Time never goes back; GitHub says again where the App is installed. */
 async function advanceMinutes(minutes: number): Promise<void> {
   pagesFixture.time.now += minutes * minuteMs
   await recordRepositories(pagesFixture.store, pagesFixture.time.now)
@@ -417,7 +417,7 @@ describe('the settings', () => {
   })
 })
 
-/** Signs in as MockGitHub's page lets them; the answer is a cookie. */
+/** Signs in as GitHub's page lets them; the answer is a cookie. */
 async function signIn(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
   const started = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
   const agreed = await fetch(`${started.headers.get('location') ?? ''}&as=${login}`, {
@@ -441,7 +441,7 @@ describe('whoever signs in', () => {
     expect(await fetchPageText('/home.json', { headers: { cookie: ann.cookie } })).toContain(
       'secret-operators',
     )
-    // MockGitHub's answer is remembered: the next pages ask nothing.
+    // GitHub's answer is remembered: the next pages ask nothing.
     const before = pagesFixture.github.requests.length
     await fetchPageText('/r/coast/secret-operators', { headers: { cookie: ann.cookie } })
     expect(pagesFixture.github.requests.length).toBe(before)

@@ -1,4 +1,4 @@
-// What MockGitHub answered to one session's token is no answer to another's, and none for what changes something.
+// What GitHub answered to one session's token is no answer to another's, and none for what changes something.
 import { beforeEach, expect, test } from '@jest/globals'
 import { createRepositoryAccess } from '../../../src/app/pages/repository-access.ts'
 

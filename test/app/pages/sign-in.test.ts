@@ -1,4 +1,4 @@
-// Signing in where MockGitHub takes any code: what is left is ours to refuse.
+// Signing in where GitHub takes any code: what is left is ours to refuse.
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { createSignIn } from '../../../src/app/pages/sign-in.ts'

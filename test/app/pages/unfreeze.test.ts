@@ -1,4 +1,4 @@
-// Who may end a stop on a page: whoever may by /thaw, and nobody when MockGitHub does not say.
+// Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
 import { expect, test } from '@jest/globals'
 import { createUnfreeze } from '../../../src/app/pages/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/gate/merge-freeze.ts'

@@ -21,7 +21,7 @@ const pushTargets = parsePushTargets(`
 const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
 describe("the operator's list", () => {
-  test('lets a repository push where it says, under whatever spelling the name has on MockGitHub', () => {
+  test('lets a repository push where it says, under whatever spelling the name has on GitHub', () => {
     expect(grantPush(pushTargets, orderSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
       at: 0,
@@ -52,7 +52,7 @@ describe("the operator's list", () => {
     expect(grantPush(pushTargets, orderSource, image)).toMatchObject({ kind: 'refused' })
   })
 
-  test('refuses another MockGitHub repository, and the same name under another installation', () => {
+  test('refuses another GitHub repository, and the same name under another installation', () => {
     const inland = { github: { owner: 'inland', name: 'operators' }, installation: 8 }
     expect(grantPush(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
     // The name was given up, and somebody else has it now.
@@ -85,7 +85,7 @@ describe("the operator's list", () => {
   })
 
   test.each([
-    ['a pattern of MockGitHub repositories', '- {github: coast/*, push: [quay.io/a/b]}'],
+    ['a pattern of GitHub repositories', '- {github: coast/*, push: [quay.io/a/b]}'],
     ['a host without a path', '- {github: a/b, push: [quay.io]}'],
     ['everything', "- {github: a/b, push: ['*']}"],
     ['every path of a host', "- {github: a/b, push: ['quay.io/*']}"],

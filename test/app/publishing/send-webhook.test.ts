@@ -1,4 +1,4 @@
-// The signed request against a server of the test's own: what it gets can be verified as MockGitHub's webhooks are.
+// The signed request against a server of the test's own: what it gets can be verified as GitHub's webhooks are.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'

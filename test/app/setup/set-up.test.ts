@@ -1,4 +1,4 @@
-// From nothing to an App on an organization's repository, in a browser, on a MockGitHub that refuses as the real one does.
+// From nothing to an App on an organization's repository, in a browser, on a GitHub that refuses as the real one does.
 import {
   closeSync,
   mkdirSync,
@@ -105,7 +105,7 @@ describe('the setup page', () => {
   browserTest('passes on what GitHub refuses, and nothing is made', async () => {
     await page.goto(setupUrl.href)
     await page.fill('#organization', 'harbour')
-    // Not MockGitHub.com, so that the page lets it through, as for an enterprise server.
+    // Not GitHub.com, so that the page lets it through, as for an enterprise server.
     await page.fill('#address', 'http://localhost:3000')
     await page.click('button')
     await page.click('button')

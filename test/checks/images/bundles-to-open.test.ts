@@ -80,7 +80,8 @@ function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInp
 }
 
 /** A change that adds one bundle, whose blob says what `blob` says. */
-const createAddedBundleInput = (blob: BundleFields = {}) => createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
+const createAddedBundleInput = (blob: BundleFields = {}) =>
+  createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
 function createTestAnswers(
   bundle?: BundleAnswer,
   image: ImageAnswer = imageFound,
@@ -219,7 +220,9 @@ describe('a look inside', () => {
       image: `quay.io/org/bundle@sha256:${String(index).padStart(64, '0')}`,
     }))
     const later: BundleAnswer = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
-    const given = createCatalogChangeInput({ result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })) })
+    const given = createCatalogChangeInput({
+      result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })),
+    })
     const outcome = imagesCheck.judge(given, {
       get: (question) => (question.kind === 'image' ? imageFound : later) as never,
     })
@@ -236,16 +239,16 @@ describe('a look inside', () => {
 describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, also with an image that another bundle of it has', () => {
-    expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }))).toEqual([
-      bundleReference,
-    ])
+    expect(
+      listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })),
+    ).toEqual([bundleReference])
     expect(listOpenedBundles(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([bundleReference])
   })
   test('one whose blob says something else than before about the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
-    expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] }))).toEqual([
-      bundleReference,
-    ])
+    expect(
+      listOpenedBundles(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] })),
+    ).toEqual([bundleReference])
   })
   test('none that only moved, or shows its metadata in another way', () => {
     expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
@@ -253,21 +256,27 @@ describe('which bundles are opened', () => {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as BundleFields
     expect(
-      listOpenedBundles(createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] })),
+      listOpenedBundles(
+        createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }),
+      ),
     ).toEqual([])
   })
   test('none that another catalog of the base has, word for word, under the same digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
-    expect(listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] }))).toEqual([])
+    expect(
+      listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
+    ).toEqual([])
     const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
     expect(
-      listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] })),
+      listOpenedBundles(
+        createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] }),
+      ),
     ).toEqual([bundleReference])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
-    expect(listOpenedBundles(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] }))).toEqual([
-      bundleReference,
-    ])
+    expect(
+      listOpenedBundles(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] })),
+    ).toEqual([bundleReference])
   })
   test('one named by tag is opened by the digest that the tag stands for', () => {
     const tag = 'quay.io/org/bundle:v1'
@@ -289,7 +298,10 @@ describe('which bundles are opened', () => {
   })
   test('one is opened where platforms are wanted of other images, too', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
-    const given = { ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleReference }] }), config }
+    const given = {
+      ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleReference }] }),
+      config,
+    }
     expect(imagesCheck.ask(given, createTestAnswers())).toEqual([
       { kind: 'image', reference: bundleReference },
       { kind: 'bundle', reference: bundleReference },
@@ -424,7 +436,10 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
   })
   test('and never from a registry that is not allowed, whatever is remembered of it', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
-    const { findings } = imagesCheck.judge({ ...createAddedBundleInput(), config }, answerAllImages(bundleWith()))
+    const { findings } = imagesCheck.judge(
+      { ...createAddedBundleInput(), config },
+      answerAllImages(bundleWith()),
+    )
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })
 })

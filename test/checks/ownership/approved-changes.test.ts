@@ -120,7 +120,10 @@ function createTwoStepPull(extra: OriginFiles = {}) {
   const base = scenario.origin.commit({ ...currentFiles, ...extra })
   const first = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base])
   const head = scenario.origin.commit({ ...currentFiles, ...extra, ...harmlessChange }, [first])
-  const merged = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base, first])
+  const merged = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [
+    base,
+    first,
+  ])
   return { base, first, head, merged }
 }
 
@@ -154,7 +157,7 @@ describe('an approval by review', () => {
       expect(seen.kind).toBe('wait')
       expect(seen.rules).toContain('approved-something-else')
     }
-    // MockGitHub's memory of the base may be younger than the review: what a merge brought in proves nothing.
+    // GitHub's memory of the base may be younger than the review: what a merge brought in proves nothing.
     currentPull += 1
     const late = await evaluate({
       base: merged,

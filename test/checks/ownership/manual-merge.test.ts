@@ -1,4 +1,4 @@
-// What lies outside all packages a maintainer merges by hand, which MockGitHub allows once our required check is green. Their
+// What lies outside all packages a maintainer merges by hand, which GitHub allows once our required check is green. Their
 // approval turns it green, for exactly what they approved; the bot itself never merges it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/change/ids.ts'

@@ -1,4 +1,4 @@
-// A world for ownership: a real git repository, its mirror, and a MockGitHub that knows accounts, teams and roles.
+// A world for ownership: a real git repository, its mirror, and a GitHub that knows accounts, teams and roles.
 // Pull requests are judged as the app does it: merge result against base tip, owner files of the base, ask and judge
 // until nothing new is asked, then the gate with every other check passed.
 import { join } from 'node:path'

@@ -100,7 +100,7 @@ function commitAll(message: string): string {
   return runGit('catalog', 'rev-parse', 'HEAD')
 }
 
-/** MockGitHub's merge of a pull request that branched off before main moved on, and its number. */
+/** GitHub's merge of a pull request that branched off before main moved on, and its number. */
 function createPullMerge(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
   for (const [path, text] of Object.entries(files)) writeRepositoryFile(path, text)

@@ -1,4 +1,4 @@
-// A limit that one request was told holds for all of its installation, until MockGitHub's own time for it.
+// A limit that one request was told holds for all of its installation, until GitHub's own time for it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { toForgeError } from '../../../src/github/forge-error.ts'

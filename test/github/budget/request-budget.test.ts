@@ -1,4 +1,4 @@
-// Who may ask MockGitHub, and when: on a clock that stands still, without a request.
+// Who may ask GitHub, and when: on a clock that stands still, without a request.
 import { describe, expect, test } from '@jest/globals'
 import { createRequestBudget, type RequestPass } from '../../../src/github/budget/request-budget.ts'
 import type { HeldRequest, BudgetRequest } from '../../../src/github/budget/wait-policy.ts'
@@ -45,7 +45,7 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
     await flushEvents()
     return entryState
   }
-  /** MockGitHub says that so much is left. */
+  /** GitHub says that so much is left. */
   const left = async (
     remaining: number,
     resetsIn = 3600_000,

@@ -1,4 +1,4 @@
-// What goes over GraphQL is held against MockGitHub's schema: a validator that finds nothing finds nothing for a reason.
+// What goes over GraphQL is held against GitHub's schema: a validator that finds nothing finds nothing for a reason.
 import { describe, expect, test } from '@jest/globals'
 import { checkGraphql } from './check-graphql.ts'
 

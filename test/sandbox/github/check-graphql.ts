@@ -1,5 +1,5 @@
-// Holds what goes over GraphQL against an excerpt of MockGitHub's public schema, both directions: the client's query and its
-// variables, and the answer. A field that is not in the excerpt is told like one that MockGitHub does not have.
+// Holds what goes over GraphQL against an excerpt of GitHub's public schema, both directions: the client's query and its
+// variables, and the answer. A field that is not in the excerpt is told like one that GitHub does not have.
 import { readFileSync } from 'node:fs'
 import { buildSchema, executeSync, parse, validate, type GraphQLTypeResolver } from 'graphql'
 

@@ -1,4 +1,4 @@
-// A sandbox MockGitHub with a small catalog, an app and a receiver of webhooks, for the tests beside this file.
+// A sandbox GitHub with a small catalog, an app and a receiver of webhooks, for the tests beside this file.
 import { createSign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -115,7 +115,7 @@ export const allPermissions = {
 } as const
 
 export interface GitHubFixtureOptions extends Partial<MockGitHubOptions> {
-  /** Compares all traffic with MockGitHub's OpenAPI document. */
+  /** Compares all traffic with GitHub's OpenAPI document. */
   readonly validateTraffic?: boolean
 }
 

@@ -1,5 +1,5 @@
 // One long scenario that calls every operation the sandbox has: each request and each answer is compared with
-// MockGitHub's own OpenAPI document.
+// GitHub's own OpenAPI document.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'

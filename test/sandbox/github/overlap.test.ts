@@ -1,4 +1,4 @@
-// The same claims about two independent imitations of MockGitHub: our sandbox and the `emulate` package. Where they
+// The same claims about two independent imitations of GitHub: our sandbox and the `emulate` package. Where they
 // agree, neither was made up. What emulate 0.12 does not do is left to the other tests: a check run's app, the
 // number at the top of pull request webhooks, refusing a pull request from a branch that is not there.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

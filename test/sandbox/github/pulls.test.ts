@@ -22,7 +22,7 @@ const readPull = async (
   pull: MockPull,
 ): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
   (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
-/** The answer after MockGitHub has computed what it computes when asked. */
+/** The answer after GitHub has computed what it computes when asked. */
 const readComputedPull = async (pull: MockPull): ReturnType<typeof readPull> => {
   await readPull(pull)
   await githubFixture.github.settled()

@@ -1,4 +1,4 @@
-// The sandbox limits requests as MockGitHub does: by the hour of each resource, and by what comes within a minute.
+// The sandbox limits requests as GitHub does: by the hour of each resource, and by what comes within a minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   openGitHubFixture,

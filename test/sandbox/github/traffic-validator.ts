@@ -1,4 +1,4 @@
-// Compares what goes over the sandbox's interfaces with MockGitHub's own OpenAPI document and GraphQL schema, both directions:
+// Compares what goes over the sandbox's interfaces with GitHub's own OpenAPI document and GraphQL schema, both directions:
 // the client's parameters and bodies, the sandbox's answers and its webhooks. It reports; it never changes an answer.
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
@@ -26,7 +26,7 @@ interface OpenApiDocument {
   readonly components: JsonSchema
 }
 
-// Answers that MockGitHub gives everywhere and its document lists only here and there.
+// Answers that GitHub gives everywhere and its document lists only here and there.
 const commonStatuses = new Set([304, 400, 401, 403, 404, 422, 429, 500])
 
 /**
@@ -120,7 +120,7 @@ function resolveReferences(schema: unknown): unknown {
   )
 }
 
-/** MockGitHub ignores fields that it does not know; a client that sends one has mistaken something. */
+/** GitHub ignores fields that it does not know; a client that sends one has mistaken something. */
 function findUnknownFields(name: string, schema: JsonSchema, body: unknown): string[] {
   const properties = schema['properties'] as JsonSchema | undefined
   if (

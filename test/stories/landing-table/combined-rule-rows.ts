@@ -176,7 +176,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
         { type: 'commit_message_pattern', parameters: { operator: 'contains', pattern: '1.2.0' } },
       ]),
     push: 'Commit message must contain a matching pattern: 1.2.0',
-    // With MockGitHub's own words, which have the title; the App's have not.
+    // With GitHub's own words, which have the title; the App's have not.
     api: { merge: 'accepted' },
     bot: { ends: 'waits', textPatterns: [/commit_message_pattern|Commit message/] },
   },

@@ -1,4 +1,4 @@
-// MockGitHub failing, or somebody in the way, just when a pull request is merged. Played with the bot alone: what a push meets
+// GitHub failing, or somebody in the way, just when a pull request is merged. Played with the bot alone: what a push meets
 // here is no matter of settings.
 import { createChecksRule } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { expectMergedBy, botCheckNames, type MergeTableRow, type RowRepository } from './table-row.ts'

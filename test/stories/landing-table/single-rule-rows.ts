@@ -464,7 +464,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: createRuleSetter(createQueueRule()),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
-    // MockGitHub merges a group as soon as what is required of it is there: here, at once.
+    // GitHub merges a group as soon as what is required of it is there: here, at once.
     bot: { ends: 'waits', textPatterns: [/merge queue does not wait for this App's checks: require/] },
   },
   {

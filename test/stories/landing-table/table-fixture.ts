@@ -1,4 +1,4 @@
-// The ground on which all rows of the landing table play: one MockGitHub and one registry of the sandbox, one App that is
+// The ground on which all rows of the landing table play: one GitHub and one registry of the sandbox, one App that is
 // installed on a repository for each row, with the permissions and events that app.yml asks for.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -1,5 +1,5 @@
-// What a row of the landing table is: settings of a branch, a pull request in a situation, what MockGitHub accepts of those
-// who push or merge it, and what the bot makes of it. Written from MockGitHub's documents and from what people observed.
+// What a row of the landing table is: settings of a branch, a pull request in a situation, what GitHub accepts of those
+// who push or merge it, and what the bot makes of it. Written from GitHub's documents and from what people observed.
 import type { MockGitHub } from '../../../sandbox/github/github.ts'
 import type { OpenPullOptions } from '../../../sandbox/github/user-actions.ts'
 import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
@@ -23,12 +23,12 @@ export interface OpenedRowPull extends RowRepository {
   readonly changes: Readonly<Record<string, string>>
 }
 
-/** `accepted`, or a part of MockGitHub's words. */
+/** `accepted`, or a part of GitHub's words. */
 export type GitHubVerdict = 'accepted' | (string & {})
 
 /**
- * How a pull request got onto its base, as its commit shows: a merge that was pushed, one that MockGitHub signed for the App, a
- * merge by MockGitHub's API, or one commit on top of the base (squash or rebase, by API).
+ * How a pull request got onto its base, as its commit shows: a merge that was pushed, one that GitHub signed for the App, a
+ * merge by GitHub's API, or one commit on top of the base (squash or rebase, by API).
  */
 export type MergeRoute = 'push' | 'signed' | 'merge' | 'linear' | 'queue'
 
@@ -51,7 +51,7 @@ export interface MergeTableRow {
   readonly name: string
   /** The row of the reference that it is about, by its first column; absent: rows together. */
   readonly setting?: string
-  /** Why it is so: a section of MockGitHub's documentation, or who observed it. */
+  /** Why it is so: a section of GitHub's documentation, or who observed it. */
   readonly source: string
   readonly set: (it: RowRepository) => unknown
   readonly files?: Readonly<Record<string, string>>
@@ -62,7 +62,7 @@ export interface MergeTableRow {
   readonly before?: (it: OpenedRowPull) => unknown
   /** CI that runs on temporary branches of ours, too. */
   readonly runsOnTemporary?: string
-  /** What MockGitHub says of a hand-made merge that has our checks green on itself, and of merging by API. */
+  /** What GitHub says of a hand-made merge that has our checks green on itself, and of merging by API. */
   readonly push: GitHubVerdict
   readonly api?: Partial<Record<MergeMethod, GitHubVerdict>>
   /**

@@ -1,4 +1,4 @@
-// What emulate 0.12.2 does not do and MockGitHub does, as far as the story needs it: each gap with a name, a sentence, a
+// What emulate 0.12.2 does not do and GitHub does, as far as the story needs it: each gap with a name, a sentence, a
 // question that shows emulate still has it, and what stands in for it. `gaps.test.ts` fails when emulate has closed one;
 // the story fails when one is not needed any more.
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-// People's pushes to the second MockGitHub: real git pushes over http, with their token. Times are in UTC, for emulate writes
+// People's pushes to the second GitHub: real git pushes over http, with their token. Times are in UTC, for emulate writes
 // all commits so.
 import { execFile } from 'node:child_process'
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'

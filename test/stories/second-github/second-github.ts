@@ -1,4 +1,4 @@
-// emulate as the MockGitHub that a bot talks to: one address for the REST routes, for git and for webhooks. What emulate
+// emulate as the GitHub that a bot talks to: one address for the REST routes, for git and for webhooks. What emulate
 // lacks is mended on the way, each gap by its name (gaps.ts); everything else is emulate's own.
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -1,4 +1,4 @@
-// What must be true of the world in the end, whatever died in between. Looks at MockGitHub's branches, comments and check runs, at
+// What must be true of the world in the end, whatever died in between. Looks at GitHub's branches, comments and check runs, at
 // git and at the registry; of the bot's own records it asks only that nothing in them is left half done.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
@@ -54,7 +54,7 @@ function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoB
       .checkRuns({ repo: bots.repository, headSha: head })
       .filter((run) => run.suite.app.slug === 'catalog-bot' && run.name.startsWith(checkNamePrefix))
     for (const runName of new Set(runs.map((run) => run.name))) {
-      // What is over is not written over: a run that says something else comes after it, and MockGitHub shows the last one.
+      // What is over is not written over: a run that says something else comes after it, and GitHub shows the last one.
       const reportedIds = runs.filter((run) => run.name === runName).map(({ externalId }) => externalId)
       if (reportedIds.some((digest, at) => at > 0 && digest === reportedIds[at - 1]))
         faults.push(`${name}: the check run "${runName}" twice at ${head.slice(0, 7)}`)

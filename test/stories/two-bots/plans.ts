@@ -152,6 +152,6 @@ export async function openPlannedPulls(
 export function isShownOnHold(pull: MockPull): boolean {
   const comment = pull.comments.find(({ body }) => body === findBotComment(pull))
   if (comment === undefined || !/Comment `\/unhold`/.test(comment.body)) return false
-  // MockGitHub's times are whole seconds: what comes in the same one is not known to be an answer. Nobody types so fast.
+  // GitHub's times are whole seconds: what comes in the same one is not known to be an answer. Nobody types so fast.
   return Date.now() - Date.parse(comment.updatedAt) > 2000
 }

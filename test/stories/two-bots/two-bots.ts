@@ -1,4 +1,4 @@
-// Two processes of the bot on one Postgres, and the sandbox's MockGitHub and registry as servers: the production entry point,
+// Two processes of the bot on one Postgres, and the sandbox's GitHub and registry as servers: the production entry point,
 // as an operator with several instances runs it. Knows nothing of what happens to them.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

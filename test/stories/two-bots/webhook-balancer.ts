@@ -1,5 +1,5 @@
 // What stands before several instances of the bot, as a load balancer does: each delivery goes to the next one that listens.
-// A delivery to one that dies just then is lost, as MockGitHub would lose it.
+// A delivery to one that dies just then is lost, as GitHub would lose it.
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-// The setup page's form, and the manifest that is made of it, held against a MockGitHub that refuses as the real one does.
+// The setup page's form, and the manifest that is made of it, held against a GitHub that refuses as the real one does.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-// Where MockGitHub sends a browser back to with the code for the App's key: never to what only a Host header says.
+// Where GitHub sends a browser back to with the code for the App's key: never to what only a Host header says.
 import { request } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
 import { startSetupServer, type SetupServer } from '../../../src/web/setup/setup-page.ts'

@@ -31,7 +31,7 @@ export const misspelledPropertyType = defineRule<
   title: 'Property types are spelled correctly',
   format: ({ bundle, type, known }) => ({
     what: `${bundle} has a property of the unknown type "${type}" (did you mean "${known}"?)`,
-    why: 'OLM silently ignores unknown property types, so whatever the property requires or provides has no effect.',
+    why: 'OLM silently ignores unknown property types, so the requirement or API in this property has no effect.',
     fix: `Change the type to "${known}".`,
   }),
   *find(catalog) {

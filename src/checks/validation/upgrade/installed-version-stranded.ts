@@ -24,7 +24,7 @@ export const installedVersionStranded = defineRule<
   since: '0.1.0',
   title: 'Every version keeps its upgrade path',
   format: ({ channel, bundles, newer, head }) => ({
-    what: `in channel "${channel}", ${formatSomeNames(bundles)} no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
+    what: `${formatSomeNames(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
     why: 'Clusters with these versions installed silently stop getting updates.',
     fix: [
       ...(newer.length < bundles.length

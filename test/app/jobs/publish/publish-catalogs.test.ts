@@ -1,4 +1,4 @@
-// What is merged and what users get, against the sandbox's MockGitHub, a real mirror and a real store; the registry is in
+// What is merged and what users get, against the sandbox's GitHub, a real mirror and a real store; the registry is in
 // memory and the time the test's own.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'

@@ -1,4 +1,4 @@
-// A repository in the sandbox's MockGitHub whose catalogs are published by hand, to a registry in memory: what the tests of
+// A repository in the sandbox's GitHub whose catalogs are published by hand, to a registry in memory: what the tests of
 // the jobs look at. Time is the test's own.
 import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
 import { join } from 'node:path'

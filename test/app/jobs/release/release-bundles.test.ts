@@ -1,4 +1,4 @@
-// The job that adds merged bundles to the catalogs, against the sandbox's MockGitHub, a real mirror and a real store.
+// The job that adds merged bundles to the catalogs, against the sandbox's GitHub, a real mirror and a real store.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'

@@ -1,4 +1,4 @@
-// A repository in the sandbox's MockGitHub whose catalogs are made from bundles, the release job on it, and a registry whose
+// A repository in the sandbox's GitHub whose catalogs are made from bundles, the release job on it, and a registry whose
 // answers the test gives. Releases are worked out in this process; time is the test's own; the job can be killed anywhere.
 import { join } from 'node:path'
 import pino from 'pino'

@@ -1,4 +1,4 @@
-// CODEOWNERS as MockGitHub documents it, and against a second matcher made in another way.
+// CODEOWNERS as GitHub documents it, and against a second matcher made in another way.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { findCodeowners, readCodeowners } from '../../../../src/checks/ownership/sources/codeowners.ts'

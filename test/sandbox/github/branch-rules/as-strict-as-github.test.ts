@@ -1,4 +1,4 @@
-// What MockGitHub refuses beyond the table of settings: each rule with its source beside the code that enforces it.
+// What GitHub refuses beyond the table of settings: each rule with its source beside the code that enforces it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-queue.ts'

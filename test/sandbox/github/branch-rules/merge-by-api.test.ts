@@ -1,4 +1,4 @@
-// What MockGitHub makes of a pull request when it merges it itself, what pins what, and its ways to move a ref.
+// What GitHub makes of a pull request when it merges it itself, what pins what, and its ways to move a ref.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { runGit } from '../github-fixture.ts'
 import {

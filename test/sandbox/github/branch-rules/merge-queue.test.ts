@@ -1,4 +1,4 @@
-// MockGitHub's merge queue: who gets in, what is built and asked for, what lands, and what takes an entry out.
+// GitHub's merge queue: who gets in, what is built and asked for, what lands, and what takes an entry out.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../../sandbox/github/views/account-view.ts'

@@ -141,7 +141,7 @@ export class MergeRulesFixture {
     })
   }
 
-  /** Lets the app merge by REST: the commit that landed, or what MockGitHub said instead. */
+  /** Lets the app merge by REST: the commit that landed, or what GitHub said instead. */
   async mergeByApi(
     { name, pull }: Pick<MergeCase, 'name' | 'pull'>,
     merge_method: 'merge' | 'squash' | 'rebase' = 'merge',
@@ -167,7 +167,7 @@ export class MergeRulesFixture {
     return (await this.githubFixture.octokit.rest.git.getRef({ ...name, ref: 'heads/main' })).data.object.sha
   }
 
-  /** An octokit's answer, or MockGitHub's refusal of it. */
+  /** An octokit's answer, or GitHub's refusal of it. */
   async captureError<T>(
     asked: Promise<{ data: T }>,
   ): Promise<T | { readonly status: number; readonly message: string }> {

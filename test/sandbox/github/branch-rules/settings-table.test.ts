@@ -1,4 +1,4 @@
-// What MockGitHub's documents and its users say of each setting of a branch when an app pushes the merge of a pull request
+// What GitHub's documents and its users say of each setting of a branch when an app pushes the merge of a pull request
 // that it made itself, by compare-and-swap, bypassing no checks: row by row of that table.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
