@@ -32,7 +32,7 @@ startsWith endsWith then trim values keys entries test toLowerCase`.split(/\s+/)
 // Comments, strings, names, numbers, and every other character separately. Strings end on their line, so lexing needs no
 // context and reads a fragment like the file it came from.
 const codeTokenPattern =
-  /(?<comment>^[ \t]*\/\/.*$|[ \t]\/\/[ \t].*$|\/\*[\s\S]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|(?<name>[A-Za-z_$][\w$]*)|(?<number>\d[\w.]*)|(?<sign>[^\s])/gm
+  /(?<comment>^[ \t]*\/\/.*$|[ \t]\/\/[ \t].*$|\/\*[\s\S]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?=[^`\n]*[a-z,:] [a-z])(?:[^`\\\n$]|\\.|\$(?!\{)|\$\{[^`{}\n]*\})*`)|(?<name>[A-Za-z_$][\w$]*)|(?<number>\d[\w.]*)|(?<sign>[^\s])/gm
 
 export function tokenize(text: string): readonly CodeToken[] {
   const tokens: CodeToken[] = []

@@ -53,6 +53,12 @@ describe('a fragment of code', () => {
     )
   })
 
+  test('is found after a template sentence was reworded, also with other values in it', () => {
+    const thrown = tokenize('if (old) throw new Stale(`${name} was read before ${time}`)')
+    const source = 'if (stale) throw new Outdated(`the copy of ${file} is older than the base branch`)'
+    expect(findFragment(thrown, tokenize(source))).toHaveLength(1)
+  })
+
   test('is not found when an operator or a name’s role changed', () => {
     expect(matches("if (tip === wanted.tip) throw new Conflict('someone pushed', tip)")).toEqual([])
     expect(matches("if (tip !== wanted.base) throw new Conflict('someone pushed', tip)")).toEqual([])
