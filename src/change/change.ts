@@ -1,5 +1,5 @@
-// A pull request's change in catalog terms. describe-change.ts derives it from two trees, never from a list that GitHub or
-// the author provides.
+// A pull request's change in catalog terms. describe-change.ts derives it from two trees, never from a list that GitHub
+// or the author provides.
 import type { BlobLocation, Catalog } from '../catalog/facts/catalog.ts'
 import type { TextPosition } from '../go/text-position.ts'
 import type { Location } from '../findings/finding.ts'
@@ -7,7 +7,10 @@ import type { PathChange } from './path-change.ts'
 
 /** The role of a path according to the layout of the base or, for new catalogs, of the result. */
 export type PathRole =
-  /** Part of a catalog, below `catalog`. `directory` is the package directory's name; '' for files directly in the catalog. */
+  /**
+   * Part of a catalog, below `catalog`. `directory` is the package directory's name; '' for files directly in the
+   * catalog.
+   */
   | { readonly kind: 'catalog'; readonly catalog: string; readonly directory: string }
   /** Sources of a package beside the catalogs: `operators/<directory>/...` (templates, bundles, release config). */
   | { readonly kind: 'operator'; readonly directory: string }
@@ -82,7 +85,10 @@ export interface PackageChange {
       readonly place: BlobLocation
     }[]
     readonly removed: readonly { readonly name: string; readonly version: string }[]
-    /** The same name with different content, although published bundles are immutable. `fields` lists the differing fields. */
+    /**
+     * The same name with different content, although published bundles are immutable. `fields` lists the differing
+     * fields.
+     */
     readonly changed: readonly {
       readonly name: string
       readonly fields: readonly string[]

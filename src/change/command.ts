@@ -1,6 +1,6 @@
 // Parses commands in comments. Commands carry authority, so parsing is strict (docs/threats.md#t30): a command is an
-// exact ASCII line in a plain paragraph near the top that Markdown does not hide, quote, or show as code. Permissions are
-// checked elsewhere.
+// exact ASCII line in a plain paragraph near the top that Markdown does not hide, quote, or show as code. Permissions
+// are checked elsewhere.
 
 export const commandNames = [
   'approve',

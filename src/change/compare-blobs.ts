@@ -1,5 +1,5 @@
-// Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values, because
-// formatting does not matter.
+// Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values,
+// because formatting does not matter.
 import { parseBlobFields, type BlobFields } from '../catalog/load/blob-fields.ts'
 import type { BlobLocation } from '../catalog/facts/catalog.ts'
 import type { Json } from '../go/json/json.ts'
@@ -9,8 +9,9 @@ export type TreeSide = 'base' | 'result'
 
 export interface TreeFiles {
   /**
-   * Returns the bytes of a file in one side's tree, by its path from the repository root. If the bytes are unavailable, it
-   * returns undefined, and the content counts as different. Called only for files that differ or that blobs might have left.
+   * Returns the bytes of a file in one side's tree, by its path from the repository root. If the bytes are unavailable,
+   * it returns undefined, and the content counts as different. Called only for files that differ or that blobs might
+   * have left.
    */
   read(side: TreeSide, path: string): Uint8Array | undefined
 }

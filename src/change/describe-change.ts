@@ -1,5 +1,5 @@
-// Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads only
-// differing files, through the caller's `texts`.
+// Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
+// only differing files, through the caller's `texts`.
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import { compareBlobs, toRepositoryPath, type TreeFiles } from './compare-blobs.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'

@@ -60,8 +60,8 @@ export function patchList<Entry extends PathEntry>(
 }
 
 /**
- * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must return the same result.
- * Cached for the lifetime of the list.
+ * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must return the same
+ * result. Cached for the lifetime of the list.
  */
 export function memoizePerList<Entry extends PathEntry, Value>(
   full: (list: readonly Entry[]) => Value,

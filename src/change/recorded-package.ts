@@ -1,5 +1,5 @@
-// A package of a catalog as stored for web pages: plain JSON that is created once for each state of the catalog, so that a
-// page reads one row.
+// A package of a catalog as stored for web pages: plain JSON that is created once for each state of the catalog, so
+// that a page reads one row.
 import type { PackageGraph } from '../catalog/graph/package-graph.ts'
 import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
 import { findBundlesReachingHead } from '../catalog/graph/upgrade-paths.ts'

@@ -30,8 +30,8 @@ export interface PullSnapshot {
   /** Read from the branch ref, never from the ancestry of the pull request (docs/threats.md#t04). */
   readonly base: CommitSha
   /**
-   * The tip of the base branch at the last push of the head, where GitHub's diff starts. It only shows what reviewers saw.
-   * No check uses it.
+   * The tip of the base branch at the last push of the head, where GitHub's diff starts. It only shows what reviewers
+   * saw. No check uses it.
    */
   readonly shownBase?: CommitSha
   /** Null if the fork was deleted. */
@@ -43,8 +43,8 @@ export interface PullSnapshot {
   /** Set if there are too many comments or reviews to read. In this case, the others are ignored. */
   readonly excess?: string
   /**
-   * The account that pushed the head (docs/threats.md#t24). Null if GitHub does not report it. Absent if catalog-bot did
-   * not query it, as in an offline check. Never read from commits, because their authors are free text
+   * The account that pushed the head (docs/threats.md#t24). Null if GitHub does not report it. Absent if catalog-bot
+   * did not query it, as in an offline check. Never read from commits, because their authors are free text
    * (docs/threats.md#t22).
    */
   readonly pusher?: GitHubAccount | null

@@ -1,6 +1,8 @@
 // Binary search in sorted paths, because trees have tens of thousands of paths.
 
-/** Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path. */
+/**
+ * Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path.
+ */
 export function findLowerBound<Entry>(
   sorted: readonly Entry[],
   path: string,

@@ -1,5 +1,5 @@
-// The cluster port for install tests: bounded reads and actions. Install tests poll instead of watching, because polling
-// survives API restarts.
+// The cluster port for install tests: bounded reads and actions. Install tests poll instead of watching, because
+// polling survives API restarts.
 import type {
   ClusterAction,
   KubeQuery,

@@ -202,7 +202,7 @@ describe('once', () => {
       })
     const person = demoScenario.github.tokenFor('harbormaster')
     await expect(open(person)).rejects.toMatchObject({ code: 'rejected', retryable: false })
-    await expect(open(person)).rejects.toThrow('only Apps write check runs')
+    await expect(open(person)).rejects.toThrow('Only Apps can write check runs')
     await expect(open('ghs_unknown')).rejects.toMatchObject({ code: 'unauthorized' })
   })
 

@@ -327,7 +327,7 @@ test('more bundles than a look may open are opened over several looks, each once
   expect(first.unanswered).toMatchObject([
     {
       question: expect.stringContaining('and 17 other bundle images'),
-      reason: 'the bot opened 12 other bundles first; this one follows in the next run',
+      reason: 'catalog-bot pulls at most 12 bundles per run; the next run pulls this bundle',
     },
   ])
   expect(await evaluate()).toMatchObject({ verdict: 'unknown', layers: 24 })

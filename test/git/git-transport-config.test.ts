@@ -41,7 +41,7 @@ describe('the way to a server', () => {
   test('a malformed proxy is refused before git runs, without a word of it', () => {
     expect(() =>
       openProxiedRemote('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' }),
-    ).toThrow(/^HTTPS_PROXY is not the address of a proxy/)
+    ).toThrow(/^HTTPS_PROXY is not a proxy URL/)
   })
 
   test('nothing asks the server past the proxy', async () => {

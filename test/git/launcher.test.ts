@@ -97,7 +97,7 @@ test('orders are carried out beside one another', async () => {
 
 test('a launcher whose process is killed says so, and works again', async () => {
   const said = launcher.run(createProcessOrder('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
-  await expect(said).rejects.toThrow('has ended')
+  await expect(said).rejects.toThrow('has exited')
   expect((await launcher.run(createProcessOrder('echo again'))).stdout.toString()).toBe('again\n')
 })
 

@@ -192,7 +192,7 @@ describe('the rules of a branch', () => {
       others: ['brand_new', 'brand_new_too', 'pull_request', 'required_status_checks'],
       mergeQueue: true,
       linearHistory: true,
-      unread: ['the branch rulesets are not as GitHub documents them'],
+      unread: ['the branch rulesets do not have the format that GitHub documents'],
     })
   })
 

@@ -313,7 +313,7 @@ test('a person with rights is told what binds the App, not what binds them', asy
   expect(outsiderRules.unread.join()).toMatch(
     /GitHub does not report the App's bypass permission for ruleset \d+/,
   )
-  expect(outsiderRules.unread.join()).toContain('how the repository lets pull requests be merged')
+  expect(outsiderRules.unread.join()).toContain('which merge methods the repository allows')
 })
 
 test("a person's repository is told apart", async () => {

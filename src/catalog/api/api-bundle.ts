@@ -11,7 +11,9 @@ export interface BundleManifests {
   readonly csv?: JsonParts
 }
 
-/** The manifests in the blob, or the ones that opm derives from `olm.csv.metadata`. They are the same in every channel. */
+/**
+ * The manifests in the blob, or the ones that opm derives from `olm.csv.metadata`. They are the same in every channel.
+ */
 export function buildManifests(content: ApiBundleContent, of: IndexedPackage): BundleManifests {
   const objects = content.objects.map((json): JsonParts => [json])
   const csv = objects[content.csv] ?? buildStubCsv(content, of)

@@ -26,7 +26,9 @@ export interface ApiBundleContent {
   readonly dependencies: readonly ApiTypedValue[]
   /** Omits the large properties, which clients would copy into annotations. */
   readonly properties: readonly ApiTypedValue[]
-  /** Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidByteMarker`). */
+  /**
+   * Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidByteMarker`).
+   */
   readonly objects: readonly string[]
   /** Index of the first ClusterServiceVersion in `objects`, or -1. */
   readonly csv: number

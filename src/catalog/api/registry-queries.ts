@@ -1,5 +1,5 @@
-// Answers OLM's catalog queries as opm's server does, including errors. Sorts by name where opm uses the random order of
-// a Go map.
+// Answers OLM's catalog queries as opm's server does, including errors. Sorts by name where opm uses the random order
+// of a Go map.
 import { compareBytes, quote } from '../../go/text.ts'
 import type { ApiBundle, ApiDeprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'

@@ -1,5 +1,6 @@
-// A drawing as SVG: one card per channel, with the newest version on top and upgrades as rails on the left. The SVG has no
-// scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be compared.
+// A drawing as SVG: one card per channel, with the newest version on top and upgrades as rails on the left. The SVG has
+// no scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be
+// compared.
 import { toPrintable } from '../../findings/printable.ts'
 import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
 
@@ -222,7 +223,10 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   }
 }
 
-/** Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no lane. */
+/**
+ * Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no
+ * lane.
+ */
 function assignLanes(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
   const left = new Set(skipping.slice(maxSkipRails))

@@ -168,7 +168,8 @@ function mergeRows(
   for (const name of new Set([...now.keys(), ...old.keys()])) {
     const [was, is] = [old.get(name), now.get(name)]
     const node = is?.isEntry ? is : was?.isEntry ? was : (is ?? was)
-    // Names without an entry that are only skipped add little information. The count next to the skipping entry covers them.
+    // Names without an entry that are only skipped add little information. The count next to the skipping entry covers
+    // them.
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
       !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'
@@ -226,7 +227,9 @@ function computeChannelBadges(
   return badges
 }
 
-/** The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors. */
+/**
+ * The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors.
+ */
 function findRelevantRows(
   rows: readonly ChannelRow[],
   edges: readonly MarkedEdge[],
@@ -265,8 +268,8 @@ function findRelevantRows(
 }
 
 /**
- * Whether a row belongs to a uniform run. Its rows have the same status and badges, replace or are replaced only by direct
- * neighbors, skip nothing, and are skipped by the same entries.
+ * Whether a row belongs to a uniform run. Its rows have the same status and badges, replace or are replaced only by
+ * direct neighbors, skip nothing, and are skipped by the same entries.
  */
 function isUniformRow(
   at: number,

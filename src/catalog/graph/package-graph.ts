@@ -20,7 +20,9 @@ export interface ChannelGraph {
   readonly heads: readonly string[]
   /** Entries by descending version, followed by names that appear only in edges, in order of appearance. */
   readonly nodes: readonly GraphNode[]
-  /** In opm's print order. For each entry: the entries that it skips, that its skipRange covers, and that it replaces. */
+  /**
+   * In opm's print order. For each entry: the entries that it skips, that its skipRange covers, and that it replaces.
+   */
   readonly edges: readonly GraphEdge[]
   /** Set if the channel has more `skipRange` edges than are kept. */
   readonly isCut?: true
@@ -47,8 +49,8 @@ export interface GraphEdge {
 }
 
 /**
- * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000. This limit protects against
- * malicious channels.
+ * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000. This limit protects
+ * against malicious channels.
  */
 export const maxRangeEdges = 100_000
 

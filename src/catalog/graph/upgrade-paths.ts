@@ -1,5 +1,5 @@
-// Finds the installed bundles that can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange` as OLM
-// does, even from bundles that the channel no longer lists.
+// Finds the installed bundles that can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange`
+// as OLM does, even from bundles that the channel no longer lists.
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'

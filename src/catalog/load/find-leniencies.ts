@@ -1,4 +1,5 @@
-// Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another type.
+// Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another
+// type.
 import type { Leniency } from '../facts/catalog.ts'
 import type { PositionLookup } from '../../go/position-lookup.ts'
 import type { MapValue, Value } from '../../go/tree.ts'
@@ -9,7 +10,10 @@ import type { KnownFieldShape } from './known-fields.ts'
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
 const maxDepth = 100
-/** More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't checked. */
+/**
+ * More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't
+ * checked.
+ */
 const maxValues = 1_000_000
 
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */

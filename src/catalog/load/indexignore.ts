@@ -16,7 +16,10 @@ interface IgnorePattern {
   readonly domain: readonly string[]
   readonly includes: boolean
   readonly directoryOnly: boolean
-  /** True if the pattern is anchored and matched by segment. Otherwise, it is one segment that can match any path component. */
+  /**
+   * True if the pattern is anchored and matched by segment. Otherwise, it is one segment that can match any path
+   * component.
+   */
   readonly isPath: boolean
   readonly segments: readonly IgnorePatternSegment[]
 }

@@ -1,8 +1,8 @@
 // The fields that opm decodes in the four OLM schemas. opm silently ignores all others.
 
 /**
- * `any`: opm does not decode the value. `typed`: opm decodes many more fields than are listed and rejects invalid values.
- * A list has the shape of its items.
+ * `any`: opm does not decode the value. `typed`: opm decodes many more fields than are listed and rejects invalid
+ * values. A list has the shape of its items.
  */
 export type KnownFieldShape = 'any' | 'typed' | { readonly [field: string]: KnownFieldShape }
 

@@ -1,7 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 
-const nothingLoadsMessage =
-  'opm stops at this error, so it cannot serve any package in the catalog.'
+const nothingLoadsMessage = 'opm stops at this error, so it cannot serve any package in the catalog.'
 
 export const unreadableFile = defineRule<{ message: string }>({
   id: 'unreadable-file',

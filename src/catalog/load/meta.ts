@@ -1,5 +1,5 @@
-// Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in the
-// three common keys.
+// Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in
+// the three common keys.
 import { quote, sortByBytes } from '../../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../../go/json/json-text.ts'
 import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'

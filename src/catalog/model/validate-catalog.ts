@@ -33,8 +33,8 @@ const ruleIdsAboutMissingBlobs: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The first load error in walk order determines the message. Omits model findings that an incompletely parsed file would
- * explain. Never throws.
+ * The first load error in walk order determines the message. Omits model findings that an incompletely parsed file
+ * would explain. Never throws.
  */
 export function validateCatalog(
   catalog: Catalog,

@@ -1,5 +1,5 @@
-// Adds end positions to the locations of findings. Facts store only start positions. End positions are read from the file
-// when a finding is reported, so a catalog without findings has no cost.
+// Adds end positions to the locations of findings. Facts store only start positions. End positions are read from the
+// file when a finding is reported, so a catalog without findings has no cost.
 import type { Finding, Location } from '../../findings/finding.ts'
 import { findDocumentSpans } from './document-spans.ts'
 import { PositionConverter } from './position-converter.ts'
@@ -9,20 +9,21 @@ import { addEndsInTree, maxValueLines } from './tree-ends.ts'
 type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
- * In bytes per document. `maxReparsedBytes` limits all files together. Findings in larger documents end on the line where
- * they start, to avoid parsing the documents twice. A bundle over one megabyte has a separate finding for its size.
+ * In bytes per document. `maxReparsedBytes` limits all files together. Findings in larger documents end on the line
+ * where they start, to avoid parsing the documents twice. A bundle over one megabyte has a separate finding for its
+ * size.
  */
 const maxDocumentBytes = 1024 * 1024
 const maxReparsedBytes = 16 * 1024 * 1024
 
 /**
  * Each location gets the end of the value that starts there, or of the key if only a key starts there or if `extent`
- * requests it. A blob of several lines, and any value over twenty lines, ends with its first part, because code scanning
- * shows a finding in a pull request only if all of its lines are in the diff.
+ * requests it. A blob of several lines, and any value over twenty lines, ends with its first part, because code
+ * scanning shows a finding in a pull request only if all of its lines are in the diff.
  *
- * Locations outside a parsed tree (ignored text, and unreadable or very large documents) end on the line where they start.
- * A location that doesn't exist ends where it starts. Calls `bytesOf` once per file. Does not change findings that have no
- * location or bytes, or that already end within the next twenty lines.
+ * Locations outside a parsed tree (ignored text, and unreadable or very large documents) end on the line where they
+ * start. A location that doesn't exist ends where it starts. Calls `bytesOf` once per file. Does not change findings
+ * that have no location or bytes, or that already end within the next twenty lines.
  */
 export function addFindingEnds(
   findings: readonly Finding[],

@@ -52,7 +52,8 @@ function findNodesStartingAt(
   const seen = new Set<Value>()
   const stack: Value[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // Recurring parts of a file are parsed lazily (go/fast/recurring-values.ts), so this does not read them unless necessary.
+    // Recurring parts of a file are parsed lazily (go/fast/recurring-values.ts), so this does not read them unless
+    // necessary.
     if (seen.has(value) || (isNested && !hasOffsetWithin(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value
@@ -103,8 +104,8 @@ function isWhitespace(code: number): boolean {
 }
 
 /**
- * The end of the first part of a value, on its first line. The part is a field (or its key if the field continues below),
- * a list item, a line of text, or the bracket if nothing follows it.
+ * The end of the first part of a value, on its first line. The part is a field (or its key if the field continues
+ * below), a list item, a line of text, or the bracket if nothing follows it.
  */
 function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): number {
   const stop = tree.lineEnd(whole.start)

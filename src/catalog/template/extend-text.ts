@@ -41,7 +41,8 @@ export function extendText(text: string, before: Json, after: Json): CatalogRead
     if (error instanceof RangeError) return { ok: false, error: 'it is nested too deeply' }
     throw error
   }
-  // Applies edits from the end, so that earlier offsets remain valid. At the same offset, the inner edit is applied first.
+  // Applies edits from the end, so that earlier offsets remain valid. At the same offset, the inner edit is applied
+  // first.
   const extended = edits
     .toReversed()
     .toSorted((a, b) => b.from - a.from)

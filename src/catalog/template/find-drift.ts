@@ -1,5 +1,5 @@
-// Finds differences between a rendered template and the checked-in catalog. Ignores order, formatting, and which of the two
-// properties contains a bundle's metadata.
+// Finds differences between a rendered template and the checked-in catalog. Ignores order, formatting, and which of the
+// two properties contains a bundle's metadata.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'

@@ -116,7 +116,9 @@ function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }:
 
 const compareNames = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
 
-/** Follows the existing catalog. For an empty catalog, the version decides, because OpenShift reads metadata since 4.17. */
+/**
+ * Follows the existing catalog. For an empty catalog, the version decides, because OpenShift reads metadata since 4.17.
+ */
 function usesBundleObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   const types = bundles.flatMap(({ properties = [] }) => properties.map(({ type }) => type))
   if (types.includes('olm.csv.metadata')) return false
@@ -133,8 +135,8 @@ function isSemverTemplate(template: Uint8Array): boolean {
 
 /**
  * Since opm v1.65.0, the package gets its description and icon from the head of the default channel. A catalog that an
- * older opm rendered has neither, so none are added. Keeps the file's values if the same head's ClusterServiceVersion is only in its
- * image.
+ * older opm rendered has neither, so none are added. Keeps the file's values if the same head's ClusterServiceVersion
+ * is only in its image.
  */
 function setPackageDescriptions(
   rendered: WritableCatalog,

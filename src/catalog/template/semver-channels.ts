@@ -1,5 +1,5 @@
-// The channels, edges, and default channel of the semver template. Edges skip all lower versions of the same major across
-// minors. opm does this, even though its documentation differs.
+// The channels, edges, and default channel of the semver template. Edges skip all lower versions of the same major
+// across minors. opm does this, even though its documentation differs.
 import { compareBytes } from '../../go/text.ts'
 import { compareVersions, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableEntry } from '../write/writable-catalog.ts'
@@ -21,7 +21,8 @@ export interface SemverChannelsInput {
 
 /**
  * `across-channels`: edges between all bundles of a major version, as in opm since v1.61.0. `within-channels`: only
- * within a channel, as in opm up to v1.60.0 (operator-framework/operator-registry#1813). Such catalogs are still published.
+ * within a channel, as in opm up to v1.60.0 (operator-framework/operator-registry#1813). Such catalogs are still
+ * published.
  */
 export type SemverEdges = 'across-channels' | 'within-channels'
 
@@ -130,7 +131,9 @@ function linkAcrossChannels(
   })
 }
 
-/** The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor. */
+/**
+ * The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor.
+ */
 function linkWithinChannels(
   ascending: readonly ChannelVersion[],
   channels: Map<string, Map<string, WritableEntry>>,

@@ -1,4 +1,5 @@
-// The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects unknown fields.
+// The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects
+// unknown fields.
 import { quote } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'

@@ -1,5 +1,5 @@
-// Parses the text of a template to its document, which is one object with a schema. Does not depend on the template type. A
-// template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
+// Parses the text of a template to its document, which is one object with a schema. Does not depend on the template
+// type. A template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
 import { sortEntries } from '../../go/json/json-text.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { decodeGoStruct, findFieldName, getTextField, type DecodeResult } from '../../go/decode/decode.ts'
@@ -51,7 +51,9 @@ function decodeTemplate(
   return decodeGoStruct(type, value, { inTextOrder: json !== undefined })
 }
 
-/** Decodes a template with blobs in its `entries`. As in opm, a problem with a blob takes precedence over all others. */
+/**
+ * Decodes a template with blobs in its `entries`. As in opm, a problem with a blob takes precedence over all others.
+ */
 export function decodeTemplateWithBlobs(
   type: StructType,
   template: TemplateDocument,

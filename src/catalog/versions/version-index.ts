@@ -1,5 +1,5 @@
-// Items sorted by version, so that range queries use binary search. Untrusted catalogs can have 20,000 entries, each with
-// a range.
+// Items sorted by version, so that range queries use binary search. Untrusted catalogs can have 20,000 entries, each
+// with a range.
 import { compareVersions } from './version.ts'
 import type { Version } from './version.ts'
 import type { Comparator, VersionRange } from './version-range.ts'

@@ -128,8 +128,8 @@ function splitOperator(term: string): ParsedVersion<[operator: string, version: 
 }
 
 /**
- * Rewrites a term that contains an `x` (at any position, as in blang) to terms without wildcards. An operator that blang
- * does not support here is ignored, and a bound that it cannot increment becomes empty and fails later.
+ * Rewrites a term that contains an `x` (at any position, as in blang) to terms without wildcards. An operator that
+ * blang does not support here is ignored, and a bound that it cannot increment becomes empty and fails later.
  */
 function expandWildcard(term: string): ParsedVersion<string[]> {
   if (!term.includes('x')) return { ok: true, value: [term] }
@@ -164,7 +164,9 @@ function replaceWildcards(version: string): string {
   return flat.split('.').length === 2 ? `${flat}.0` : flat
 }
 
-/** The bound above a wildcard. `1.x` increments the first number, and `1.2.x` (and, incorrectly, `1.x.x`) the second. */
+/**
+ * The bound above a wildcard. `1.x` increments the first number, and `1.2.x` (and, incorrectly, `1.x.x`) the second.
+ */
 function incrementWildcard(lowest: string, wildcard: string): string {
   const shape = wildcard.split('.')
   if (shape.at(-1) !== 'x') return ''

@@ -1,5 +1,5 @@
-// Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's semver,
-// it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
+// Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's
+// semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
 import { quote, trimSpace } from '../../go/text.ts'
 
 /** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */

@@ -3,8 +3,8 @@ import { compareBytes } from '../../go/text.ts'
 import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
 
 /**
- * Sorts packages by name. Each package has its package blob, channels by name, bundles by name, other blobs by schema, and
- * deprecations. Custom blobs without a package come last.
+ * Sorts packages by name. Each package has its package blob, channels by name, bundles by name, other blobs by schema,
+ * and deprecations. Custom blobs without a package come last.
  */
 export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
   const names = new Set<string>()
@@ -26,7 +26,8 @@ export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
       ...sortBlobs(others.get(name), ({ schema }) => schema).map(({ value }) => value),
       ...(deprecations.get(name) ?? []),
     ])
-  // The types in writable-catalog.ts are JSON by construction, but TypeScript can't infer this because of optional fields.
+  // The types in writable-catalog.ts are JSON by construction, but TypeScript can't infer this because of optional
+  // fields.
   return [...blobs, ...(others.get('') ?? []).map(({ value }) => value)] as unknown as JsonObject[]
 }
 

@@ -1,5 +1,5 @@
-// The order in which go-yaml v2 writes the keys of a mapping. Letters sort after everything else, numbers in names sort by
-// value (`v9` before `v10`), and other characters sort by code point.
+// The order in which go-yaml v2 writes the keys of a mapping. Letters sort after everything else, numbers in names sort
+// by value (`v9` before `v10`), and other characters sort by code point.
 
 const letterPattern = /^\p{L}$/u
 const digitPattern = /^\p{Nd}$/u
@@ -22,8 +22,8 @@ export function compareKeys(a: string, b: string): number {
 }
 
 /**
- * The number that starts at `at`. If either string continues with a zero after a nonzero digit, the preceding digits count
- * as a leading one, so that `10` and `1` are compared as numbers of different length.
+ * The number that starts at `at`. If either string continues with a zero after a nonzero digit, the preceding digits
+ * count as a leading one, so that `10` and `1` are compared as numbers of different length.
  */
 function parseNumberAt(
   text: readonly string[],

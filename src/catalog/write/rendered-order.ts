@@ -1,13 +1,13 @@
-// Reorders the bundles of a catalog as `opm render` does before it writes them: large properties last, and related images
-// by reference. opm does not do this for templates.
+// Reorders the bundles of a catalog as `opm render` does before it writes them: large properties last, and related
+// images by reference. opm does not do this for templates.
 import { compareBytes } from '../../go/text.ts'
 import type { WritableBundle, WritableCatalog } from './writable-catalog.ts'
 
 const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
 /**
- * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm shuffles
- * them if more than a dozen images are unsorted.
+ * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm
+ * shuffles them if more than a dozen images are unsorted.
  */
 export function sortForRendering(catalog: WritableCatalog): WritableCatalog {
   return { ...catalog, bundles: catalog.bundles.map(sortBundleForRendering) }

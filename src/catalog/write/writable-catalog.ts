@@ -1,5 +1,5 @@
-// Catalogs as writable data: complete blobs as opm stores them. OLM blobs keep their known fields in order and lose unknown
-// fields. Other blobs keep everything. Used for rendering, where facts are not enough.
+// Catalogs as writable data: complete blobs as opm stores them. OLM blobs keep their known fields in order and lose
+// unknown fields. Other blobs keep everything. Used for rendering, where facts are not enough.
 import type { Json } from '../../go/json/json.ts'
 import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'

@@ -1,6 +1,6 @@
 // Finds the catalogs of a repository from the paths of its tree. Detects the fourteen families of layouts in public
-// repositories in a fixed order. Does not read files, but requests their text through `peek`. The configuration overrides
-// detection and is not verified.
+// repositories in a fixed order. Does not read files, but requests their text through `peek`. The configuration
+// overrides detection and is not verified.
 import type { Config } from '../../config/config.ts'
 import { lazy, memoizePerObject } from '../../findings/memoize.ts'
 import { createListFilter } from '../incremental-list.ts'
@@ -18,7 +18,9 @@ import { isTemplatePath } from './template-path.ts'
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
 export type PeekFile = (path: string) => string | undefined
 
-/** The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search. */
+/**
+ * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
+ */
 const maxPeeksPerCandidate = 20
 const maxSearchPeeks = 2000
 
@@ -115,8 +117,8 @@ function detectCatalogRoots(
 }
 
 /**
- * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and rejects
- * a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
+ * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and
+ * rejects a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
 function descendPastDockerfiles(
   roots: readonly string[],
@@ -145,9 +147,9 @@ function getParentDirectory(path: string): string {
 }
 
 /**
- * Adds catalogs that exist only in the result to the layout of the base. Adds only catalogs that differ from an existing
- * catalog just by version (`catalogs/v4.23` next to `catalogs/v4.22`). Everything else that looks like a catalog keeps its
- * role from the base, so maintainers must approve it. Never extends a configured layout.
+ * Adds catalogs that exist only in the result to the layout of the base. Adds only catalogs that differ from an
+ * existing catalog just by version (`catalogs/v4.23` next to `catalogs/v4.22`). Everything else that looks like a
+ * catalog keeps its role from the base, so maintainers must approve it. Never extends a configured layout.
  */
 export function addNewCatalogs(
   base: Layout,
@@ -277,8 +279,9 @@ function findPrefixedCatalogs(files: readonly SplitPath[], confirmed: boolean): 
 }
 
 /**
- * The fallback: searches for `olm.package` blobs. The parent of directories with one package each is a catalog, and so are
- * its siblings of other versions. A directory with several packages, or the only directory with a package, is a catalog.
+ * The fallback: searches for `olm.package` blobs. The parent of directories with one package each is a catalog, and so
+ * are its siblings of other versions. A directory with several packages, or the only directory with a package, is a
+ * catalog.
  */
 function searchPackageBlobs(
   files: readonly SplitPath[],

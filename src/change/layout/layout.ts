@@ -3,7 +3,10 @@ import { memoizePerObject } from '../../findings/memoize.ts'
 export interface Layout {
   /** Catalogs are never nested. Ordered by path, then numerically by version. */
   readonly catalogs: readonly CatalogRoot[]
-  /** Files whose path and name look like a catalog template, sorted. Used only for display and hints, never for authority. */
+  /**
+   * Files whose path and name look like a catalog template, sorted. Used only for display and hints, never for
+   * authority.
+   */
   readonly templates?: readonly string[]
 }
 

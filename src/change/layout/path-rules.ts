@@ -1,5 +1,5 @@
-// The paths that a catalog repository can contain (docs/threats.md#t06 and #t08): printable ASCII of limited length. Other
-// paths are rejected, because programs might interpret them differently.
+// The paths that a catalog repository can contain (docs/threats.md#t06 and #t08): printable ASCII of limited length.
+// Other paths are rejected, because programs might interpret them differently.
 
 /** The longest path in public catalog repositories has 180 characters and 8 levels. */
 const maxPathLength = 512

@@ -1,5 +1,5 @@
-// Finds which catalogs are rendered from which templates, according to the configuration or an unambiguous layout. Ignores
-// ambiguous pairs.
+// Finds which catalogs are rendered from which templates, according to the configuration or an unambiguous layout.
+// Ignores ambiguous pairs.
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { placeholderPattern, type TemplateConfig } from '../../config/templates.ts'
@@ -25,8 +25,8 @@ export function isCatalogFile(catalog: string): boolean {
 
 export interface LoadedTemplatePair extends TemplatePair {
   /**
-   * The template in the result. Absent if it does not exist, `too-large` if it exceeds the size limit, and `too-many` if
-   * earlier templates in the same change exhaust the limit. In that case, nothing is known about its catalog.
+   * The template in the result. Absent if it does not exist, `too-large` if it exceeds the size limit, and `too-many`
+   * if earlier templates in the same change exhaust the limit. In that case, nothing is known about its catalog.
    */
   readonly source?: Uint8Array | 'too-large' | 'too-many'
   /** The catalog in the result. Absent if its path does not exist. File paths are relative to the repository root. */

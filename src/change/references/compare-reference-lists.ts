@@ -1,13 +1,13 @@
-// Compares a composite list before and after a pull request, entry by entry. If an edit affects more than entries, the file
-// does not count as a list, and only maintainers can change it.
+// Compares a composite list before and after a pull request, entry by entry. If an edit affects more than entries, the
+// file does not count as a list, and only maintainers can change it.
 import type { TreeFiles } from '../compare-blobs.ts'
 import type { ReferenceListChange } from '../change.ts'
 import type { PathChange } from '../path-change.ts'
 import { canBeReferenceList, parseReferenceList } from './reference-list.ts'
 
 /**
- * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around the
- * entries differ, if the remaining entries changed their order, or if no entry differs.
+ * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around
+ * the entries differ, if the remaining entries changed their order, or if no entry differs.
  */
 export function compareReferenceLists(
   change: PathChange,

@@ -1,6 +1,6 @@
-// Composite lists: files with one entry for each catalog or bundle of many owners (layout L10). Accepts only a narrow subset
-// of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list, and only
-// maintainers can change it. This file does not decide permissions.
+// Composite lists: files with one entry for each catalog or bundle of many owners (layout L10). Accepts only a narrow
+// subset of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list,
+// and only maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import type { TextPosition } from '../../go/text-position.ts'
 import { findRepeatedKey } from '../../config/repeated-key.ts'
@@ -11,7 +11,9 @@ export interface ListedReference {
   readonly image: string
   readonly mark: TextPosition
   readonly imageMark: TextPosition
-  /** The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser. */
+  /**
+   * The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser.
+   */
   readonly text: string
 }
 
@@ -45,9 +47,10 @@ export function canBeReferenceList(path: string): boolean {
 }
 
 /**
- * Parses a list: one block mapping with `references`, which is a block list of block mappings of single-line strings, each
- * with `name` and `image`. Returns undefined for anything else: flow style around entries, anchors, aliases, merge keys,
- * tags, keys or names that differ only in case, several documents, or characters that some parsers treat as line ends.
+ * Parses a list: one block mapping with `references`, which is a block list of block mappings of single-line strings,
+ * each with `name` and `image`. Returns undefined for anything else: flow style around entries, anchors, aliases, merge
+ * keys, tags, keys or names that differ only in case, several documents, or characters that some parsers treat as line
+ * ends.
  */
 export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined {
   if (bytes.length > maxListBytes) return undefined

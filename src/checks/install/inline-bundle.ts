@@ -1,5 +1,5 @@
-// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough, because it has no deployments,
-// permissions, or CRDs.
+// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough, because it has no
+// deployments, permissions, or CRDs.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 

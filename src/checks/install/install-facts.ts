@@ -111,7 +111,10 @@ function computeCrdFacts(files: BundleFiles, maxCrds: number): Pick<InstallFacts
 /** Fields that contain the author's values, not schemas. */
 const valueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an object. */
+/**
+ * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
+ * object.
+ */
 function stripDescriptions(value: Json): Json {
   if (Array.isArray(value)) return value.map(stripDescriptions)
   if (typeof value !== 'object' || value === null) return value

@@ -5,7 +5,9 @@ import type { InstallTarget } from './install-targets.ts'
 export type InstallVerdict = 'yes' | 'no' | 'unknown'
 
 export interface InstallRemark {
-  /** `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs. */
+  /**
+   * `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs.
+   */
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
   /** The installer's own message, if `says` summarizes it. */

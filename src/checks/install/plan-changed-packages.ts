@@ -20,8 +20,8 @@ export interface PlannedChange {
 }
 
 /**
- * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds, and
- * the check has one minute.
+ * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds,
+ * and the check has one minute.
  */
 const maxPackages = 60
 const maxChannels = 6

@@ -1,5 +1,5 @@
-// The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time, which
-// only a cluster can show.
+// The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
+// which only a cluster can show.
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 
 export interface ProvisionerRequirement {

@@ -1,5 +1,5 @@
-// Resolves the channels of a package before any bundle is opened: new installations, upgrades, dependencies, and OLM v1's
-// choice.
+// Resolves the channels of a package before any bundle is opened: new installations, upgrades, dependencies, and OLM
+// v1's choice.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import { getBundleVersion } from '../../change/package-blobs.ts'

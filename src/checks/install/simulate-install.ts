@@ -1,5 +1,5 @@
-// Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `evaluateInstall` evaluates their
-// contents. Never reports success for something it could not check.
+// Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `evaluateInstall` evaluates
+// their contents. Never reports success for something it could not check.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
@@ -79,8 +79,8 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
 }
 
 /**
- * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it installs
- * the head if OLM v0 does not resolve a bundle.
+ * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it
+ * installs the head if OLM v0 does not resolve a bundle.
  */
 function planBundles(
   { fresh, head, v1 }: ChannelResolution,

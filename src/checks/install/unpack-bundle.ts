@@ -22,8 +22,8 @@ const gzipMargin = 0.02
 const annotationsPath = 'metadata/annotations.yaml'
 
 /**
- * The name of the ConfigMap, the Job, and other unpacking objects. OLM hashes the reference string, so a tag and a digest
- * result in different names.
+ * The name of the ConfigMap, the Job, and other unpacking objects. OLM hashes the reference string, so a tag and a
+ * digest result in different names.
  */
 export function computeUnpackName(reference: string, sha256: (text: string) => string): string {
   return sha256(reference).slice(0, 63)

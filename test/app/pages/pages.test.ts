@@ -123,13 +123,13 @@ describe('a stranger', () => {
     })
     const plain = async (path: string) => (await fetchPageText(path)).replaceAll(/<[^>]+>/g, '')
     expect(await plain(publicRepositoryPath)).toMatch(
-      /limit for this installation is reached.*Merging goes on in a moment\..*The look at 1 pull request goes on in 10 minutes.*The sweep of all pull requests goes on in 30 minutes/s,
+      /This installation has reached GitHub's rate limit.*Merging resumes in a moment\..*Checking 1 pull request resumes in 10 minutes.*The sweep of all open pull requests resumes in 30 minutes/s,
     )
     expect(await fetchPageJson(`${publicRepositoryPath}/pull/14`)).toMatchObject({
       limitedUntil: time.now + 10 * minuteMs,
     })
     expect(await plain(`${publicRepositoryPath}/pull/14`)).toContain(
-      'looks at this pull request again in 10 minutes',
+      'will check this pull request again in 10 minutes',
     )
     expect(await fetchPageJson(`${publicRepositoryPath}/pull/15`)).not.toHaveProperty('limitedUntil')
   })
@@ -137,7 +137,7 @@ describe('a stranger', () => {
   test('learns why a pull request was merged', async () => {
     const page = (await fetchPageText(`${publicRepositoryPath}/pull/11`)).replaceAll(/<[^>]+>/g, '')
     for (const words of [
-      'All that was required had passed: ownership: passed (1 file, 1 package); validation: passed (1 catalog)',
+      'All required checks passed: ownership: passed (1 file, 1 package); validation: passed (1 catalog)',
       'Approved by alice',
       'Images: published',
       'registry.example/coast/catalog:v4.20 is published',

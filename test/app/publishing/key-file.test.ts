@@ -34,6 +34,6 @@ test('what is wrong is said without the place of the file, its content and the p
   })
   writeFileSync(file, cosignPrivateKey)
   await expect(open()).rejects.toMatchObject({
-    message: 'the image signing key cannot be used: the password does not fit the key',
+    message: 'the image signing key cannot be used: the password for the key is incorrect',
   })
 })

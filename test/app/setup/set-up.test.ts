@@ -84,8 +84,8 @@ describe('the setup page', () => {
   test('says what a code is that GitHub does not know, and can begin again', async () => {
     const setupToken = setupUrl.searchParams.get('word') ?? ''
     for (const [code, words] of [
-      ['0'.repeat(40), 'holds for one hour'],
-      ['../../user', 'not one of GitHub'],
+      ['0'.repeat(40), 'expired or was already used'],
+      ['../../user', 'not a valid GitHub code'],
     ] as const) {
       const reply = await fetch(
         new URL(`/setup/created?state=${setupToken}&code=${encodeURIComponent(code)}`, setupUrl),

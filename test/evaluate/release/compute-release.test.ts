@@ -110,7 +110,7 @@ describe('a release', () => {
   })
 
   test.each<[string, FileTree, string]>([
-    ['breaks a catalog', createMergedBundleFiles('1.1.0', 'foo.v0.9.0'), 'the catalogs would not be valid'],
+    ['breaks a catalog', createMergedBundleFiles('1.1.0', 'foo.v0.9.0'), 'the resulting catalogs would be invalid'],
     [
       'is to go to a catalog that nobody has begun',
       {
@@ -173,7 +173,7 @@ describe('a release', () => {
         config: defaultConfig,
         image: releasedImage,
       }
-      await expect(computeRelease(order, { ...read, list })).rejects.toThrow('no regular file')
+      await expect(computeRelease(order, { ...read, list })).rejects.toThrow('is not a regular file')
     }
   })
 })

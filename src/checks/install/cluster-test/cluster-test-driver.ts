@@ -1,5 +1,5 @@
-// Selects the kind of install test that the cluster's APIs support. Handles the failures that all kinds share: a timeout,
-// missing permissions, and an unreachable API.
+// Selects the kind of install test that the cluster's APIs support. Handles the failures that all kinds share: a
+// timeout, missing permissions, and an unreachable API.
 import type { InstallTarget } from '../install-targets.ts'
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {

@@ -1,5 +1,5 @@
-// An install test with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector changes from
-// the base catalog to the changed catalog.
+// An install test with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector changes
+// from the base catalog to the changed catalog.
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   findDeploymentFailure,

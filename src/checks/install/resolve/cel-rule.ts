@@ -1,5 +1,5 @@
-// Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive rules
-// are rejected.
+// Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive
+// rules are rejected.
 import { Environment } from '@marcbachmann/cel-js'
 import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
 import { findCelProblem } from '../../validation/view/cel.ts'

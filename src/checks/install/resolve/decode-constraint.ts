@@ -1,5 +1,5 @@
-// Decodes an `olm.constraint` as OLM's Go code does: rejects unknown fields, uses defaults for absent fields, and uses the
-// first kind in OLM's order.
+// Decodes an `olm.constraint` as OLM's Go code does: rejects unknown fields, uses defaults for absent fields, and uses
+// the first kind in OLM's order.
 import type { Json } from '../../../go/json/json.ts'
 import { quote } from '../../../go/text.ts'
 

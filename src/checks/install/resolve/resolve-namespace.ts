@@ -58,7 +58,10 @@ export interface ChosenBundle {
 
 /** The conflict in a form that a reader can act on. */
 export type UnsatisfiableCause =
-  /** Each bundle of `unmet` requires something that no catalog provides. `candidates`: what the Subscription may install, newest first. */
+  /**
+   * Each bundle of `unmet` requires something that no catalog provides. `candidates`: what the Subscription may
+   * install, newest first.
+   */
   | {
       readonly kind: 'unmet'
       readonly candidates: readonly string[]
@@ -391,8 +394,8 @@ class ResolutionProblem {
   }
 
   /**
-   * OLM's order of preference: installed bundles, the catalog of the requesting entry, then by priority and name. Within a
-   * catalog, default channels come first, and each channel starts at its head.
+   * OLM's order of preference: installed bundles, the catalog of the requesting entry, then by priority and name.
+   * Within a catalog, default channels come first, and each channel starts at its head.
    */
   private candidatesFor(requirement: BundleRequirement, dependent: OperatorEntry): readonly OperatorEntry[] {
     const found = sortInstalledEntries(
