@@ -14,7 +14,7 @@ import { openRegistry } from '../src/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../src/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/registry/real-registry.ts'
-import { buildCommand } from './built-command.ts'
+import { buildCliCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
 const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
@@ -50,7 +50,7 @@ function runCommand(program: string, ...parameters: readonly string[]): void {
 }
 
 /** As users install it. */
-const [start = '', ...started] = buildCommand(join(workFolder, 'package'))
+const [start = '', ...started] = buildCliCommand(join(workFolder, 'package'))
 const runCatalogBot = (...parameters: readonly string[]) => runCommand(start, ...started, ...parameters)
 
 try {
@@ -65,7 +65,7 @@ try {
     `a catalog of ${(bytes / 1e6).toFixed(1)} MB, a base of 32 MB, ${availableParallelism()} processors\n`,
   )
   const missing = ['docker-registry'].find((program) => !isOnPath(program))
-  if (missing === undefined) await benchAgainstRegistry()
+  if (missing === undefined) await benchRegistryBuilds()
   else {
     console.log(`LEFT OUT: everything that pushes. There is no ${missing} here.`)
     const alone = openCatalogPublisher({ ...openRegistryClients('127.0.0.1:1'), packsIn: 'here' })
@@ -86,7 +86,7 @@ function openRegistryClients(host: string) {
   }
 }
 
-async function benchAgainstRegistry(): Promise<void> {
+async function benchRegistryBuilds(): Promise<void> {
   const server = await startRealRegistry()
   const { registry, pusher } = openRegistryClients(server.host)
   const cachedBuilds = new Map<string, string>()
@@ -130,8 +130,8 @@ async function benchAgainstRegistry(): Promise<void> {
       runCatalogBot('build', changedCatalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
     console.log('others')
-    await measureCrane(server.host, base)
-    await measureDockerfile(server.host, Math.min(cold, byCommand))
+    await measureCraneAppend(server.host, base)
+    await measureDockerfileBuild(server.host, Math.min(cold, byCommand))
   } finally {
     await publisher.close()
     await registry.close()
@@ -140,7 +140,7 @@ async function benchAgainstRegistry(): Promise<void> {
 }
 
 /** crane makes no cache and reads no catalog: it is given our layer, and only puts it on the base. */
-async function measureCrane(host: string, base: string): Promise<void> {
+async function measureCraneAppend(host: string, base: string): Promise<void> {
   if (!isOnPath('crane'))
     return console.log(
       '  LEFT OUT: crane (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
@@ -169,7 +169,7 @@ async function measureCrane(host: string, base: string): Promise<void> {
 }
 
 /** Both stages on a base that has nothing but the opm of this machine. Without a container engine: `RUN` is a chroot. */
-async function measureDockerfile(host: string, ours: number): Promise<void> {
+async function measureDockerfileBuild(host: string, ours: number): Promise<void> {
   if (isOnPath('buildah') && isOnPath('opm')) {
     const base = 'localhost/base/opm:1'
     buildOpmBaseImage(base)

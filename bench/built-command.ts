@@ -3,11 +3,11 @@ import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where a build for several benches lies, for those that a process starts. */
-export const builtPackageVariable = 'CATALOG_BOT_BUILT'
+export const builtPackageEnvVariable = 'CATALOG_BOT_BUILT'
 
 /** The command line as users install it, built into a folder that must not be there yet: what starts it. */
-export function buildCommand(folder: string): string[] {
-  const already = process.env[builtPackageVariable]
+export function buildCliCommand(folder: string): string[] {
+  const already = process.env[builtPackageEnvVariable]
   if (already !== undefined) return toStartCommand(already)
   const root = join(import.meta.dirname, '..')
   execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])

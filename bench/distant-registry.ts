@@ -3,11 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createImageManifest, startScriptedRegistry } from '../test/registry/scripted-registry.ts'
 
 const { images } = workerData as { images: number }
-const distantRegistry = await startScriptedRegistry({ tls: true })
-distantRegistry.script = async () => {
-  distantRegistry.requests.length = 0
+const highLatencyRegistry = await startScriptedRegistry({ tls: true })
+highLatencyRegistry.script = async () => {
+  highLatencyRegistry.requests.length = 0
   await new Promise((answer) => setTimeout(answer, 50))
 }
 for (let index = 0; index < images; index += 1)
-  distantRegistry.add('bench/app', `v${index}`, createImageManifest('x'))
-parentPort?.postMessage(distantRegistry.host)
+  highLatencyRegistry.add('bench/app', `v${index}`, createImageManifest('x'))
+parentPort?.postMessage(highLatencyRegistry.host)

@@ -15,87 +15,95 @@ const { values } = parseArgs({
     seed: { type: 'string' },
   },
 })
-const goPath = findGoCommand()
-if (goPath === undefined) {
+const goCommandPath = findGoCommand()
+if (goCommandPath === undefined) {
   console.error('there is no go on the PATH nor in /usr/local/go')
   process.exit(2)
 }
 const seed = Number(values.seed ?? Date.now() % 2 ** 32)
 console.log(`seed ${seed}`)
-const goReaders = openGoReaders(goPath)
-if (!goReaders.readsZstd) console.log('LEFT OUT: layers in zstd. What reads them in Go cannot be had here.')
+const goArchiveReaders = openGoReaders(goCommandPath)
+if (!goArchiveReaders.readsZstd)
+  console.log('LEFT OUT: layers in zstd. What reads them in Go cannot be had here.')
 const randomSource = new SeededRandom(seed)
-const comparisonCounts = {
-  archives: createComparisonCount(),
-  'archives in zstd': createComparisonCount(),
-  'archives in gzip': createComparisonCount(),
-  documents: createComparisonCount(),
+const comparisonCountsByFormat = {
+  archives: createComparisonCounts(),
+  'archives in zstd': createComparisonCounts(),
+  'archives in gzip': createComparisonCounts(),
+  documents: createComparisonCounts(),
 }
-const deadline = performance.now() + Number(values.seconds) * 1000
-const isFinished = (round: number) =>
-  values.rounds === undefined ? performance.now() >= deadline : round >= Number(values.rounds)
+const deadlineMs = performance.now() + Number(values.seconds) * 1000
+const isFuzzingFinished = (round: number) =>
+  values.rounds === undefined ? performance.now() >= deadlineMs : round >= Number(values.rounds)
 // Go reads some while we read others.
 const maxConcurrentRounds = 16
 
-for (let round = 0; !isFinished(round); round += 1) {
-  const images = Array.from({ length: maxConcurrentRounds }, () => createComparedImage())
+for (let round = 0; !isFuzzingFinished(round); round += 1) {
+  const images = Array.from({ length: maxConcurrentRounds }, () => createImageForComparison())
   const documents = Array.from({ length: maxConcurrentRounds * 2 }, () => createRandomDocument(randomSource))
   const [compared, read] = await Promise.all([
-    Promise.all(images.map((image) => compareImage(goReaders, image))),
-    Promise.all(documents.map((document) => compareDocument(goReaders, document))),
+    Promise.all(images.map((image) => compareImage(goArchiveReaders, image))),
+    Promise.all(documents.map((document) => compareDocument(goArchiveReaders, document))),
   ])
   for (const [index, comparison] of compared.entries()) {
     const image = images[index]
     const packings = new Set(image?.map(({ packing }) => packing))
-    countComparison(comparisonCounts.archives, comparison)
-    if (packings.has('zstd')) countComparison(comparisonCounts['archives in zstd'], comparison)
-    if (packings.has('gzip')) countComparison(comparisonCounts['archives in gzip'], comparison)
-    if (comparison.difference !== undefined && image) await shrinkAndFail(round, image)
+    countComparisonResult(comparisonCountsByFormat.archives, comparison)
+    if (packings.has('zstd')) countComparisonResult(comparisonCountsByFormat['archives in zstd'], comparison)
+    if (packings.has('gzip')) countComparisonResult(comparisonCountsByFormat['archives in gzip'], comparison)
+    if (comparison.difference !== undefined && image) await shrinkImageAndFail(round, image)
   }
   for (const [index, comparison] of read.entries()) {
-    countComparison(comparisonCounts.documents, comparison)
+    countComparisonResult(comparisonCountsByFormat.documents, comparison)
     if (comparison.difference === undefined) continue
     failWithDifference(round, comparison.difference, documents[index])
   }
 }
-for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCounts))
+for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCountsByFormat))
   console.log(`${what}: ${compared} compared, ${refused} refused by us, ${agreed} read as Go reads them`)
-await goReaders.close()
-if (comparisonCounts.archives.agreed === 0 || comparisonCounts.documents.agreed === 0) {
+await goArchiveReaders.close()
+if (comparisonCountsByFormat.archives.agreed === 0 || comparisonCountsByFormat.documents.agreed === 0) {
   console.error('nothing was read by both: the comparison says nothing')
   process.exitCode = 1
 }
 
-function createComparedImage(): readonly RandomLayer[] {
+function createImageForComparison(): readonly RandomLayer[] {
   for (;;) {
     const image = createRandomImage(randomSource)
-    if (goReaders.readsZstd || image.every(({ packing }) => packing !== 'zstd')) return image
+    if (goArchiveReaders.readsZstd || image.every(({ packing }) => packing !== 'zstd')) return image
   }
 }
 
-function createComparisonCount() {
+function createComparisonCounts() {
   return { compared: 0, refused: 0, agreed: 0 }
 }
 
-function countComparison(into: ReturnType<typeof createComparisonCount>, { refused }: GoComparison): void {
+function countComparisonResult(
+  into: ReturnType<typeof createComparisonCounts>,
+  { refused }: GoComparison,
+): void {
   into.compared += 1
   if (refused) into.refused += 1
   else into.agreed += 1
 }
 
 /** Takes away layers, entries and damage as long as the difference stays. */
-async function shrinkAndFail(round: number, image: readonly RandomLayer[]): Promise<never> {
+async function shrinkImageAndFail(round: number, image: readonly RandomLayer[]): Promise<never> {
   let smallest = image
   for (let shrinks = true; shrinks;) {
     shrinks = false
     for (const candidate of generateSmallerImages(smallest)) {
-      if ((await compareImage(goReaders, candidate)).difference === undefined) continue
+      if ((await compareImage(goArchiveReaders, candidate)).difference === undefined) continue
       smallest = candidate
       shrinks = true
       break
     }
   }
-  return failWithDifference(round, (await compareImage(goReaders, smallest)).difference ?? '', smallest)
+  return failWithDifference(
+    round,
+    (await compareImage(goArchiveReaders, smallest)).difference ?? '',
+    smallest,
+  )
 }
 
 function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
@@ -117,12 +125,12 @@ function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readon
 
 function failWithDifference(round: number, difference: string, what: unknown): never {
   console.error(`seed ${seed}, round ${round}: ${difference}`)
-  console.error(JSON.stringify(what, bytesReplacer, 1))
+  console.error(JSON.stringify(what, replaceBytesWithText, 1))
   process.exit(1)
 }
 
 /** Bytes as text with escapes. */
-function bytesReplacer(_key: string, value: unknown): unknown {
+function replaceBytesWithText(_key: string, value: unknown): unknown {
   const { type, data } = (value ?? {}) as { type?: unknown; data?: unknown }
   return type === 'Buffer' && Array.isArray(data) ? Buffer.from(data as number[]).toString('latin1') : value
 }

@@ -20,12 +20,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const seed = Number(values.seed ?? Date.now() % 2 ** 32)
-const deadline = performance.now() + Number(values.seconds) * 1000
+const deadlineMs = performance.now() + Number(values.seconds) * 1000
 console.log(`seed ${seed}`)
 
-const documentSources: string[] = [...renderedDocuments]
+const corpusDocuments: string[] = [...renderedDocuments]
 let documentCount = 0
-let fastPathCount = 0
+let fastPathDocumentCount = 0
 for (const directory of positionals) {
   for (const path of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(ya?ml|json)$/.test(path)) continue
@@ -33,28 +33,28 @@ for (const directory of positionals) {
     const comparison = path.endsWith('.json') ? compareJsonReaders(bytes) : compareReaders(bytes)
     if (comparison.difference !== undefined) failWithDifference(path, comparison.difference)
     documentCount += comparison.documents
-    fastPathCount += comparison.fast
+    fastPathDocumentCount += comparison.fast
     if (path.endsWith('.json')) continue
     // Real documents to damage, small enough that a round stays short.
     const [first] = bytes
       .toString('utf8')
       .split(/^---$/m)
       .filter((text) => text.length > 200 && text.length < 20_000)
-    if (first !== undefined && documentSources.length < 200) documentSources.push(`---${first}`)
+    if (first !== undefined && corpusDocuments.length < 200) corpusDocuments.push(`---${first}`)
   }
-  console.log(`${directory}: equal; ${fastPathCount} of ${documentCount} documents were read fast`)
+  console.log(`${directory}: equal; ${fastPathDocumentCount} of ${documentCount} documents were read fast`)
 }
 
 const randomSource = new SeededRandom(seed)
 let roundCount = 0
-fastPathCount = 0
-const isFinished = () =>
-  values.rounds === undefined ? performance.now() >= deadline : roundCount >= Number(values.rounds)
-for (; !isFinished(); roundCount++) {
+fastPathDocumentCount = 0
+const isFuzzingFinished = () =>
+  values.rounds === undefined ? performance.now() >= deadlineMs : roundCount >= Number(values.rounds)
+for (; !isFuzzingFinished(); roundCount++) {
   const isJson = roundCount % 3 === 2
   const bytes = isJson
     ? createMutatedObjects(randomSource)
-    : createMutatedDocuments(randomSource, documentSources)
+    : createMutatedDocuments(randomSource, corpusDocuments)
   const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)
   if (comparison.difference !== undefined) {
     failWithDifference(
@@ -62,9 +62,9 @@ for (; !isFinished(); roundCount++) {
       `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`,
     )
   }
-  fastPathCount += comparison.fast
+  fastPathDocumentCount += comparison.fast
 }
-console.log(`${roundCount} damaged files: equal; ${fastPathCount} documents were read fast`)
+console.log(`${roundCount} damaged files: equal; ${fastPathDocumentCount} documents were read fast`)
 
 function failWithDifference(where: string, difference: string): never {
   console.error(`${where}: ${difference}`)

@@ -15,12 +15,12 @@ export function generateRepository(
   }
   for (const name of catalogs) {
     generateCatalog(join(directory, 'catalogs', name), megabytes)
-    write(`catalogs/${name}/kube-green/catalog.yaml`, smallPackageCatalog)
+    write(`catalogs/${name}/kube-green/catalog.yaml`, smallPackageCatalogYaml)
   }
   write('operators/kube-green/ci.yaml', 'updateGraph: replaces-mode\nreviewers:\n  - davidebianchi\n')
 }
 
-const smallPackageCatalog = `---
+const smallPackageCatalogYaml = `---
 defaultChannel: alpha
 name: kube-green
 schema: olm.package

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildCommand } from './built-command.ts'
+import { buildCliCommand } from './built-command.ts'
 import { measureProcess } from './measured-process.ts'
 
 const { values } = parseArgs({
@@ -27,23 +27,28 @@ const { values } = parseArgs({
     profile: { type: 'string', default: 'full' },
   },
 })
-const sizeScale = Number(values.scale)
+const payloadSizeScale = Number(values.scale)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'hostile-command-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
-const cliCommand = buildCommand(join(scratchFolder, 'package'))
+const cliCommand = buildCliCommand(join(scratchFolder, 'package'))
 /** The place of the compiled program; of a catalog nothing is kept. */
 const cliEnvironment = { ...process.env, CATALOG_BOT_CACHE: join(scratchFolder, 'cache') }
-const megabyte = 1_000_000
+const bytesPerMegabyte = 1_000_000
 
 /** Text in pieces of about a megabyte, so that this process needs no more memory than that. */
-type ContentPieces = Iterable<string | Uint8Array>
+type FileContentChunks = Iterable<string | Uint8Array>
 
 /** `before`, then `unit` until so many megabytes are reached, then `after`. */
-function* generateFilled(before: string, unit: string, megabytes: number, after = '\n'): ContentPieces {
-  const count = Math.max(1, Math.floor(megabyte / unit.length))
+function* generateRepeatedContent(
+  before: string,
+  unit: string,
+  megabytes: number,
+  after = '\n',
+): FileContentChunks {
+  const count = Math.max(1, Math.floor(bytesPerMegabyte / unit.length))
   yield before
   for (
-    let remaining = Math.floor((megabytes * sizeScale * megabyte) / unit.length);
+    let remaining = Math.floor((megabytes * payloadSizeScale * bytesPerMegabyte) / unit.length);
     remaining > 0;
     remaining -= count
   )
@@ -52,157 +57,210 @@ function* generateFilled(before: string, unit: string, megabytes: number, after 
 }
 
 /** `before`, then what `unit` makes of each number, then `after`. */
-function* generateNumbered(
+function* generateNumberedContent(
   before: string,
   count: number,
   unit: (at: number) => string,
   after = '\n',
-): ContentPieces {
+): FileContentChunks {
   yield before
-  for (let at = 0; at < count * sizeScale; at += 10_000) {
-    const length = Math.min(10_000, Math.ceil(count * sizeScale) - at)
+  for (let at = 0; at < count * payloadSizeScale; at += 10_000) {
+    const length = Math.min(10_000, Math.ceil(count * payloadSizeScale) - at)
     yield Array.from({ length }, (_, offset) => unit(at + offset)).join('')
   }
   yield after
 }
 
-const blobHeader = 'schema: x\n'
+const catalogBlobHeader = 'schema: x\n'
 /** What the fast reader leaves to the exact one. */
-const slowPathHeader = 'schema: &a x\n'
-const bundleHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
-const channelHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
+const slowPathBlobHeader = 'schema: &a x\n'
+const bundleBlobHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
+const channelBlobHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
 const tenLetters = [...'abcdefghij']
-const encodedObject = Buffer.from('{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}').toString(
-  'base64',
-)
+const base64ServiceManifest = Buffer.from(
+  '{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}',
+).toString('base64')
 
 /** One file each, by what it is. */
-const hostileFiles: Readonly<Record<string, () => ContentPieces>> = {
-  '100 MB literal, one line': () => generateFilled(`${blobHeader}a: |\n  `, 'x', 100),
-  '100 MB literal, lines of 80': () => generateFilled(`${blobHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
-  '100 MB literal, lines of one letter': () => generateFilled(`${blobHeader}a: |\n`, '  x\n', 100),
-  '100 MB literal, odd, one line': () => generateFilled(`${slowPathHeader}a: |\n  `, 'x', 100),
+const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
+  '100 MB literal, one line': () => generateRepeatedContent(`${catalogBlobHeader}a: |\n  `, 'x', 100),
+  '100 MB literal, lines of 80': () =>
+    generateRepeatedContent(`${catalogBlobHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+  '100 MB literal, lines of one letter': () =>
+    generateRepeatedContent(`${catalogBlobHeader}a: |\n`, '  x\n', 100),
+  '100 MB literal, odd, one line': () => generateRepeatedContent(`${slowPathBlobHeader}a: |\n  `, 'x', 100),
   '100 MB literal, odd, lines of 80': () =>
-    generateFilled(`${slowPathHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
-  '100 MB literal, odd, lines of one letter': () => generateFilled(`${slowPathHeader}a: |\n`, '  x\n', 100),
-  '100 MB folded, lines of one letter': () => generateFilled(`${blobHeader}a: >\n`, '  x\n', 100),
-  '100 MB literal, empty lines': () => generateFilled(`${slowPathHeader}a: |+\n`, '\n', 100),
+    generateRepeatedContent(`${slowPathBlobHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+  '100 MB literal, odd, lines of one letter': () =>
+    generateRepeatedContent(`${slowPathBlobHeader}a: |\n`, '  x\n', 100),
+  '100 MB folded, lines of one letter': () =>
+    generateRepeatedContent(`${catalogBlobHeader}a: >\n`, '  x\n', 100),
+  '100 MB literal, empty lines': () => generateRepeatedContent(`${slowPathBlobHeader}a: |+\n`, '\n', 100),
   '100 MB of a description': () =>
-    generateFilled('schema: olm.package\nname: a\ndescription: |\n', '  x\n', 100),
-  '100 MB double-quoted': () => generateFilled(`${slowPathHeader}a: "`, 'x', 100, '"\n'),
-  '100 MB of escapes': () => generateFilled(`${blobHeader}a: "`, '\\n', 100, '"\n'),
-  '100 MB of escapes, odd': () => generateFilled(`${slowPathHeader}a: "`, '\\n', 100, '"\n'),
-  '100 MB of numeric escapes, odd': () => generateFilled(`${slowPathHeader}a: "`, '\\x41', 100, '"\n'),
+    generateRepeatedContent('schema: olm.package\nname: a\ndescription: |\n', '  x\n', 100),
+  '100 MB double-quoted': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'x', 100, '"\n'),
+  '100 MB of escapes': () => generateRepeatedContent(`${catalogBlobHeader}a: "`, '\\n', 100, '"\n'),
+  '100 MB of escapes, odd': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, '\\n', 100, '"\n'),
+  '100 MB of numeric escapes, odd': () =>
+    generateRepeatedContent(`${slowPathBlobHeader}a: "`, '\\x41', 100, '"\n'),
   '100 MB of escapes in a name': () =>
-    generateFilled('schema: olm.package\nname: "', '\\n', 100, '"\ndefaultChannel: a\n'),
-  "100 MB of '' in single quotes, odd": () => generateFilled(`${slowPathHeader}a: '`, "''", 100, "'\n"),
-  '100 MB of quoted words': () => generateFilled(`${slowPathHeader}a: "`, 'x ', 100, '"\n'),
-  '40 MB double-quoted, many lines': () => generateFilled(`${slowPathHeader}a: "`, 'x\n ', 40, '"\n'),
-  '40 MB single-quoted, many lines': () => generateFilled(`${slowPathHeader}a: '`, 'x\n ', 40, "'\n"),
-  '40 MB plain, many lines': () => generateFilled(`${slowPathHeader}a: `, 'x\n  ', 40),
-  '100 MB plain, blanks': () => generateFilled(`${slowPathHeader}a: `, 'x ', 100),
-  '100 MB comment': () => generateFilled(`${slowPathHeader}# `, 'x', 100),
-  '100 MB of comments': () => generateFilled(slowPathHeader, '#\n', 100),
-  '100 MB of blank lines': () => generateFilled(slowPathHeader, '\n', 100, 'a: b\n'),
-  '100 MB tag': () => generateFilled(`${blobHeader}a: !`, 'x', 100, ' b\n'),
-  '100 MB anchor': () => generateFilled(`${blobHeader}a: &`, 'x', 100, ' b\n'),
-  '100 MB JSON text': () => generateFilled('{"schema":"x","a":"', 'x', 100, '"}'),
-  '100 MB of JSON escapes': () => generateFilled('{"schema":"x","a":"', '\\n', 100, '"}'),
-  '100 MB of digits': () => generateFilled(`${slowPathHeader}a: 1`, '1', 100),
-  'a million keys': () => generateNumbered(blobHeader, 1e6, (at) => `k${at}: v\n`),
-  'a million keys, odd': () => generateNumbered(slowPathHeader, 1e6, (at) => `k${at}: v\n`),
-  'a million keys in braces': () => generateNumbered('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
-  'a million keys of JSON': () => generateNumbered('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
-  'a million keys in capitals': () => generateNumbered(blobHeader, 1e6, (at) => `K${at}: v\n`),
+    generateRepeatedContent('schema: olm.package\nname: "', '\\n', 100, '"\ndefaultChannel: a\n'),
+  "100 MB of '' in single quotes, odd": () =>
+    generateRepeatedContent(`${slowPathBlobHeader}a: '`, "''", 100, "'\n"),
+  '100 MB of quoted words': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'x ', 100, '"\n'),
+  '40 MB double-quoted, many lines': () =>
+    generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'x\n ', 40, '"\n'),
+  '40 MB single-quoted, many lines': () =>
+    generateRepeatedContent(`${slowPathBlobHeader}a: '`, 'x\n ', 40, "'\n"),
+  '40 MB plain, many lines': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x\n  ', 40),
+  '100 MB plain, blanks': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x ', 100),
+  '100 MB comment': () => generateRepeatedContent(`${slowPathBlobHeader}# `, 'x', 100),
+  '100 MB of comments': () => generateRepeatedContent(slowPathBlobHeader, '#\n', 100),
+  '100 MB of blank lines': () => generateRepeatedContent(slowPathBlobHeader, '\n', 100, 'a: b\n'),
+  '100 MB tag': () => generateRepeatedContent(`${catalogBlobHeader}a: !`, 'x', 100, ' b\n'),
+  '100 MB anchor': () => generateRepeatedContent(`${catalogBlobHeader}a: &`, 'x', 100, ' b\n'),
+  '100 MB JSON text': () => generateRepeatedContent('{"schema":"x","a":"', 'x', 100, '"}'),
+  '100 MB of JSON escapes': () => generateRepeatedContent('{"schema":"x","a":"', '\\n', 100, '"}'),
+  '100 MB of digits': () => generateRepeatedContent(`${slowPathBlobHeader}a: 1`, '1', 100),
+  'a million keys': () => generateNumberedContent(catalogBlobHeader, 1e6, (at) => `k${at}: v\n`),
+  'a million keys, odd': () => generateNumberedContent(slowPathBlobHeader, 1e6, (at) => `k${at}: v\n`),
+  'a million keys in braces': () =>
+    generateNumberedContent('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
+  'a million keys of JSON': () => generateNumberedContent('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
+  'a million keys in capitals': () => generateNumberedContent(catalogBlobHeader, 1e6, (at) => `K${at}: v\n`),
   'a million keys of a package': () =>
-    generateNumbered('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
-  'one key a million times': () => generateNumbered(blobHeader, 1e6, () => 'k: v\n'),
-  'a million items, odd': () => generateNumbered(`${slowPathHeader}a:\n`, 1e6, () => '- v\n'),
-  'a million items in brackets': () => generateNumbered('schema: x\na: [', 1e6, () => 'v,', ']\n'),
-  'a million merges': () => generateNumbered('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
+    generateNumberedContent('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
+  'one key a million times': () => generateNumberedContent(catalogBlobHeader, 1e6, () => 'k: v\n'),
+  'a million items, odd': () => generateNumberedContent(`${slowPathBlobHeader}a:\n`, 1e6, () => '- v\n'),
+  'a million items in brackets': () => generateNumberedContent('schema: x\na: [', 1e6, () => 'v,', ']\n'),
+  'a million merges': () =>
+    generateNumberedContent('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
   '500,000 bundle objects': () =>
-    generateNumbered(
-      `${bundleHeader}properties:\n`,
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n`,
       500_000,
-      () => `- type: olm.bundle.object\n  value:\n    data: ${encodedObject}\n`,
+      () => `- type: olm.bundle.object\n  value:\n    data: ${base64ServiceManifest}\n`,
     ),
   '500,000 bundle objects, odd': () =>
-    generateNumbered(
-      `${bundleHeader}properties:\n`,
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n`,
       500_000,
-      () => `- {type: olm.bundle.object, value: {data: ${encodedObject}}}\n`,
+      () => `- {type: olm.bundle.object, value: {data: ${base64ServiceManifest}}}\n`,
     ),
   '500,000 properties': () =>
-    generateNumbered(`${bundleHeader}properties:\n`, 500_000, (at) => `- type: t${at}\n  value: {}\n`),
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n`,
+      500_000,
+      (at) => `- type: t${at}\n  value: {}\n`,
+    ),
   '500,000 properties, odd': () =>
-    generateNumbered(`${bundleHeader}properties:\n`, 500_000, (at) => `- {type: t${at}, value: {}}\n`),
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n`,
+      500_000,
+      (at) => `- {type: t${at}, value: {}}\n`,
+    ),
   '500,000 properties, alike': () =>
-    generateNumbered(
-      `${bundleHeader}properties:\n`,
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n`,
       500_000,
       () => '- type: olm.gvk\n  value:\n    group: g\n    kind: k\n    version: v\n',
     ),
   '500,000 properties of a wrong value': () =>
-    generateNumbered(`${bundleHeader}properties:\n`, 500_000, () => '- type: olm.gvk\n  value: 1\n'),
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n`,
+      500_000,
+      () => '- type: olm.gvk\n  value: 1\n',
+    ),
   '500,000 entries': () =>
-    generateNumbered(channelHeader, 500_000, (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`),
+    generateNumberedContent(
+      channelBlobHeader,
+      500_000,
+      (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`,
+    ),
   '500,000 entries of JSON': () =>
-    generateNumbered(
+    generateNumberedContent(
       '{"schema":"olm.channel","name":"c","package":"a","entries":[{}',
       500_000,
       (at) => `,{"name":"a.v${at}"}`,
       ']}',
     ),
-  '500,000 wrong entries': () => generateNumbered(channelHeader, 500_000, () => '- name: 1\n'),
-  '500,000 entries of one name': () => generateNumbered(channelHeader, 500_000, () => '- name: a\n'),
+  '500,000 wrong entries': () => generateNumberedContent(channelBlobHeader, 500_000, () => '- name: 1\n'),
+  '500,000 entries of one name': () =>
+    generateNumberedContent(channelBlobHeader, 500_000, () => '- name: a\n'),
   '500,000 empty skips': () =>
-    generateNumbered(`${channelHeader}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
+    generateNumberedContent(`${channelBlobHeader}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
   '500,000 broken images': () =>
-    generateNumbered(`${bundleHeader}relatedImages:\n`, 500_000, () => '- name: a\n  image: A:B:C\n'),
-  '500,000 documents': () => generateNumbered('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
+    generateNumberedContent(
+      `${bundleBlobHeader}relatedImages:\n`,
+      500_000,
+      () => '- name: a\n  image: A:B:C\n',
+    ),
+  '500,000 documents': () => generateNumberedContent('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
   '500,000 documents of JSON': () =>
-    generateNumbered('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
+    generateNumberedContent('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
   '500,000 bundles': () =>
-    generateNumbered('', 500_000, (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`),
+    generateNumberedContent(
+      '',
+      500_000,
+      (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`,
+    ),
   '500,000 channels of nothing': () =>
-    generateNumbered('', 500_000, (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`),
+    generateNumberedContent('', 500_000, (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`),
   '500,000 deprecations': () =>
-    generateNumbered(
+    generateNumberedContent(
       'schema: olm.package\nname: a\n---\nschema: olm.deprecations\npackage: a\nentries:\n',
       500_000,
       (at) => `- message: m\n  reference:\n    schema: olm.bundle\n    name: a.v${at}\n`,
     ),
   'a million keys of a value': () =>
-    generateNumbered(`${bundleHeader}properties:\n- type: t\n  value:\n`, 1e6, (at) => `    k${at}: v\n`),
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n- type: t\n  value:\n`,
+      1e6,
+      (at) => `    k${at}: v\n`,
+    ),
   'a million keys of a value in braces': () =>
-    generateNumbered(`${bundleHeader}properties:\n- {type: t, value: {`, 1e6, (at) => `k${at}: v, `, '}}\n'),
+    generateNumberedContent(
+      `${bundleBlobHeader}properties:\n- {type: t, value: {`,
+      1e6,
+      (at) => `k${at}: v, `,
+      '}}\n',
+    ),
   'a million keys of a value of JSON': () =>
-    generateNumbered(
+    generateNumberedContent(
       '{"schema":"olm.bundle","name":"a","package":"a","image":"a","properties":[{"type":"t","value":{"k":1',
       1e6,
       (at) => `,"k${at}":1`,
       '}}]}',
     ),
   'a million numbers in a value': () =>
-    generateNumbered(`${bundleHeader}properties:\n- type: t\n  value:\n`, 1e6, () => '  - 010\n'),
-  'a million anchors': () => generateNumbered(`${slowPathHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
-  'a million aliases': () => generateNumbered('schema: &a x\na:\n', 1e6, () => '- *a\n'),
+    generateNumberedContent(`${bundleBlobHeader}properties:\n- type: t\n  value:\n`, 1e6, () => '  - 010\n'),
+  'a million anchors': () =>
+    generateNumberedContent(`${slowPathBlobHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
+  'a million aliases': () => generateNumberedContent('schema: &a x\na:\n', 1e6, () => '- *a\n'),
   'a million aliases of a list': () =>
-    generateNumbered(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
-  'a million tags': () => generateNumbered(`${slowPathHeader}a:\n`, 1e6, () => '- !t v\n'),
-  'a million handles': () => generateNumbered('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
+    generateNumberedContent(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
+  'a million tags': () => generateNumberedContent(`${slowPathBlobHeader}a:\n`, 1e6, () => '- !t v\n'),
+  'a million handles': () =>
+    generateNumberedContent('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
   'a thousand times nine thousand levels': () =>
-    generateNumbered(`${slowPathHeader}a:\n`, 1e3, () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`),
-  'nine thousand levels of braces': () => [`${blobHeader}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`],
+    generateNumberedContent(
+      `${slowPathBlobHeader}a:\n`,
+      1e3,
+      () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`,
+    ),
+  'nine thousand levels of braces': () => [
+    `${catalogBlobHeader}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`,
+  ],
   'five thousand levels of a block': () =>
-    generateNumbered(blobHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
-  'a million keys without a colon': () => generateNumbered(blobHeader, 1e6, (at) => `k${at}\n`),
-  'a million question marks': () => generateNumbered(blobHeader, 1e6, () => '? a\n'),
+    generateNumberedContent(catalogBlobHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
+  'a million keys without a colon': () => generateNumberedContent(catalogBlobHeader, 1e6, (at) => `k${at}\n`),
+  'a million question marks': () => generateNumberedContent(catalogBlobHeader, 1e6, () => '? a\n'),
   '500,000 wrong properties': () =>
-    generateNumbered(`${bundleHeader}properties:\n`, 500_000, () => '- type: 1\n'),
-  '200,000 packages': () => generateNumbered('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
-  'a million separators': () => generateNumbered('', 1e6, () => '---\n'),
-  '300,000 broken documents': () => generateNumbered('', 300_000, () => '---\na: [\n'),
+    generateNumberedContent(`${bundleBlobHeader}properties:\n`, 500_000, () => '- type: 1\n'),
+  '200,000 packages': () =>
+    generateNumberedContent('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
+  'a million separators': () => generateNumberedContent('', 1e6, () => '---\n'),
+  '300,000 broken documents': () => generateNumberedContent('', 300_000, () => '---\na: [\n'),
   'a bomb of aliases': () => [
     `${tenLetters
       .map(
@@ -211,17 +269,17 @@ const hostileFiles: Readonly<Record<string, () => ContentPieces>> = {
             .fill(at === 0 ? 'x' : `*${tenLetters[at - 1]}`)
             .join(',')}]`,
       )
-      .join('\n')}\n${blobHeader}`,
+      .join('\n')}\n${catalogBlobHeader}`,
   ],
-  'fifty million brackets': () => generateFilled(`${blobHeader}a: `, '[', 50),
-  'fifty million brackets of JSON': () => generateFilled('{"schema":"x","a":', '[', 50),
-  'twenty million dashes': () => generateFilled(`${blobHeader}a:\n`, '- ', 40),
+  'fifty million brackets': () => generateRepeatedContent(`${catalogBlobHeader}a: `, '[', 50),
+  'fifty million brackets of JSON': () => generateRepeatedContent('{"schema":"x","a":', '[', 50),
+  'twenty million dashes': () => generateRepeatedContent(`${catalogBlobHeader}a:\n`, '- ', 40),
   '100 MB of bytes that are no UTF-8': function* () {
-    for (let remaining = 100 * sizeScale; remaining > 0; remaining--)
-      yield new Uint8Array(megabyte).fill(0x80)
+    for (let remaining = 100 * payloadSizeScale; remaining > 0; remaining--)
+      yield new Uint8Array(bytesPerMegabyte).fill(0x80)
   },
-  '100 MB of NUL': () => generateFilled('', '\0', 100),
-  '50 MB of a wide letter, odd': () => generateFilled(`${slowPathHeader}a: "`, 'é', 25, '"\n'),
+  '100 MB of NUL': () => generateRepeatedContent('', '\0', 100),
+  '50 MB of a wide letter, odd': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'é', 25, '"\n'),
 }
 
 /** Whole directories, by what they are. */
@@ -242,24 +300,25 @@ const hostileDirectories: Readonly<Record<string, (directory: string) => void>> 
 }
 
 /** Pull requests, by what they add to a catalog of one package. */
-const hostilePulls: Readonly<Record<string, (root: string) => void>> = {
+const hostilePullRequests: Readonly<Record<string, (root: string) => void>> = {
   'a pull request of 10,000 files': (root) => writeManyFiles(root),
   'a pull request of 10,000 owner files': (root) => {
-    for (let at = 0; at < 10_000 * sizeScale; at++) {
+    for (let at = 0; at < 10_000 * payloadSizeScale; at++) {
       mkdirSync(join(root, `p${at}`), { recursive: true })
       writeFileSync(join(root, `p${at}`, 'OWNERS'), `approvers: [owner-${at}]\n`)
     }
   },
   'a pull request of 10,000 links': (root) => {
-    for (let at = 0; at < 10_000 * sizeScale; at++) symlinkSync('p0/catalog.yaml', join(root, `l${at}.yaml`))
+    for (let at = 0; at < 10_000 * payloadSizeScale; at++)
+      symlinkSync('p0/catalog.yaml', join(root, `l${at}.yaml`))
   },
   'a pull request of 500,000 wrong properties': (root) => {
     mkdirSync(join(root, 'q'))
-    writePieces(join(root, 'q', 'catalog.yaml'), hostileFiles['500,000 wrong properties']?.() ?? [])
+    writeContentChunks(join(root, 'q', 'catalog.yaml'), hostileFiles['500,000 wrong properties']?.() ?? [])
   },
   'a pull request of 200,000 packages': (root) => {
     mkdirSync(join(root, 'q'))
-    writePieces(join(root, 'q', 'catalog.yaml'), hostileFiles['200,000 packages']?.() ?? [])
+    writeContentChunks(join(root, 'q', 'catalog.yaml'), hostileFiles['200,000 packages']?.() ?? [])
   },
 }
 
@@ -283,7 +342,7 @@ const createValidateArguments = (directory: string): readonly string[] => [
 const hostileCases: readonly HostileCase[] = [
   ...Object.entries(hostileFiles).map(([name, pieces]) => ({
     name,
-    fill: (directory: string) => writePieces(join(directory, 'catalog.yaml'), pieces()),
+    fill: (directory: string) => writeContentChunks(join(directory, 'catalog.yaml'), pieces()),
     command: createValidateArguments,
   })),
   ...Object.entries(hostileDirectories).map(([name, fill]) => ({
@@ -291,7 +350,7 @@ const hostileCases: readonly HostileCase[] = [
     fill,
     command: createValidateArguments,
   })),
-  ...Object.entries(hostilePulls).map(([name, fill]) => ({
+  ...Object.entries(hostilePullRequests).map(([name, fill]) => ({
     name,
     fill: (directory: string) => {
       runGit(directory, 'init', '--quiet', '--initial-branch=main')
@@ -339,7 +398,7 @@ for (const { name, fill, command } of hostileCases) {
     const size = statSync(join(directory, 'catalog.yaml'), { throwIfNoEntry: false })?.size ?? 0
     const seconds = [wallMs, cpuMs].map((ms) => (ms / 1000).toFixed(2).padStart(6))
     const figures = [...seconds, peakMB.toFixed(0).padStart(8)]
-    figures.push((size / megabyte).toFixed(1).padStart(8))
+    figures.push((size / bytesPerMegabyte).toFixed(1).padStart(8))
     console.log(`${figures.join(' ')}  ${name}: ${formatFirstFinding(output, status)}`)
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
@@ -351,7 +410,7 @@ function writeManyFiles(
   count = 10_000,
   content = 'schema: olm.package\ndefaultChannel: a\n',
 ): void {
-  for (let at = 0; at < count * sizeScale; at++) {
+  for (let at = 0; at < count * payloadSizeScale; at++) {
     mkdirSync(join(directory, `p${at}`), { recursive: true })
     const path = join(directory, `p${at}`, 'catalog.yaml')
     // The packages of a pull request come beside those that are there.
@@ -364,7 +423,7 @@ function runGit(directory: string, ...parameters: readonly string[]): void {
   execFileSync('git', ['-C', directory, ...identity, ...parameters])
 }
 
-function writePieces(path: string, pieces: ContentPieces): void {
+function writeContentChunks(path: string, pieces: FileContentChunks): void {
   const file = openSync(path, 'w')
   try {
     for (const piece of pieces) writeSync(file, piece as string)

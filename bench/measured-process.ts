@@ -13,7 +13,7 @@ export interface ProcessMeasurement {
   readonly output: string
 }
 
-const timeCommand = '/usr/bin/time'
+const timeCommandPath = '/usr/bin/time'
 
 /** A process that prints more is ended. */
 const maxOutputBytes = 256 * 1024 * 1024
@@ -23,13 +23,13 @@ export function measureProcess(
   command: readonly string[],
   environment: NodeJS.ProcessEnv = process.env,
 ): ProcessMeasurement {
-  if (!existsSync(timeCommand))
-    throw new Error(`${timeCommand} (GNU time) measures processes here; install the package "time"`)
+  if (!existsSync(timeCommandPath))
+    throw new Error(`${timeCommandPath} (GNU time) measures processes here; install the package "time"`)
   const folder = mkdtempSync(join(tmpdir(), 'measure-'))
   try {
     const report = join(folder, 'report')
     const started = process.hrtime.bigint()
-    const run = spawnSync(timeCommand, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
+    const run = spawnSync(timeCommandPath, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environment,
       maxBuffer: maxOutputBytes,
@@ -58,15 +58,15 @@ export function measureMedianProcess(
   const all = Array.from({ length: runs }, (_, index) => run(index))
   const status = all.find((one) => one.status !== 0)?.status ?? 0
   return {
-    wallMs: median(all.map((one) => one.wallMs)),
-    cpuMs: median(all.map((one) => one.cpuMs)),
-    peakMB: median(all.map((one) => one.peakMB)),
+    wallMs: computeMedian(all.map((one) => one.wallMs)),
+    cpuMs: computeMedian(all.map((one) => one.cpuMs)),
+    peakMB: computeMedian(all.map((one) => one.peakMB)),
     status,
     output: all[0]?.output ?? '',
   }
 }
 
-export function median(numbers: readonly number[]): number {
+export function computeMedian(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

@@ -16,12 +16,12 @@ import { pushCatalogImages, readCatalogFixture } from '../sandbox/demo/demo-envi
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
-  createPullRequestFilter,
-  isApiRequest,
+  createRequestFilterForPull,
+  isGitHubApiRequest,
   findRequestsAfterComment,
   renderRequestTable,
-  findVerdictShownAt,
-  type MeasuredPull,
+  findVerdictShownTime,
+  type MeasuredPullRequest,
 } from './request-table.ts'
 import { openSlowGitHub, type RecordedRequest } from './slow-github.ts'
 
@@ -41,15 +41,15 @@ const { values, positionals } = parseArgs({
     within: { type: 'string', default: '600' },
   },
 })
-const pullCounts = positionals.length > 0 ? positionals.map(Number) : [10, 30, 100, 300]
+const pullRequestCounts = positionals.length > 0 ? positionals.map(Number) : [10, 30, 100, 300]
 const mergeModes = (['trains', 'one-by-one'] as const).filter(
   (mode) => values.only === undefined || values.only === mode,
 )
 const repositoryName = 'coast/operators'
-const waitingPullCount = Number(values.waiting)
+const waitingPullRequestCount = Number(values.waiting)
 
 /** The one rule under which GitHub takes one pull request a push: a change must come by a pull request. */
-const onePullPerPushRule = {
+const pullRequestRequiredRule = {
   type: 'pull_request',
   parameters: {
     required_approving_review_count: 0,
@@ -66,7 +66,7 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
   const { github, registry } = botEnvironment
   const slow = await openSlowGitHub(github.url, Number(values.latency))
   const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
-  const names = Array.from({ length: count + waitingPullCount }, (_, index) => `package-${index}`)
+  const names = Array.from({ length: count + waitingPullRequestCount }, (_, index) => `package-${index}`)
   const textOf = (name: string) => like.replaceAll('lighthouse', name)
   const pathOf = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
   try {
@@ -82,7 +82,7 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
     for (const login of ['harbormaster', 'mallory']) github.createUser(login)
     github.createOrganization('coast', ['harbormaster'])
     await github.createRepository('coast', 'operators', { files })
-    if (mode === 'one-by-one') github.addRules(repositoryName, [onePullPerPushRule])
+    if (mode === 'one-by-one') github.addRules(repositoryName, [pullRequestRequiredRule])
     const open = async (name: string, author: string): Promise<MockPull> => {
       const text = prependChannelEntry(textOf(name), name, '1.2.0', '1.1.0')
       pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v1.2.0`)
@@ -143,12 +143,12 @@ interface MergeMeasurement {
 }
 
 /** Issue and reference: docs/request-costs.md. */
-const targetsByMode = {
+const performanceTargetsByMode = {
   trains: { perMinute: 60, requests: 15, writes: 5 },
   'one-by-one': { perMinute: 30, requests: undefined, writes: undefined },
 } as const
 /** The time from green to merged is bounded for so many. */
-const greenToMergedTarget = { count: 30, p95: 60 } as const
+const greenToMergeTimeTarget = { count: 30, p95: 60 } as const
 
 function formatMeasurement({
   count,
@@ -159,21 +159,21 @@ function formatMeasurement({
   started,
   passed,
 }: MergeMeasurement): string {
-  const api = passed.filter(isApiRequest)
-  const all: readonly MeasuredPull[] = ready.map((pull) => ({
+  const api = passed.filter(isGitHubApiRequest)
+  const all: readonly MeasuredPullRequest[] = ready.map((pull) => ({
     pull,
     author: pull.author.login,
     mergedAt: mergedAt.get(pull),
   }))
   const idle = waiting.map((pull) => ({ pull, author: 'nobody', mergedAt: undefined }))
-  const forWaiting = idle.flatMap((one) => api.filter(createPullRequestFilter(one)))
+  const forWaiting = idle.flatMap((one) => api.filter(createRequestFilterForPull(one)))
   const later = idle.flatMap((one) => findRequestsAfterComment(one, api))
   const writes = api.reduce((sum, one) => sum + one.writes, 0)
   const idleWrites = forWaiting.reduce((sum, one) => sum + one.writes, 0)
   const last = Math.max(started, ...mergedAt.values())
   const first = Math.min(last, ...mergedAt.values())
   const waits = all.flatMap((one) => {
-    const green = findVerdictShownAt(one, passed)
+    const green = findVerdictShownTime(one, passed)
     return one.mergedAt === undefined || green === undefined ? [] : [(one.mergedAt - green) / 1000]
   })
   const sorted = waits.toSorted((a, b) => a - b)
@@ -182,20 +182,20 @@ function formatMeasurement({
   const merges = mergedAt.size
   const per = (sum: number) => (merges === 0 ? Number.NaN : sum / merges)
   const seconds = (last - started) / 1000
-  const wanted = targetsByMode[mode]
-  const p95 = count === greenToMergedTarget.count ? greenToMergedTarget.p95 : undefined
+  const wanted = performanceTargetsByMode[mode]
+  const p95 = count === greenToMergeTimeTarget.count ? greenToMergeTimeTarget.p95 : undefined
   const figures: readonly (readonly [string, number, string?])[] = [
     ['merged', merges],
-    ['merges a minute, from the start', (merges * 60) / seconds, formatAtLeast(wanted.perMinute)],
+    ['merges a minute, from the start', (merges * 60) / seconds, formatMinTarget(wanted.perMinute)],
     [
       'merges a minute, from the first on',
       merges < 2 ? Number.NaN : ((merges - 1) * 60_000) / Math.max(1, last - first),
-      formatAtLeast(wanted.perMinute),
+      formatMinTarget(wanted.perMinute),
     ],
     ['green to merged, p50, seconds', percentile(0.5)],
-    ['green to merged, p95, seconds', percentile(0.95), formatAtMost(p95)],
-    ['requests a merge', per(api.length - forWaiting.length), formatAtMost(wanted.requests)],
-    ['writes a merge', per(writes - idleWrites), formatAtMost(wanted.writes)],
+    ['green to merged, p95, seconds', percentile(0.95), formatMaxTarget(p95)],
+    ['requests a merge', per(api.length - forWaiting.length), formatMaxTarget(wanted.requests)],
+    ['writes a merge', per(writes - idleWrites), formatMaxTarget(wanted.writes)],
     ['requests of git a merge', per(passed.filter(({ path }) => path.includes('.git/')).length)],
     ...(waiting.length > 0
       ? ([
@@ -203,7 +203,7 @@ function formatMeasurement({
           [
             'what one that waits costs, for each merge',
             per(later.length) / waiting.length,
-            formatAtMost(0.1),
+            formatMaxTarget(0.1),
           ],
         ] as const)
       : []),
@@ -219,10 +219,11 @@ function formatMeasurement({
   ].join('\n')
 }
 
-const formatAtLeast = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
-const formatAtMost = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
+const formatMinTarget = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
+const formatMaxTarget = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
 
-const maxOneByOneCount = values.only === 'one-by-one' ? Infinity : Number(values.most)
-for (const count of pullCounts)
+const maxOneByOnePullRequests = values.only === 'one-by-one' ? Infinity : Number(values.most)
+for (const count of pullRequestCounts)
   for (const mode of mergeModes)
-    if (mode === 'trains' || count <= maxOneByOneCount) console.log(await measureMergeMode(count, mode))
+    if (mode === 'trains' || count <= maxOneByOnePullRequests)
+      console.log(await measureMergeMode(count, mode))

@@ -23,15 +23,15 @@ const maxResponseMs = 100
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'bench-pages-'))
 const store = await openStore({ dataDirectory, clock: systemClock })
-const benchRepository = { owner: 'coast', name: 'operators' }
+const benchmarkRepositoryName = { owner: 'coast', name: 'operators' }
 const startTimeMs = Date.now()
 await store.recordRepositories([
-  { repository: benchRepository, installation: 1, isPublic: true, listedAt: startTimeMs },
+  { repository: benchmarkRepositoryName, installation: 1, isPublic: true, listedAt: startTimeMs },
 ])
 const decisionKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 for (let pull = 1; pull <= pulls; pull++)
   await store.recordEvaluation({
-    repository: benchRepository,
+    repository: benchmarkRepositoryName,
     pull: toPullNumber(pull),
     title: `package-${pull} 1.${pull}.0: a title as people write them`,
     author: `author-${pull % 40}`,
@@ -67,13 +67,13 @@ const pagesHandler = createPagesHandler({
 })
 if (pagesHandler === undefined) throw new Error('there are no pages')
 const pagesServer = createServer((request, response) => void pagesHandler(request, response))
-const queuePath = '/r/coast/operators'
-const firstMeasurement = await measureRequests(pagesServer, queuePath, 1)
-const plainBody = Buffer.alloc(firstMeasurement.bytes, 'x')
-const plainServer = createServer((_request, response) => void response.end(plainBody))
-const plainMeasurement = await measureRequests(plainServer, '/', runs)
-const pageMeasurement = await measureRequests(pagesServer, queuePath, runs)
-const jsonMeasurement = await measureRequests(pagesServer, `${queuePath}.json`, runs)
+const queuePagePath = '/r/coast/operators'
+const singleRequestMeasurement = await measureRequests(pagesServer, queuePagePath, 1)
+const baselineResponseBody = Buffer.alloc(singleRequestMeasurement.bytes, 'x')
+const baselineServer = createServer((_request, response) => void response.end(baselineResponseBody))
+const baselineMeasurement = await measureRequests(baselineServer, '/', runs)
+const pageMeasurement = await measureRequests(pagesServer, queuePagePath, runs)
+const jsonMeasurement = await measureRequests(pagesServer, `${queuePagePath}.json`, runs)
 await store.close()
 rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 
@@ -82,14 +82,14 @@ const printMeasurement = (
   { times, bytes, processor }: { times: readonly number[]; bytes: number; processor: number },
 ) =>
   console.log(
-    `${name.padEnd(22)} ${percentile(times, 0.5).toFixed(1).padStart(7)} ms half, ${percentile(times, 0.95).toFixed(1).padStart(7)} ms 95 %, ${processor.toFixed(1).padStart(6)} ms of a processor, ${(bytes / 1024).toFixed(0)} KiB`,
+    `${name.padEnd(22)} ${computePercentile(times, 0.5).toFixed(1).padStart(7)} ms half, ${computePercentile(times, 0.95).toFixed(1).padStart(7)} ms 95 %, ${processor.toFixed(1).padStart(6)} ms of a processor, ${(bytes / 1024).toFixed(0)} KiB`,
   )
 console.log(`${pulls} open pull requests, ${runs} times each`)
-printMeasurement('the first page', firstMeasurement)
+printMeasurement('the first page', singleRequestMeasurement)
 printMeasurement('the page', pageMeasurement)
 printMeasurement('the same as JSON', jsonMeasurement)
-printMeasurement('as many bytes, no more', plainMeasurement)
-if (percentile(pageMeasurement.times, 0.5) > maxResponseMs) {
+printMeasurement('as many bytes, no more', baselineMeasurement)
+if (computePercentile(pageMeasurement.times, 0.5) > maxResponseMs) {
   console.error(`half of the pages took more than ${maxResponseMs} ms`)
   process.exitCode = 1
 }
@@ -115,6 +115,6 @@ async function measureRequests(server: typeof pagesServer, path: string, count: 
   return { times, bytes, processor: (user + system) / 1000 / count }
 }
 
-function percentile(times: readonly number[], part: number): number {
+function computePercentile(times: readonly number[], part: number): number {
   return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0
 }

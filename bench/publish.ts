@@ -16,10 +16,10 @@ import {
 } from '../sandbox/demo/demo-environment.ts'
 
 const mergeCount = Number(process.argv[2] ?? 20)
-const timeoutMs = 60_000
+const publishTimeoutMs = 60_000
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-publish-'))
 const imageRepository = 'coast/bench'
-const catalogFile = 'catalogs/v4.20/lighthouse/catalog.yaml'
+const catalogFilePath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
 const dockerRegistry = await startDockerRegistry()
 const demoEnvironment = await openDemoEnvironment({
@@ -52,11 +52,11 @@ try {
   let now = (await fetchPublishedDigest()) ?? ''
   const startedAt = performance.now()
   // The first image, before anything is merged.
-  while (now === '' && performance.now() - startedAt < timeoutMs) {
+  while (now === '' && performance.now() - startedAt < publishTimeoutMs) {
     await pause(50)
     now = (await fetchPublishedDigest()) ?? ''
   }
-  let text = demoEnvironment.files[catalogFile] ?? ''
+  let text = demoEnvironment.files[catalogFilePath] ?? ''
   const times: number[] = []
   for (let at = 0; at < mergeCount; at += 1) {
     const [before, after] = [at === 0 ? '1.1.0' : `1.2.${at - 1}`, `1.2.${at}`]
@@ -66,13 +66,13 @@ try {
       repository: demoRepositoryName,
       author: 'alice',
       title: `lighthouse ${after}`,
-      changes: { [catalogFile]: text },
+      changes: { [catalogFilePath]: text },
     })
     const opened = performance.now()
-    while (pull.merged === null && performance.now() - opened < timeoutMs) await pause(5)
+    while (pull.merged === null && performance.now() - opened < publishTimeoutMs) await pause(5)
     const merged = performance.now()
     let found = now
-    while (found === now && performance.now() - merged < timeoutMs) {
+    while (found === now && performance.now() - merged < publishTimeoutMs) {
       await pause(5)
       found = (await fetchPublishedDigest()) ?? now
     }

@@ -18,10 +18,10 @@ const { values, positionals } = parseArgs({
 const [source = join(dataDirectory, 'generated')] = positionals
 if (positionals.length === 0)
   generateRepository(source, { catalogs: ['v4.16', 'v4.20', 'v4.21'], megabytes: Number(values.megabytes) })
-const realEnvironment = await openRealCatalogEnvironment(source, dataDirectory)
+const realCatalogEnvironment = await openRealCatalogEnvironment(source, dataDirectory)
 const printDuration = (label: string, milliseconds: number) =>
   process.stdout.write(`${label.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)
-const measureUntil = async (label: string, holds: () => boolean) => {
+const measureTimeUntil = async (label: string, holds: () => boolean) => {
   const started = performance.now()
   while (!holds()) {
     if (performance.now() - started > 120_000) throw new Error(`not within two minutes: ${label}`)
@@ -29,37 +29,37 @@ const measureUntil = async (label: string, holds: () => boolean) => {
   }
   printDuration(label, performance.now() - started)
 }
-const evaluationDurations: number[] = []
+const evaluationDurationsMs: number[] = []
 const startedAt = performance.now()
 const botProcess = await startBot({
-  environment: realEnvironment.environment,
+  environment: realCatalogEnvironment.environment,
   onLog: (line) => {
     const evaluationMs = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
-    if (evaluationMs !== undefined) evaluationDurations.push(Number(evaluationMs))
+    if (evaluationMs !== undefined) evaluationDurationsMs.push(Number(evaluationMs))
   },
 })
 try {
   printDuration('cold start: from the command to listening', performance.now() - startedAt)
-  realEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
-  const first = await realEnvironment.github.openPull(realEnvironment.update('v4.20'))
-  await measureUntil('first pull request, nothing known: opened to landed', () => first.merged !== null)
-  await measureUntil('  landed to rebuilt', () => realEnvironment.isRebuilt(first))
-  const second = await realEnvironment.github.openPull(realEnvironment.update('v4.21'))
-  await measureUntil(
+  realCatalogEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
+  const first = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.20'))
+  await measureTimeUntil('first pull request, nothing known: opened to landed', () => first.merged !== null)
+  await measureTimeUntil('  landed to rebuilt', () => realCatalogEnvironment.isRebuilt(first))
+  const second = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.21'))
+  await measureTimeUntil(
     'another catalog, its facts not known yet: opened to landed',
     () => second.merged !== null,
   )
   await pause(3000)
-  evaluationDurations.length = 0
-  const third = await realEnvironment.github.openPull(realEnvironment.update('v4.16'))
-  await measureUntil('another big catalog, first time: opened to landed', () => third.merged !== null)
+  evaluationDurationsMs.length = 0
+  const third = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.16'))
+  await measureTimeUntil('another big catalog, first time: opened to landed', () => third.merged !== null)
   await pause(3000)
-  evaluationDurations.length = 0
-  const fourth = await realEnvironment.github.openPull(realEnvironment.again('v4.16'))
-  await measureUntil('the same catalog, warm: opened to landed', () => fourth.merged !== null)
-  for (const time of evaluationDurations) printDuration('  its looks: merge to verdict', time)
+  evaluationDurationsMs.length = 0
+  const fourth = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.again('v4.16'))
+  await measureTimeUntil('the same catalog, warm: opened to landed', () => fourth.merged !== null)
+  for (const time of evaluationDurationsMs) printDuration('  its looks: merge to verdict', time)
 } finally {
   await botProcess.kill('SIGKILL')
-  await realEnvironment.stop()
+  await realCatalogEnvironment.stop()
   await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -19,33 +19,33 @@ import {
   startScriptedRegistry,
 } from '../test/registry/scripted-registry.ts'
 
-const isQuick = process.argv.includes('--quick')
+const isQuickRun = process.argv.includes('--quick')
 const imageCount = 400
-const benchClock: Clock = {
+const benchmarkClock: Clock = {
   now: () => performance.now(),
   sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
 }
 const runCommand = promisify(execFile)
-const failures: string[] = []
+const missedTargets: string[] = []
 
-function printRow(...cells: readonly (string | number)[]): void {
+function printTableRow(...cells: readonly (string | number)[]): void {
   console.log(
     cells.map((cell, index) => (index === 0 ? String(cell).padEnd(46) : String(cell).padStart(10))).join(''),
   )
 }
 
-function checkTarget(isMet: boolean, text: string): void {
+function checkPerformanceTarget(isMet: boolean, text: string): void {
   console.log(`${isMet ? 'kept  ' : 'BROKEN'}  ${text}`)
-  if (!isMet) failures.push(text)
+  if (!isMet) missedTargets.push(text)
 }
 
 /** A promise about speed: in a quick run, beside whatever else the machine does, it is told and not held. */
 function checkSpeedTarget(isMet: boolean, text: string): void {
-  if (isQuick) console.log(`${isMet ? 'kept  ' : 'missed'}  ${text}`)
-  else checkTarget(isMet, text)
+  if (isQuickRun) console.log(`${isMet ? 'kept  ' : 'missed'}  ${text}`)
+  else checkPerformanceTarget(isMet, text)
 }
 
-async function measureMs(work: () => Promise<unknown>): Promise<number> {
+async function measureDurationMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
@@ -59,25 +59,25 @@ async function measureMedian(times: number, measure: () => Promise<number>): Pro
 }
 
 /** Milliseconds for all references, each asked once. */
-async function measureResolution(
+async function measureImageResolutionMs(
   references: readonly string[],
   concurrency: number,
   options: Partial<RegistryClientOptions>,
 ) {
   const client = openRegistry({
-    clock: benchClock,
+    clock: benchmarkClock,
     limits: { window: { start: concurrency, max: concurrency } },
     ...options,
   })
   // One request first: the handshake and the code's first run are not what is measured.
   await client.resolve(references[0] ?? '')
   let bad = 0
-  const milliseconds = await measureMs(async () => {
-    const { answers } = await scanImages(client, references, { clock: benchClock, concurrency })
+  const milliseconds = await measureDurationMs(async () => {
+    const { answers } = await scanImages(client, references, { clock: benchmarkClock, concurrency })
     bad = [...answers.values()].filter(({ kind }) => kind !== 'ok').length
   })
   await client.close()
-  if (bad > 0) failures.push(`${bad} references were not found`)
+  if (bad > 0) missedTargets.push(`${bad} references were not found`)
   return milliseconds
 }
 
@@ -98,24 +98,24 @@ async function benchDockerRegistry(): Promise<void> {
   }
   const egress = allowLoopbackRegistries(registry.host)
   console.log(`\ndocker-registry on loopback, ${imageCount} images by digest; milliseconds per image`)
-  printRow('', 'at 1', 'at 16', 'at 64')
+  printTableRow('', 'at 1', 'at 16', 'at 64')
   const concurrencies = [1, 16, 64]
   const ours: number[] = []
   const careless: number[] = []
   // The App's code has been running for long when a catalog comes; the first round's is just being compiled.
-  await measureResolution(references, 16, { egress })
+  await measureImageResolutionMs(references, 16, { egress })
   for (const concurrency of concurrencies) {
     const measure = (options: Partial<RegistryClientOptions>) =>
       measureMedian(
-        isQuick ? 1 : 5,
-        async () => (await measureResolution(references, concurrency, options)) / imageCount,
+        isQuickRun ? 1 : 5,
+        async () => (await measureImageResolutionMs(references, concurrency, options)) / imageCount,
       )
     ours.push(await measure({ egress }))
     careless.push(await measure({ egress, keepAliveAfterHead: false }))
   }
-  printRow('catalog-bot', ...ours.map((value) => value.toFixed(2)))
-  printRow('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
-  const sample = references.slice(0, isQuick ? 30 : 100)
+  printTableRow('catalog-bot', ...ours.map((value) => value.toFixed(2)))
+  printTableRow('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
+  const sample = references.slice(0, isQuickRun ? 30 : 100)
   const skopeo: number[] = []
   for (const concurrency of concurrencies) {
     const inspect = async (): Promise<number> => {
@@ -130,19 +130,19 @@ async function benchDockerRegistry(): Promise<void> {
             `docker://${reference}`,
           ])
       }
-      return measureMs(() => Promise.all(Array.from({ length: concurrency }, worker)))
+      return measureDurationMs(() => Promise.all(Array.from({ length: concurrency }, worker)))
     }
-    skopeo.push((await measureMedian(isQuick ? 1 : 3, inspect)) / sample.length)
+    skopeo.push((await measureMedian(isQuickRun ? 1 : 3, inspect)) / sample.length)
   }
-  printRow(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))
+  printTableRow(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))
   const factors = skopeo.map((value, index) => value / (ours[index] ?? Infinity))
-  printRow('times as fast as skopeo', ...factors.map((value) => value.toFixed(1)))
+  printTableRow('times as fast as skopeo', ...factors.map((value) => value.toFixed(1)))
   checkSpeedTarget(Math.min(...factors) >= 12, 'at least 12 times as fast as skopeo inspect --raw')
   await registry.close()
 }
 
-async function benchDistantRegistry(): Promise<void> {
-  const total = isQuick ? 1000 : 4000
+async function benchHighLatencyRegistry(): Promise<void> {
+  const total = isQuickRun ? 1000 : 4000
   const thread = new Worker(new URL('./distant-registry.ts', import.meta.url), {
     workerData: { images: total },
   })
@@ -152,13 +152,13 @@ async function benchDistantRegistry(): Promise<void> {
     internal: { [name]: ['127.0.0.1/32'] },
     certificates: { '127.0.0.1': loopbackCertificate },
   })
-  const milliseconds = await measureMedian(isQuick ? 1 : 3, () =>
-    measureResolution(far, 64, { egress: createEgress(host) }),
+  const milliseconds = await measureMedian(isQuickRun ? 1 : 3, () =>
+    measureImageResolutionMs(far, 64, { egress: createEgress(host) }),
   )
   await thread.terminate()
   const rate = (total / milliseconds) * 1000
   console.log(`\na registry 50 ms away, over TLS: ${total} checks at 64`)
-  printRow('checks per second', rate.toFixed(0))
+  printTableRow('checks per second', rate.toFixed(0))
   checkSpeedTarget(rate >= 1000, 'at least 1,000 checks a second at 64')
 
   const registry = await startScriptedRegistry({ tls: true })
@@ -170,9 +170,9 @@ async function benchDistantRegistry(): Promise<void> {
   registry.script = () => {
     registry.requests.length = 0
   }
-  const client = openRegistry({ clock: benchClock, egress })
+  const client = openRegistry({ clock: benchmarkClock, egress })
   const memory: number[] = []
-  for (let round = 0; round < (isQuick ? 4 : 10); round += 1) {
+  for (let round = 0; round < (isQuickRun ? 4 : 10); round += 1) {
     for (let at = 0; at < 1000; at += 100)
       await Promise.all(
         Array.from({ length: 100 }, (_, index) => client.resolve(references[(at + index) % total] ?? '')),
@@ -181,21 +181,21 @@ async function benchDistantRegistry(): Promise<void> {
     memory.push(process.memoryUsage().heapUsed / 1024 / 1024)
   }
   console.log('\nheap after each 1,000 references, MiB')
-  printRow('', ...memory.map((value) => value.toFixed(1)))
-  if (globalThis.gc) checkTarget((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
+  printTableRow('', ...memory.map((value) => value.toFixed(1)))
+  if (globalThis.gc) checkPerformanceTarget((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
 
-  const store = openMemoryCache(benchClock)
+  const store = openMemoryCache(benchmarkClock)
   const cached = createCachedRegistry(client, { store, identity: (reference) => client.identity(reference) })
   const byDigest = [`${registry.host}/bench/app@${digest}`]
   await cached.resolveAll(byDigest)
   let requests = 0
   registry.script = () => void (requests += 1)
   await cached.resolveAll(byDigest)
-  checkTarget(requests === 0, 'a second run over the same digests makes no request')
+  checkPerformanceTarget(requests === 0, 'a second run over the same digests makes no request')
   await client.close()
   await registry.close()
 }
 
 await benchDockerRegistry()
-await benchDistantRegistry()
-process.exit(failures.length === 0 ? 0 : 1)
+await benchHighLatencyRegistry()
+process.exit(missedTargets.length === 0 ? 0 : 1)

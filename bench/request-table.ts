@@ -3,7 +3,7 @@
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import type { RecordedRequest } from './slow-github.ts'
 
-export interface MeasuredPull {
+export interface MeasuredPullRequest {
   readonly pull: MockPull
   /** Its author, whose account is asked about for this pull request alone. */
   readonly author: string
@@ -12,8 +12,8 @@ export interface MeasuredPull {
 }
 
 /** When its verdict was shown: the last check run before it was merged. */
-export function findVerdictShownAt(
-  { pull, mergedAt = Infinity }: MeasuredPull,
+export function findVerdictShownTime(
+  { pull, mergedAt = Infinity }: MeasuredPullRequest,
   passed: readonly RecordedRequest[],
 ): number | undefined {
   return passed
@@ -22,7 +22,10 @@ export function findVerdictShownAt(
 }
 
 /** The requests that are about this pull request and no other. */
-export function createPullRequestFilter({ pull, author }: MeasuredPull): (one: RecordedRequest) => boolean {
+export function createRequestFilterForPull({
+  pull,
+  author,
+}: MeasuredPullRequest): (one: RecordedRequest) => boolean {
   const address = new RegExp(
     `/(?:pulls|issues)/${pull.number}(?:/|\\?|$)|${pull.headSha}|/users/${author}(?:\\?|$)|/collaborators/${author}/`,
   )
@@ -35,10 +38,10 @@ export function createPullRequestFilter({ pull, author }: MeasuredPull): (one: R
 
 /** The requests about one that waits, after its comment and what is written with it: they come of what others do. */
 export function findRequestsAfterComment(
-  one: MeasuredPull,
+  one: MeasuredPullRequest,
   passed: readonly RecordedRequest[],
 ): readonly RecordedRequest[] {
-  const about = passed.filter(createPullRequestFilter(one))
+  const about = passed.filter(createRequestFilterForPull(one))
   const commentIndex = about.findIndex(({ method, path }) => method === 'POST' && path.endsWith('/comments'))
   return commentIndex < 0
     ? []
@@ -50,12 +53,12 @@ type RequestPhase = (typeof requestPhases)[number]
 
 /** A Markdown table: a line for each kind of request, with how many a merge there were in each phase. */
 export function renderRequestTable(
-  merged: readonly MeasuredPull[],
+  merged: readonly MeasuredPullRequest[],
   passed: readonly RecordedRequest[],
 ): string {
-  const api = passed.filter(isApiRequest)
+  const api = passed.filter(isGitHubApiRequest)
   const rows = new Map<string, Record<RequestPhase, number> & { writes: number }>()
-  const phaseOf = createPhaseClassifier(merged, api)
+  const phaseOf = createRequestPhaseClassifier(merged, api)
   for (const one of api) {
     const kind = formatRequestKind(one)
     const row = rows.get(kind) ?? {
@@ -91,13 +94,17 @@ export function renderRequestTable(
   ].join('\n')
 }
 
-function createPhaseClassifier(
-  merged: readonly MeasuredPull[],
+function createRequestPhaseClassifier(
+  merged: readonly MeasuredPullRequest[],
   api: readonly RecordedRequest[],
 ): (one: RecordedRequest) => RequestPhase {
   const known = merged.map((each) => {
-    const shown = findVerdictShownAt(each, api)
-    return { is: createPullRequestFilter(each), shown: shown ?? Infinity, landed: each.mergedAt ?? Infinity }
+    const shown = findVerdictShownTime(each, api)
+    return {
+      is: createRequestFilterForPull(each),
+      shown: shown ?? Infinity,
+      landed: each.mergedAt ?? Infinity,
+    }
   })
   return (one) => {
     const its = known.find(({ is }) => is(one))
@@ -108,7 +115,7 @@ function createPhaseClassifier(
 }
 
 /** Neither git's protocol nor the App's own tokens, of which there is one an hour. */
-export const isApiRequest = ({ path }: RecordedRequest): boolean =>
+export const isGitHubApiRequest = ({ path }: RecordedRequest): boolean =>
   !path.includes('.git/') && !path.startsWith('/app')
 
 function formatRequestKind({ method, path, operation }: RecordedRequest): string {

@@ -22,7 +22,7 @@ const deliveryBody = Buffer.from(
 )
 
 const dataFolder = await mkdtemp(join(tmpdir(), 'catalog-bot-bench-'))
-const benchClock = {
+const benchmarkClock = {
   now: () => Date.now(),
   sleep: (milliseconds: number, signal?: { addEventListener(type: 'abort', listener: () => void): void }) =>
     new Promise<void>((resolve) => {
@@ -35,27 +35,27 @@ const benchClock = {
 }
 const store = await openStore({
   ...(databaseUrl ? { databaseUrl } : { dataDirectory: dataFolder }),
-  clock: benchClock,
+  clock: benchmarkClock,
 })
 let jobRunCount = 0
-const spawnTimesMs: number[] = []
+const processSpawnTimesMs: number[] = []
 await store.work(async () => {
   jobRunCount += 1
   const began = performance.now()
   const child = spawn('true', { stdio: 'ignore' })
-  spawnTimesMs.push(performance.now() - began)
+  processSpawnTimesMs.push(performance.now() - began)
   await new Promise((resolve) => child.once('close', resolve))
   await sleep(200)
 }, 4)
 
-const acceptTimesMs: number[] = []
+const deliveryAcceptTimesMs: number[] = []
 const cpuUsageBefore = process.cpuUsage()
-const pendingAccepts: Promise<void>[] = []
+const pendingDeliveryAccepts: Promise<void>[] = []
 const startedAt = performance.now()
 for (let at = 0; at < durationSeconds * deliveriesPerSecond; at++) {
   const due = startedAt + (at * 1000) / deliveriesPerSecond
   if (due > performance.now()) await sleep(due - performance.now())
-  pendingAccepts.push(
+  pendingDeliveryAccepts.push(
     (async () => {
       const began = performance.now()
       await store.accept(
@@ -69,21 +69,21 @@ for (let at = 0; at < durationSeconds * deliveriesPerSecond; at++) {
           },
         ],
       )
-      acceptTimesMs.push(performance.now() - began)
+      deliveryAcceptTimesMs.push(performance.now() - began)
     })(),
   )
 }
-await Promise.all(pendingAccepts)
+await Promise.all(pendingDeliveryAccepts)
 const { user, system } = process.cpuUsage(cpuUsageBefore)
-const percentile = (part: number, of = acceptTimesMs) =>
+const formatPercentileMs = (part: number, of = deliveryAcceptTimesMs) =>
   (of.sort((a, b) => a - b)[Math.min(of.length - 1, Math.floor(part * of.length))] ?? 0).toFixed(1)
 console.log(
-  `accept(): ${acceptTimesMs.length} deliveries at ${deliveriesPerSecond}/s, ${databaseUrl ? 'server' : 'embedded'}: ` +
-    `p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms; ${jobRunCount} jobs run meanwhile; ` +
-    `${((user + system) / 1000 / acceptTimesMs.length).toFixed(1)} ms of CPU each; load ${loadavg()[0]?.toFixed(1) ?? '?'}`,
+  `accept(): ${deliveryAcceptTimesMs.length} deliveries at ${deliveriesPerSecond}/s, ${databaseUrl ? 'server' : 'embedded'}: ` +
+    `p50 ${formatPercentileMs(0.5)} ms, p99 ${formatPercentileMs(0.99)} ms, max ${formatPercentileMs(1)} ms; ${jobRunCount} jobs run meanwhile; ` +
+    `${((user + system) / 1000 / deliveryAcceptTimesMs.length).toFixed(1)} ms of CPU each; load ${loadavg()[0]?.toFixed(1) ?? '?'}`,
 )
 console.log(
-  `spawn(): p50 ${percentile(0.5, spawnTimesMs)} ms, p99 ${percentile(0.99, spawnTimesMs)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
+  `spawn(): p50 ${formatPercentileMs(0.5, processSpawnTimesMs)} ms, p99 ${formatPercentileMs(0.99, processSpawnTimesMs)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
 )
 await store.close()
 await rm(dataFolder, { recursive: true, force: true, maxRetries: 10 })

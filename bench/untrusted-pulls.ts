@@ -12,35 +12,35 @@ import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
 import { openDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../sandbox/demo/stories.ts'
-import { commitTree, git, runGitForBytes } from '../sandbox/github/git/git-store.ts'
+import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
 
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
-const observeSecondsAfter = Number(values.after)
+const observationSeconds = Number(values.after)
 
-const repeatLines = (count: number, line: (at: number) => string) =>
+const generateLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
-const manyKeys = repeatLines(16_000, (at) => `key${at}: [a]\n`)
-const manyLogins = `---\nreviewers:\n${repeatLines(1500, (at) => `  - somebody-${at}\n`)}`
+const yamlWithManyKeys = generateLines(16_000, (at) => `key${at}: [a]\n`)
+const ownersYamlWithManyLogins = `---\nreviewers:\n${generateLines(1500, (at) => `  - somebody-${at}\n`)}`
 const catalogFolder = 'catalogs/v4.20'
 
 /** What a stranger's pull request changes, by what it is. */
 const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
-    repeatLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
+    generateLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
       .concat(`${catalogFolder}/lighthouse/CATALOG_OWNERS`)
       .split(' ')
-      .map((path) => [path, manyKeys]),
+      .map((path) => [path, yamlWithManyKeys]),
   ),
-  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': manyLogins },
+  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': ownersYamlWithManyLogins },
   'a reference list of 40,000 keys': {
-    'catalogs.yaml': repeatLines(40_000, (at) => `key${at}: b\n`),
+    'catalogs.yaml': generateLines(40_000, (at) => `key${at}: b\n`),
   },
   'a list nested 100,000 deep': { [`${catalogFolder}/lighthouse/OWNERS`]: 'a: ' + '['.repeat(100_000) },
   '100,000 syntax errors on a line': {
     [`${catalogFolder}/tidepool/OWNERS`]: 'a: ' + '"x" "y" @ '.repeat(20_000),
   },
   '100,000 ignore patterns': {
-    [`${catalogFolder}/.indexignore`]: repeatLines(100_000, (at) => `a*${at}*b*c\n`),
+    [`${catalogFolder}/.indexignore`]: generateLines(100_000, (at) => `a*${at}*b*c\n`),
     ...Object.fromEntries(
       Array.from({ length: 1500 }, (_, at) => [`${catalogFolder}/lighthouse/f${at}.yaml`, 'schema: x\n']),
     ),
@@ -52,7 +52,7 @@ const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>>
     ]),
   ),
   'a channel of 60,000 entries': {
-    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${repeatLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
+    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${generateLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
   },
   '3,000 comments': { 'README.md': 'hello\n' },
 }
@@ -68,7 +68,7 @@ async function createBillionPathsCommit(path: string, tip: string): Promise<stri
     const kind = level === 0 ? '100644 blob' : '040000 tree'
     tree = await make(Array.from({ length: 10 }, (_, at) => `${kind} ${tree}\tn${at}\n`))
   }
-  const top = await make([await git(path, 'ls-tree', tip), `040000 tree ${tree}\tbomb\n`])
+  const top = await make([await runGitForText(path, 'ls-tree', tip), `040000 tree ${tree}\tbomb\n`])
   return commitTree(path, top, [tip], 'Nine trees', { name: 'mallory', email: 'mallory@example.com', at: 0 })
 }
 
@@ -118,7 +118,7 @@ const botProcess = await startBot({
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })
 let [slowest, maxMemory, isOver] = [0, 0, false]
-const healthPolling = (async () => {
+const healthPollingLoop = (async () => {
   while (!isOver) {
     const started = performance.now()
     await fetch(`${botProcess.url}/healthz`).then((answer) => answer.text())
@@ -126,7 +126,7 @@ const healthPolling = (async () => {
     await pause(20)
   }
 })()
-const memoryPolling = (async () => {
+const memoryPollingLoop = (async () => {
   while (!isOver) {
     maxMemory = Math.max(maxMemory, readProcessTreeUsage(botProcess.process.pid ?? 0).memory)
     await pause(250)
@@ -146,7 +146,7 @@ try {
       for (let count = 0; count < 3000; count += 1)
         demoEnvironment.github.comment(pull, 'mallory', `/approve ${count}`)
   }
-  const tip = await git(demoEnvironment.repository.path, 'rev-parse', 'refs/heads/main')
+  const tip = await runGitForText(demoEnvironment.repository.path, 'rev-parse', 'refs/heads/main')
   const title = 'nine trees for a billion paths'
   const commit = await createBillionPathsCommit(demoEnvironment.repository.path, tip.trim())
   pulls.push({
@@ -184,13 +184,13 @@ try {
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1
-  await pause(observeSecondsAfter * 1000)
+  await pause(observationSeconds * 1000)
   process.stdout.write(
-    `${observeSecondsAfter} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
+    `${observationSeconds} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
 } finally {
   isOver = true
-  await Promise.all([healthPolling, memoryPolling])
+  await Promise.all([healthPollingLoop, memoryPollingLoop])
   await botProcess.kill('SIGKILL')
   await demoEnvironment.stop()
   await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })

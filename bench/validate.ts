@@ -11,9 +11,9 @@ import { parseCatalogFile } from '../src/catalog/load/parse-catalog-file.ts'
 import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
 import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory.ts'
 import { isOnPath } from '../test/is-on-path.ts'
-import { buildCommand } from './built-command.ts'
+import { buildCliCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
-import { measureProcess, median, measureMedianProcess } from './measured-process.ts'
+import { measureProcess, computeMedian, measureMedianProcess } from './measured-process.ts'
 import type { ProcessMeasurement } from './measured-process.ts'
 
 const { values, positionals } = parseArgs({
@@ -29,7 +29,7 @@ const runCount = Number(values.runs)
 const opmCommand = values.opm ?? (isOnPath('opm') ? 'opm' : undefined)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'bench-validate-'))
 const validateCommand = [
-  ...(values.cli?.split(' ') ?? buildCommand(join(scratchFolder, 'package'))),
+  ...(values.cli?.split(' ') ?? buildCliCommand(join(scratchFolder, 'package'))),
   'validate',
   '--profile',
   'opm',
@@ -44,15 +44,18 @@ try {
   )
   if (opmCommand === undefined)
     console.log('no opm is on the PATH to compare with (.ci/build-opm DIRECTORY builds one)')
-  const measured = listBenchDirectories().map((directory) => ({ directory, opm: benchDirectory(directory) }))
-  for (const megabytes of values.growth?.split(',').map(Number) ?? []) benchGrowth(megabytes)
+  const measured = listBenchmarkDirectories().map((directory) => ({
+    directory,
+    opm: measureDirectory(directory),
+  }))
+  for (const megabytes of values.growth?.split(',').map(Number) ?? []) measureCatalogGrowth(megabytes)
   // Last: to start a process takes a large one ten milliseconds longer.
-  for (const { directory, opm } of measured) benchInProcess(directory, opm)
+  for (const { directory, opm } of measured) measureInProcessValidation(directory, opm)
 } finally {
   rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 })
 }
 
-function listBenchDirectories(): readonly string[] {
+function listBenchmarkDirectories(): readonly string[] {
   if (positionals.length > 0 || values.growth !== undefined) return positionals
   const generated = join(scratchFolder, 'generated')
   generateCatalog(generated, 20)
@@ -60,9 +63,9 @@ function listBenchDirectories(): readonly string[] {
 }
 
 /** Returns what opm took. */
-function benchDirectory(directory: string): ProcessMeasurement | undefined {
+function measureDirectory(directory: string): ProcessMeasurement | undefined {
   console.log(`\n${directory}: ${(getDirectoryBytes(directory) / 1e6).toFixed(1)} MB`)
-  const opm = opmCommand === undefined ? undefined : measureOpm(opmCommand, directory)
+  const opm = opmCommand === undefined ? undefined : measureOpmValidate(opmCommand, directory)
   if (opm) printMeasurement('opm', opm)
   // Once unmeasured: what the program itself keeps from run to run (its compiled code) belongs to its installation.
   measureProcess([...validateCommand, '--no-cache', directory], cliEnvironment)
@@ -75,7 +78,7 @@ function benchDirectory(directory: string): ProcessMeasurement | undefined {
   )
   printMeasurement(
     'cold, cache being filled',
-    measureMedianProcess(runCount, () => measureEmptyCache(directory)),
+    measureMedianProcess(runCount, () => measureWithEmptyCache(directory)),
     opm,
   )
   printMeasurement(
@@ -100,17 +103,17 @@ function benchDirectory(directory: string): ProcessMeasurement | undefined {
   return opm
 }
 
-function measureEmptyCache(directory: string): ProcessMeasurement {
+function measureWithEmptyCache(directory: string): ProcessMeasurement {
   // Only the facts: the compiled program beside them belongs to the installation.
   rmSync(join(cliEnvironment.CATALOG_BOT_CACHE, 'facts'), { recursive: true, force: true, maxRetries: 10 })
   return measureProcess([...validateCommand, directory], cliEnvironment)
 }
 
 /** As the app does it: the facts of all files are at hand, one file has changed. */
-function benchInProcess(directory: string, opm: ProcessMeasurement | undefined): void {
+function measureInProcessValidation(directory: string, opm: ProcessMeasurement | undefined): void {
   const opened = openCatalogDirectory(directory)
   if (opened.kind !== 'files') throw new Error(opened.message)
-  const facts = opened.files.map((file) => ({ path: file.path, bytes: requireBytes(file.read()) }))
+  const facts = opened.files.map((file) => ({ path: file.path, bytes: requireFileBytes(file.read()) }))
   const files = facts.map(({ path, bytes }) => ({ path, facts: parseCatalogFile(bytes) }))
   const times = facts.slice(0, 20).map(({ path, bytes }, index) => {
     const newBytes = Buffer.concat([bytes, Buffer.from(`# change ${index}\n`)])
@@ -121,17 +124,17 @@ function benchInProcess(directory: string, opm: ProcessMeasurement | undefined):
     })
     return performance.now() - started
   })
-  const wallMs = median(times)
+  const wallMs = computeMedian(times)
   const ratio = opm ? `, ${(opm.wallMs / wallMs).toFixed(0)} times opm's speed` : ''
   console.log(`\n${directory}: in process, one package changed: ${wallMs.toFixed(1)} ms wall${ratio}`)
 }
 
-function benchGrowth(megabytes: number): void {
+function measureCatalogGrowth(megabytes: number): void {
   const directory = join(scratchFolder, `generated-${megabytes}`)
   const bytes = generateCatalog(directory, megabytes)
   console.log(`\ngenerated: ${(bytes / 1e6).toFixed(0)} MB`)
   const few = megabytes > 50 ? 1 : runCount
-  const opm = opmCommand === undefined ? undefined : measureOpm(opmCommand, directory, few)
+  const opm = opmCommand === undefined ? undefined : measureOpmValidate(opmCommand, directory, few)
   if (opm) printMeasurement('opm', opm)
   const ours = measureMedianProcess(few, () =>
     measureProcess([...validateCommand, '--no-cache', directory], cliEnvironment),
@@ -141,7 +144,7 @@ function benchGrowth(megabytes: number): void {
   rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
 }
 
-function measureOpm(opm: string, directory: string, count = runCount): ProcessMeasurement {
+function measureOpmValidate(opm: string, directory: string, count = runCount): ProcessMeasurement {
   return measureMedianProcess(count, () => measureProcess([opm, 'validate', directory]))
 }
 
@@ -154,7 +157,7 @@ function printMeasurement(name: string, measured: ProcessMeasurement, opm?: Proc
   console.log(`  ${name}: ${own}${ratio}${status === 0 ? '' : ` (exit ${status})`}`)
 }
 
-function requireBytes(read: Uint8Array | { readonly error: string }): Uint8Array {
+function requireFileBytes(read: Uint8Array | { readonly error: string }): Uint8Array {
   if ('error' in read) throw new Error(read.error)
   return read
 }

@@ -8,14 +8,14 @@ import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import ts from 'typescript'
 
 const projectRoot = join(import.meta.dirname, '..')
-const entryFile = join(projectRoot, 'src/index.ts')
+const apiEntryFile = join(projectRoot, 'src/index.ts')
 
 /** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
-export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
+export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
   // Not below node_modules: what lies there is taken for somebody else's.
   const folder = mkdtempSync(join(tmpdir(), 'api-'))
   try {
-    emitDeclarations(entryFile, folder)
+    emitDeclarations(apiEntryFile, folder)
     const config = ExtractorConfig.prepare({
       configObjectFullPath: undefined,
       packageJsonFullPath: join(projectRoot, 'package.json'),
@@ -87,7 +87,7 @@ function emitDeclarations(file: string, folder: string, visited = new Set<string
   })
   for (const { messageText } of diagnostics)
     throw new Error(`${relative(projectRoot, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
-  const target = join(folder, relative(dirname(entryFile), file).replace(/\.ts$/, '.d.ts'))
+  const target = join(folder, relative(dirname(apiEntryFile), file).replace(/\.ts$/, '.d.ts'))
   mkdirSync(dirname(target), { recursive: true })
   // As published declarations name each other: a name that ends in `.ts` would be taken for somebody else's.
   writeFileSync(target, outputText.replace(/(from '\.[^']+)\.ts'/g, "$1.js'"))
@@ -98,7 +98,7 @@ function emitDeclarations(file: string, folder: string, visited = new Set<string
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check')
   const scratch = mkdtempSync(join(tmpdir(), 'api-'))
-  const isUpToDate = rollUpTypes(join(scratch, 'index.d.ts'), { isCheck })
+  const isUpToDate = rollUpTypeDeclarations(join(scratch, 'index.d.ts'), { isCheck })
   rmSync(scratch, { recursive: true, force: true })
   if (!isUpToDate && isCheck) {
     console.error(

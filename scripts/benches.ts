@@ -3,14 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { builtPackageVariable, buildCommand } from '../bench/built-command.ts'
+import { builtPackageEnvVariable, buildCliCommand } from '../bench/built-command.ts'
 import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
 const projectRoot = join(import.meta.dirname, '..')
 
 /** What makes each of them short. */
-const quickArguments: Readonly<Record<string, readonly string[]>> = {
+const quickRunArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:validate': ['--runs', '1', '--growth', '2'],
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
   'bench:registry': ['--quick'],
@@ -31,37 +31,37 @@ const quickArguments: Readonly<Record<string, readonly string[]>> = {
 
 const scratchFolder = mkdtempSync(join(tmpdir(), 'benches-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true }))
-const packageFolder = join(scratchFolder, 'package')
-buildCommand(packageFolder)
+const builtPackageFolder = join(scratchFolder, 'package')
+buildCliCommand(builtPackageFolder)
 
 const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
-const stepTimes = startStepTimes()
+const stepTimer = startStepTimes()
 const benchCommands = Object.keys(scripts)
   .filter((name) => /^(bench|fuzz):/.test(name))
   .map((script) => {
-    const parameters = quickArguments[script]
+    const parameters = quickRunArguments[script]
     if (parameters === undefined)
       throw new Error(`scripts/benches.ts does not say how ${script} is kept short`)
     return {
       name: script,
       program: 'npm',
       args: ['run', '--silent', script, '--', ...parameters],
-      options: { cwd: projectRoot, env: { ...process.env, [builtPackageVariable]: packageFolder } },
+      options: { cwd: projectRoot, env: { ...process.env, [builtPackageEnvVariable]: builtPackageFolder } },
     }
   })
-const goMissingStatus = 2
+const goMissingExitStatus = 2
 // They have ports and folders of their own, and what they measure beside one another nobody reads.
 const benchResults = await runBeside(benchCommands, {
-  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === goMissingStatus),
-  onEnd: ({ name, seconds }) => stepTimes.add(name, seconds),
+  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === goMissingExitStatus),
+  onEnd: ({ name, seconds }) => stepTimer.add(name, seconds),
 })
 for (const { name, status, signal } of benchResults)
-  if (name === 'fuzz:archives' && status === goMissingStatus)
+  if (name === 'fuzz:archives' && status === goMissingExitStatus)
     console.log('LEFT OUT: the comparison with Go. There is no go here.')
   else if (status !== 0) {
     console.error(`${name} ended with ${signal ?? status}`)
     process.exitCode = 1
   }
-console.log(`\n${stepTimes.table()}`)
+console.log(`\n${stepTimer.table()}`)

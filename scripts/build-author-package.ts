@@ -15,9 +15,9 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
-import { rollUpTypes } from './api-report.ts'
-import { createAuthorPackageJson, authorReadme } from './build/author-package.ts'
-import { joinCommand, createProjectPackagesPlugin } from './build/join-command.ts'
+import { rollUpTypeDeclarations } from './api-report.ts'
+import { createAuthorPackageJson, authorPackageReadme } from './build/author-package.ts'
+import { buildSingleFileCommand, createProjectPackagesPlugin } from './build/join-command.ts'
 import { createAuthorExclusionsPlugin } from './build/author-exclusions.ts'
 import { collectLicenses } from './build/licenses.ts'
 import { transpileSources } from './build/transpile-sources.ts'
@@ -42,26 +42,26 @@ const workerScripts = [
 ]
 
 rmSync(outputFolder, { recursive: true, force: true })
-const commandsFolder = join(outputFolder, 'dist', 'cli')
-mkdirSync(commandsFolder, { recursive: true })
-const sourcesFolder = realpathSync(mkdtempSync(join(tmpdir(), 'author-')))
+const cliOutputFolder = join(outputFolder, 'dist', 'cli')
+mkdirSync(cliOutputFolder, { recursive: true })
+const transpiledSourcesFolder = realpathSync(mkdtempSync(join(tmpdir(), 'author-')))
 try {
-  transpileSources(sourcesFolder)
-  const { later, inputs } = await joinCommand({
-    sources: sourcesFolder,
+  transpileSources(transpiledSourcesFolder)
+  const { later, inputs } = await buildSingleFileCommand({
+    sources: transpiledSourcesFolder,
     entry: 'cli-author.js',
     script: join(outputFolder, 'dist', 'cli.joined.js'),
-    nameOf: (path) => `cli/${flattenPath(path)}`,
-    leaveOut: createAuthorExclusionsPlugin(sourcesFolder),
+    nameOf: (path) => `cli/${flattenSourcePath(path)}`,
+    leaveOut: createAuthorExclusionsPlugin(transpiledSourcesFolder),
   })
   // All in one folder, as deep as the commands are in the sources: a file that is split off may ask where it lies.
   const entries = [...later, ...workerScripts, 'index.js']
   const { metafile } = await build({
     entryPoints: entries.map((path) => ({
-      in: join(sourcesFolder, path),
-      out: flattenPath(path).replace(/\.js$/, ''),
+      in: join(transpiledSourcesFolder, path),
+      out: flattenSourcePath(path).replace(/\.js$/, ''),
     })),
-    outdir: commandsFolder,
+    outdir: cliOutputFolder,
     chunkNames: 'part-[hash]',
     bundle: true,
     splitting: true,
@@ -75,15 +75,18 @@ try {
     minify: true,
     legalComments: 'none',
     metafile: true,
-    plugins: [createAuthorExclusionsPlugin(sourcesFolder), createProjectPackagesPlugin(sourcesFolder)],
+    plugins: [
+      createAuthorExclusionsPlugin(transpiledSourcesFolder),
+      createProjectPackagesPlugin(transpiledSourcesFolder),
+    ],
     logLevel: 'warning',
   })
   const all = [...inputs, ...Object.keys(metafile.inputs).map((input) => resolve(input))]
   writeFileSync(join(outputFolder, 'THIRD-PARTY.txt'), collectLicenses(all))
 } finally {
-  rmSync(sourcesFolder, { recursive: true, force: true })
+  rmSync(transpiledSourcesFolder, { recursive: true, force: true })
 }
-rollUpTypes(join(outputFolder, 'dist', 'index.d.ts'), { isCheck: true })
+rollUpTypeDeclarations(join(outputFolder, 'dist', 'index.d.ts'), { isCheck: true })
 
 const appPackageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as Parameters<
   typeof createAuthorPackageJson
@@ -92,7 +95,7 @@ writeFileSync(
   join(outputFolder, 'package.json'),
   `${JSON.stringify(createAuthorPackageJson(appPackageJson), undefined, 2)}\n`,
 )
-writeFileSync(join(outputFolder, 'README.md'), authorReadme)
+writeFileSync(join(outputFolder, 'README.md'), authorPackageReadme)
 cpSync(join(projectRoot, 'LICENSE'), join(outputFolder, 'LICENSE'))
 cpSync(join(projectRoot, 'bin'), join(outputFolder, 'bin'), { recursive: true })
 // One file for all pages: they are many and small, and a disk gives each its block.
@@ -123,6 +126,6 @@ function measureInstalledSize(path: string): number {
 }
 
 /** A process keeps its name, by which it is started; commands may have names in common. */
-function flattenPath(path: string): string {
+function flattenSourcePath(path: string): string {
   return workerScripts.includes(path) || path === 'index.js' ? basename(path) : path.replaceAll('/', '-')
 }

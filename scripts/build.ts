@@ -4,8 +4,8 @@
 import { rmSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-import { rollUpTypes } from './api-report.ts'
-import { joinCommand } from './build/join-command.ts'
+import { rollUpTypeDeclarations } from './api-report.ts'
+import { buildSingleFileCommand } from './build/join-command.ts'
 import { transpileSources } from './build/transpile-sources.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -18,7 +18,7 @@ const distFolder = resolve(projectRoot, folder)
 
 rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
-rollUpTypes(join(distFolder, 'index.d.ts'), { isCheck: true })
+rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
 /** The sources are in `dist/` as files of their own, some of which start others that lie beside them. */
 const externalSourcesPlugin: Plugin = {
@@ -46,7 +46,7 @@ await build({
   logLevel: 'warning',
 })
 
-await joinCommand({
+await buildSingleFileCommand({
   sources: distFolder,
   entry: 'cli.js',
   script: join(distFolder, 'cli.joined.js'),

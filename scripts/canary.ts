@@ -13,15 +13,15 @@ import { canaryProbes } from './canary/probes.ts'
 import type { CanaryProbe, ProbeContext } from './canary/probes.ts'
 import { CanaryStage, type ApiResponse } from './canary/stage.ts'
 
-const canaryPrefix = 'catalog-bot-canary'
+const canaryNamePrefix = 'catalog-bot-canary'
 // What a repository that was made for this has.
-const expectedFilesPattern = /^(?:README(?:\.md)?|LICENSE|\.gitignore)$/
+const expectedRepositoryFilePattern = /^(?:README(?:\.md)?|LICENSE|\.gitignore)$/
 
-const interruptController = new AbortController()
+const interruptAbortController = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => interruptController.abort(new Error(`interrupted by ${signal}`)))
+  process.on(signal, () => interruptAbortController.abort(new Error(`interrupted by ${signal}`)))
 // An error of our own must not end the process before it has cleaned up.
-process.on('uncaughtException', (error) => interruptController.abort(error))
+process.on('uncaughtException', (error) => interruptAbortController.abort(error))
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -52,15 +52,15 @@ async function main(): Promise<number> {
   const token = (await readFile(tokenFile, 'utf8')).trim()
   const apiUrl = values['api-url'].replace(/\/$/, '')
   const run = values.clean ?? randomBytes(8).toString('hex')
-  const folder = await mkdtemp(join(tmpdir(), `${canaryPrefix}-`))
+  const folder = await mkdtemp(join(tmpdir(), `${canaryNamePrefix}-`))
   const options = {
     apiUrl,
     repository,
     token,
-    prefix: `${canaryPrefix}-${run}`,
+    prefix: `${canaryNamePrefix}-${run}`,
     folder,
     settleMs,
-    signal: interruptController.signal,
+    signal: interruptAbortController.signal,
   }
   try {
     const cloneUrl = await readCloneUrl(
@@ -75,7 +75,7 @@ async function main(): Promise<number> {
     try {
       code = await runProbes(stage)
     } catch (error) {
-      if (interruptController.signal.aborted) code = 130
+      if (interruptAbortController.signal.aborted) code = 130
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     }
     return await cleanUp(stage, code)
@@ -93,15 +93,15 @@ async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<str
       stage.call('GET', it),
     ),
   )
-  const files = getItems(contents).map(({ path }) => String(path))
+  const files = getResponseItems(contents).map(({ path }) => String(path))
   const found = [
-    ...files.filter((it) => !expectedFilesPattern.test(it)).map((it) => `the file ${it}`),
-    ...(getItems(pulls).length > 0 ? ['open pull requests'] : []),
-    ...(getItems(branches).length > 1 ? ['several branches'] : []),
-    ...(getItems(rulesets).length > 0 ? ['rulesets'] : []),
+    ...files.filter((it) => !expectedRepositoryFilePattern.test(it)).map((it) => `the file ${it}`),
+    ...(getResponseItems(pulls).length > 0 ? ['open pull requests'] : []),
+    ...(getResponseItems(branches).length > 1 ? ['several branches'] : []),
+    ...(getResponseItems(rulesets).length > 0 ? ['rulesets'] : []),
   ]
   // The first branch that is pushed becomes the default branch, and that one GitHub does not delete.
-  if (getItems(branches).length === 0)
+  if (getResponseItems(branches).length === 0)
     throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
     throw new Error(
@@ -110,7 +110,7 @@ async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<str
   return String(data['clone_url'])
 }
 
-const getItems = (answer: ApiResponse | undefined): ApiResponse['items'] => answer?.items ?? []
+const getResponseItems = (answer: ApiResponse | undefined): ApiResponse['items'] => answer?.items ?? []
 
 async function runProbes(stage: CanaryStage): Promise<number> {
   const rows: { readonly probe: CanaryProbe; readonly observed: string; readonly isSame: boolean }[] = []
@@ -126,7 +126,7 @@ async function runProbes(stage: CanaryStage): Promise<number> {
   printLine('| --- | --- | --- | --- |')
   for (const { probe, observed, isSame } of rows)
     printLine(
-      `| ${[probe.rule, probe.expected, observed, isSame ? 'yes' : 'NO'].map(formatCell).join(' | ')} |`,
+      `| ${[probe.rule, probe.expected, observed, isSame ? 'yes' : 'NO'].map(formatTableCell).join(' | ')} |`,
     )
   const different = rows.filter(({ isSame }) => !isSame)
   for (const { probe } of different) printLine(`\n${probe.rule}: see ${probe.source}`)
@@ -138,7 +138,7 @@ async function runProbes(stage: CanaryStage): Promise<number> {
   return different.length === 0 ? 0 : 1
 }
 
-const formatCell = (text: string): string => text.replaceAll('|', '\\|')
+const formatTableCell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** Branches, a pull request and a ruleset for one rule, and what GitHub does then. */
 async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number): Promise<string> {
@@ -171,5 +171,5 @@ async function cleanUp(stage: CanaryStage, code: number): Promise<number> {
 
 process.exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  return interruptController.signal.aborted ? 130 : 2
+  return interruptAbortController.signal.aborted ? 130 : 2
 })

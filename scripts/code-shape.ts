@@ -9,7 +9,7 @@ export interface CodeToken {
   readonly end: number
 }
 
-export interface FragmentMatch {
+export interface CodeFragmentMatch {
   readonly start: number
   readonly end: number
   /** The source's tokens for the fragment's, in order. */
@@ -34,7 +34,7 @@ startsWith endsWith then trim values keys entries test toLowerCase`.split(/\s+/)
 const codeTokenPattern =
   /(?<comment>^[ \t]*\/\/.*$|[ \t]\/\/[ \t].*$|\/\*[\s\S]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?=[^`\n]*[a-z,:] [a-z])(?:[^`\\\n$]|\\.|\$(?!\{)|\$\{[^`{}\n]*\})*`)|(?<name>[A-Za-z_$][\w$]*)|(?<number>\d[\w.]*)|(?<sign>[^\s])/gm
 
-export function tokenize(text: string): readonly CodeToken[] {
+export function tokenizeCode(text: string): readonly CodeToken[] {
   const tokens: CodeToken[] = []
   for (const { 0: found, groups = {}, index } of text.matchAll(codeTokenPattern)) {
     if (groups.comment !== undefined) continue
@@ -52,7 +52,7 @@ function matchFragmentAt(
   fragment: readonly CodeToken[],
   source: readonly CodeToken[],
   from: number,
-): FragmentMatch | undefined {
+): CodeFragmentMatch | undefined {
   const names = new Map<string, string>()
   const taken = new Map<string, string>()
   let same = 0
@@ -72,11 +72,11 @@ function matchFragmentAt(
 }
 
 /** Every stretch of `source` that has the shape of `fragment`, in order. */
-export function findFragment(
+export function findCodeFragments(
   fragment: readonly CodeToken[],
   source: readonly CodeToken[],
-): readonly FragmentMatch[] {
-  const found: FragmentMatch[] = []
+): readonly CodeFragmentMatch[] {
+  const found: CodeFragmentMatch[] = []
   for (let from = 0; from + fragment.length <= source.length; from++) {
     const match = matchFragmentAt(fragment, source, from)
     if (match !== undefined) found.push(match)
@@ -88,7 +88,7 @@ export function findFragment(
 export function applyRenames(text: string, names: ReadonlyMap<string, string>): string {
   let result = ''
   let done = 0
-  for (const { text: name, kind, start, end } of tokenize(text)) {
+  for (const { text: name, kind, start, end } of tokenizeCode(text)) {
     if (kind !== 'name') continue
     result += text.slice(done, start) + (names.get(name) ?? name)
     done = end

@@ -24,14 +24,14 @@ const { values, positionals } = parseArgs({
   options: { mutations: { type: 'string', default: '0' }, seed: { type: 'string', default: '1' } },
 })
 const [opm = 'opm', ...dirs] = positionals
-const nextRandom = createRandom(Number(values.seed))
+const nextRandomNumber = createRandomGenerator(Number(values.seed))
 let differenceCount = 0
 let comparisonCount = 0
 
 console.log(`seed ${values.seed}`)
 for (const dir of dirs) {
   compareVerdicts(dir, dir)
-  for (let count = 0; count < Number(values.mutations); count++) compareMutation(dir)
+  for (let count = 0; count < Number(values.mutations); count++) compareVerdictsOnMutation(dir)
 }
 console.log(`${comparisonCount} compared, ${differenceCount} differ`)
 process.exitCode = differenceCount === 0 ? 0 : 1
@@ -88,13 +88,13 @@ function sortErrorLines(message: string): string {
     .join('\n')
 }
 
-function compareMutation(dir: string): void {
+function compareVerdictsOnMutation(dir: string): void {
   const copy = mkdtempSync(join(tmpdir(), 'compare-opm-'))
   try {
     cpSync(dir, copy, { recursive: true })
     const directory = openCatalogDirectory(copy)
     if (directory.kind !== 'files' || directory.files.length === 0) return
-    const { path } = pickRandom(directory.files)
+    const { path } = pickRandomItem(directory.files)
     const mutated = mutateBytes(readFileSync(join(copy, path)))
     writeFileSync(join(copy, path), mutated.bytes)
     compareVerdicts(copy, `${dir}: ${path}: ${mutated.what}`)
@@ -105,9 +105,9 @@ function compareMutation(dir: string): void {
 
 /** One small change: a piece cut out, doubled, or put in. */
 function mutateBytes(bytes: Buffer): { bytes: Buffer; what: string } {
-  const at = randomBelow(bytes.length + 1)
-  const length = 1 + randomBelow(20)
-  const piece = pickRandom([
+  const at = randomIntegerBelow(bytes.length + 1)
+  const length = 1 + randomIntegerBelow(20)
+  const piece = pickRandomItem([
     Buffer.alloc(0),
     bytes.subarray(at, at + length),
     ...[
@@ -138,16 +138,16 @@ function mutateBytes(bytes: Buffer): { bytes: Buffer; what: string } {
   return { bytes: Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(from)]), what }
 }
 
-function pickRandom<Item>(items: readonly Item[]): Item {
-  return items[randomBelow(items.length)] as Item
+function pickRandomItem<Item>(items: readonly Item[]): Item {
+  return items[randomIntegerBelow(items.length)] as Item
 }
 
-function randomBelow(bound: number): number {
-  return Math.floor(nextRandom() * bound)
+function randomIntegerBelow(bound: number): number {
+  return Math.floor(nextRandomNumber() * bound)
 }
 
 /** Numbers in [0, 1) that a seed determines (mulberry32). */
-function createRandom(seed: number): () => number {
+function createRandomGenerator(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -24,7 +24,7 @@ export interface ServingComparison {
 }
 
 /** What a call gave: messages, or the status that it ended with. */
-type CallOutcome = readonly ProtoMessage[] | { readonly code: number; readonly details: string }
+type GrpcCallOutcome = readonly ProtoMessage[] | { readonly code: number; readonly details: string }
 
 interface GrpcCall {
   readonly service: string
@@ -69,11 +69,14 @@ export async function compareServing(dir: string, cache?: string): Promise<Servi
   const differences: ServingComparison['differences'][number][] = []
   let [calls, random] = [0, 0]
   try {
-    for (const call of generateCalls(catalog)) {
+    for (const call of generateGrpcCalls(catalog)) {
       calls++
-      const [theirs, own] = await Promise.all([callServer(theirClient, call), callServer(ourClient, call)])
+      const [theirs, own] = await Promise.all([
+        callGrpcServer(theirClient, call),
+        callGrpcServer(ourClient, call),
+      ])
       if (isDeepStrictEqual(theirs, own)) continue
-      if (isAllowedOutcome(call, theirs) && isAllowedOutcome(call, own)) random++
+      if (isAllowedCallOutcome(call, theirs) && isAllowedCallOutcome(call, own)) random++
       else
         differences.push({ call: `${call.method} ${JSON.stringify(call.request)}`, opm: theirs, ours: own })
     }
@@ -85,12 +88,12 @@ export async function compareServing(dir: string, cache?: string): Promise<Servi
   return { calls, random, differences }
 }
 
-function isAllowedOutcome({ anyOf }: GrpcCall, outcome: CallOutcome): boolean {
+function isAllowedCallOutcome({ anyOf }: GrpcCall, outcome: GrpcCallOutcome): boolean {
   const [bundle] = Array.isArray(outcome) ? (outcome as readonly ProtoMessage[]) : []
   return bundle !== undefined && anyOf?.has(String(bundle['csvName'])) === true
 }
 
-function* generateCalls(catalog: ServedCatalog): Generator<GrpcCall> {
+function* generateGrpcCalls(catalog: ServedCatalog): Generator<GrpcCall> {
   const service = 'api.Registry'
   const apis = new Map<string, ProtoMessage>([
     ['none', { group: 'no.such.group', version: 'v1', kind: 'Nothing' }],
@@ -139,10 +142,10 @@ function* generateCalls(catalog: ServedCatalog): Generator<GrpcCall> {
       'GetDefaultBundleThatProvides',
     ])
       yield { service, method, request }
-  yield* generateUnansweredCalls(catalog)
+  yield* generateUnsupportedCalls(catalog)
 }
 
-function* generateUnansweredCalls(catalog: ServedCatalog): Generator<GrpcCall> {
+function* generateUnsupportedCalls(catalog: ServedCatalog): Generator<GrpcCall> {
   const metadata = new Metadata()
   metadata.set('x-acknowledge-experimental', 'true')
   const customs = new Map(
@@ -170,8 +173,8 @@ function* generateUnansweredCalls(catalog: ServedCatalog): Generator<GrpcCall> {
   yield { service: 'grpc.health.v1.Health', method: 'Watch', request: {} }
 }
 
-async function callServer(client: Client, call: GrpcCall): Promise<CallOutcome> {
-  const definition = getCachedService(call.service)[call.method]
+async function callGrpcServer(client: Client, call: GrpcCall): Promise<GrpcCallOutcome> {
+  const definition = getCachedGrpcService(call.service)[call.method]
   if (!definition) throw new Error(`no method ${call.method}`)
   const { path, requestSerialize, responseDeserialize, responseStream } = definition
   const stream = responseStream
@@ -198,23 +201,23 @@ async function callServer(client: Client, call: GrpcCall): Promise<CallOutcome> 
       ]
     const answers: ProtoMessage[] = []
     for await (const answer of stream) answers.push(answer as ProtoMessage)
-    return call.inOrder === true ? answers : sortMessages(answers)
+    return call.inOrder === true ? answers : sortProtoMessages(answers)
   } catch (error) {
     const { code, details } = error as ServiceError
     return { code, details }
   }
 }
 
-const serviceCache = new Map<string, ReturnType<typeof getGrpcService>>()
+const grpcServiceCache = new Map<string, ReturnType<typeof getGrpcService>>()
 
-function getCachedService(name: string): ReturnType<typeof getGrpcService> {
-  const known = serviceCache.get(name) ?? getGrpcService(name)
-  serviceCache.set(name, known)
+function getCachedGrpcService(name: string): ReturnType<typeof getGrpcService> {
+  const known = grpcServiceCache.get(name) ?? getGrpcService(name)
+  grpcServiceCache.set(name, known)
   return known
 }
 
 /** Go writes the fields of a Struct in any order. */
-function sortMessages(answers: readonly ProtoMessage[]): readonly ProtoMessage[] {
+function sortProtoMessages(answers: readonly ProtoMessage[]): readonly ProtoMessage[] {
   return answers
     .map((answer) => ({ answer, text: toSortedJson(answer as Json) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))

@@ -27,7 +27,7 @@ const configJsonSchema = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSc
 function* renderRows(at: JsonSchema, path: string): Generator<string> {
   for (const [name, value] of Object.entries(at.properties ?? {})) {
     const key = path === '' ? name : `${path}.${name}`
-    yield `| \`${key}\` | ${formatType(value)} | ${formatDefault(value)} | ${value.description ?? ''} |`
+    yield `| \`${key}\` | ${formatSchemaType(value)} | ${formatSchemaDefault(value)} | ${value.description ?? ''} |`
     // docs/policy.md describes the table of permissions.
     if (key === 'permissions') continue
     yield* renderRows(value, key)
@@ -38,15 +38,15 @@ function* renderRows(at: JsonSchema, path: string): Generator<string> {
   }
 }
 
-function formatType(value: JsonSchema): string {
-  if (value.anyOf) return value.anyOf.map(formatType).join(' or ')
+function formatSchemaType(value: JsonSchema): string {
+  if (value.anyOf) return value.anyOf.map(formatSchemaType).join(' or ')
   if (value.enum) return value.enum.map((choice) => `\`${String(choice)}\``).join(', ')
-  if (value.type === 'array') return `list of ${value.items ? formatType(value.items) : 'anything'}`
+  if (value.type === 'array') return `list of ${value.items ? formatSchemaType(value.items) : 'anything'}`
   if (value.type === 'object') return value.properties ? 'section' : 'map'
   return value.type ?? 'anything'
 }
 
-function formatDefault(value: JsonSchema): string {
+function formatSchemaDefault(value: JsonSchema): string {
   if (value.type === 'object' || value.default === undefined) return ''
   return `\`${JSON.stringify(value.default)}\``
 }
@@ -98,15 +98,15 @@ The check \`catalog-bot / rebuild\` on the commit shows the result. For details 
 publishes itself, see [publishing.md](publishing.md).
 `
 
-const outputFiles = {
+const outputTextByPath = {
   'docs/configuration.md': await format(configurationPage, { parser: 'markdown', printWidth: 110 }),
   'docs/catalog-bot.schema.json': await format(JSON.stringify({ $id: schemaUrl, ...configJsonSchema }), {
     parser: 'json',
     printWidth: 110,
   }),
 }
-const isCheck = process.argv.includes('--check')
-for (const [file, text] of Object.entries(outputFiles)) {
+const isCheckOnly = process.argv.includes('--check')
+for (const [file, text] of Object.entries(outputTextByPath)) {
   const path = join(projectRoot, file)
   let present = ''
   try {
@@ -115,7 +115,7 @@ for (const [file, text] of Object.entries(outputFiles)) {
     // The file does not exist yet, so it is out of date.
   }
   if (present === text) continue
-  if (isCheck) {
+  if (isCheckOnly) {
     process.stdout.write(`${file} is out of date. Run npm run pages\n`)
     process.exitCode = 1
   } else writeFileSync(path, text)

@@ -19,11 +19,11 @@ function readProcStat(pid: string): readonly string[] {
 }
 
 /** A tick is a hundredth of a second on every Linux that Node runs on. */
-const tickMs = 10
+const clockTickMs = 10
 
 const sumCpuFieldsMs = (pid: string, from: number): number => {
   const its = readProcStat(pid)
-  return tickMs * (Number(its[from] ?? 0) + Number(its[from + 1] ?? 0))
+  return clockTickMs * (Number(its[from] ?? 0) + Number(its[from + 1] ?? 0))
 }
 const getOwnCpuMs = (pid: string) => sumCpuFieldsMs(pid, 11)
 const getWaitedChildrenCpuMs = (pid: string) => sumCpuFieldsMs(pid, 13)

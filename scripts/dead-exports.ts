@@ -27,7 +27,7 @@ export function findDeadExports(root: string): DeadExport[] {
   const files = importingFolders.flatMap((folder) => listSourceFiles(root, folder))
   if (existsSync(join(root, jestConfigFile))) files.push(jestConfigFile)
   const textByFile = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-  const used = new Set([...textByFile].flatMap(([file, text]) => findUses(file, text)))
+  const used = new Set([...textByFile].flatMap(([file, text]) => findImportedNames(file, text)))
   return [...textByFile].flatMap(([file, text]) =>
     publicEntryFiles.has(file) || !checkedFolders.includes(file.split('/')[0] ?? '') || used.has(`${file} *`)
       ? []
@@ -39,7 +39,7 @@ export function findDeadExports(root: string): DeadExport[] {
 }
 
 /** `file name` for each name that is imported; `file *` where all may be. */
-function findUses(file: string, text: string): string[] {
+function findImportedNames(file: string, text: string): string[] {
   const resolveImport = (from = '') => normalize(join(dirname(file), from))
   const uses: string[] = []
   for (const { groups } of text.matchAll(namedImportPattern)) {

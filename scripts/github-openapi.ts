@@ -14,7 +14,7 @@ type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string
 type SchemaNode = { [key: string]: JsonValue }
 
 // Prose and samples: nothing a validator reads. `title` and `format: repo.nwo` and the like stay harmless, titles go.
-const proseKeys = new Set([
+const descriptionKeys = new Set([
   'description',
   'example',
   'examples',
@@ -25,14 +25,15 @@ const proseKeys = new Set([
 ])
 
 /** A schema without prose, with OpenAPI 3.0's `nullable` written as JSON Schema writes it. */
-function stripProse(node: JsonValue, insideProperties = false): JsonValue {
-  if (Array.isArray(node)) return node.map((item) => stripProse(item))
+function stripDescriptions(node: JsonValue, insideProperties = false): JsonValue {
+  if (Array.isArray(node)) return node.map((item) => stripDescriptions(item))
   if (node === null || typeof node !== 'object') return node
   const result: SchemaNode = {}
   for (const [key, value] of Object.entries(node)) {
-    if (!insideProperties && (proseKeys.has(key) || key.startsWith('x-') || key === 'nullable')) continue
+    if (!insideProperties && (descriptionKeys.has(key) || key.startsWith('x-') || key === 'nullable'))
+      continue
     const literal = !insideProperties && (key === 'enum' || key === 'default')
-    result[key] = literal ? value : stripProse(value, key === 'properties' && !insideProperties)
+    result[key] = literal ? value : stripDescriptions(value, key === 'properties' && !insideProperties)
   }
   if (insideProperties || node['nullable'] !== true) return result
   if (typeof result['type'] !== 'string') return { anyOf: [{ type: 'null' }, result] }
@@ -57,7 +58,7 @@ function main(unpacked: string): void {
   const jsonSchema = (holder: SchemaNode): JsonValue => {
     const content = (holder['content'] ?? {}) as SchemaNode
     const media = (content['application/json'] ?? content['application/scim+json']) as SchemaNode | undefined
-    return media?.['schema'] === undefined ? null : stripProse(media['schema'])
+    return media?.['schema'] === undefined ? null : stripDescriptions(media['schema'])
   }
 
   const operations: SchemaNode = {}
@@ -75,7 +76,7 @@ function main(unpacked: string): void {
           name: name ?? null,
           in: parameterLocation ?? null,
           required: required ?? false,
-          schema: stripProse(schema ?? {}),
+          schema: stripDescriptions(schema ?? {}),
         }
       }),
       ...(body === undefined
@@ -107,7 +108,7 @@ function main(unpacked: string): void {
         const name = reference.replace('#/components/schemas/', '')
         if (!(name in schemas)) {
           schemas[name] = {}
-          schemas[name] = stripProse(resolve(node))
+          schemas[name] = stripDescriptions(resolve(node))
           collect(schemas[name])
         }
       }
@@ -133,8 +134,8 @@ function main(unpacked: string): void {
   )
 }
 
-const unpackedFolder = process.argv[2]
-if (unpackedFolder !== undefined) main(unpackedFolder)
+const unpackedPackageFolder = process.argv[2]
+if (unpackedPackageFolder !== undefined) main(unpackedPackageFolder)
 else {
   const folder = mkdtempSync(join(tmpdir(), 'github-openapi-'))
   try {

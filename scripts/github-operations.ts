@@ -1,7 +1,7 @@
 // The GitHub REST operations that the sandbox answers, as GitHub's OpenAPI document writes their paths, and the
 // webhooks that it sends.
 
-const repositoryPath = '/repos/{owner}/{repo}'
+const repositoryPathTemplate = '/repos/{owner}/{repo}'
 
 export const sandboxOperations: readonly string[] = [
   'GET /app',
@@ -125,7 +125,7 @@ export const sandboxOperations: readonly string[] = [
     'POST /pulls/{pull_number}/reviews',
     'GET /pulls/{pull_number}/reviews/{review_id}',
     'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
-  ].map((operation) => operation.replace(' ', ` ${repositoryPath}`)),
+  ].map((operation) => operation.replace(' ', ` ${repositoryPathTemplate}`)),
 ]
 
 const actionsByEvent: Readonly<Record<string, readonly string[]>> = {

@@ -44,7 +44,7 @@ const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
   cluster: ['registry'],
 }
 
-const mergePermitModule = 'src/gate/merge-permit.ts'
+const mergePermitModulePath = 'src/gate/merge-permit.ts'
 const mergePermitImporters = new Set(['src/gate/decide.ts'])
 
 /**
@@ -111,7 +111,7 @@ interface ModuleImport {
 export function findLayerViolations(root: string): LayerViolation[] {
   const files = publishedFolders.flatMap((folder) => listSourceFiles(root, folder))
   const imports = new Map(files.map((file) => [file, parseImports(root, file)]))
-  const dependencies = readDependencies(root)
+  const dependencies = readPackageDependencies(root)
   return [
     ...files.flatMap((file) => {
       const floor = getLayer(file)
@@ -171,7 +171,7 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
     return from !== undefined && pureLayers.includes(from) && target.startsWith('node:')
       ? `a pure floor imports ${target}`
       : undefined
-  if (to === mergePermitModule && /\bmint\b/.test(statement) && !mergePermitImporters.has(file))
+  if (to === mergePermitModulePath && /\bmint\b/.test(statement) && !mergePermitImporters.has(file))
     return 'only gate/decide.ts may mint a merge permit'
   if (!file.startsWith('src/')) return undefined
   if (!to.startsWith('src/')) return `imports ${target}, which is outside src`
@@ -203,7 +203,7 @@ function findPackageProblem(
     : `imports ${name}, which is no dependency of the published package`
 }
 
-function readDependencies(root: string): ReadonlySet<string> | undefined {
+function readPackageDependencies(root: string): ReadonlySet<string> | undefined {
   const path = join(root, 'package.json')
   if (!existsSync(path)) return undefined
   const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {

@@ -15,7 +15,7 @@ export interface HistoricalPull {
   readonly at: string
 }
 
-const logFields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
+const gitLogFormatFields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
 
 /**
  * The pull requests of `branch` in a repository, oldest first: those since a date that git understands, the newest `most` of
@@ -71,7 +71,7 @@ function readGitLog(
 ): LoggedCommit[] {
   const { status, stdout, stderr } = spawnSync(
     'git',
-    ['--git-dir', repository, 'log', `--format=${logFields.join('%x00')}`, ...selection],
+    ['--git-dir', repository, 'log', `--format=${gitLogFormatFields.join('%x00')}`, ...selection],
     { encoding: 'utf8', input: input.join('\n'), maxBuffer: 2 ** 30 },
   )
   if (status !== 0) throw new Error(stderr.trim())

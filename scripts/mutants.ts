@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument, type YAMLSeq } from 'yaml'
-import { findFragment, applyRenames, tokenize } from './code-shape.ts'
+import { findCodeFragments, applyRenames, tokenizeCode } from './code-shape.ts'
 
 export interface MutantEdit {
   /** Where the code was last seen; it is searched for in all sources when it isn't there. */
@@ -45,7 +45,7 @@ export function readMutants(root: string): readonly Mutant[] {
 
 /** Reads each source once. */
 export function createSourceReader(root: string) {
-  const read = new Map<string, { readonly text: string; readonly tokens: ReturnType<typeof tokenize> }>()
+  const read = new Map<string, { readonly text: string; readonly tokens: ReturnType<typeof tokenizeCode> }>()
   const files = ['src', 'packages', 'sandbox', 'simulate', 'scripts'].flatMap((folder) =>
     listFiles(root, folder),
   )
@@ -55,7 +55,7 @@ export function createSourceReader(root: string) {
       const known = read.get(file)
       if (known !== undefined) return known
       const text = readFileSync(join(root, file), 'utf8')
-      const source = { text, tokens: tokenize(text) }
+      const source = { text, tokens: tokenizeCode(text) }
       read.set(file, source)
       return source
     },
@@ -80,10 +80,10 @@ export function locateEdit(
   edit: MutantEdit,
 ): LocatedEdit | string {
   const [before = '', marked = '', after = ''] = edit.code.split(/[⟦⟧]/)
-  const fragment = tokenize(before + marked + after)
+  const fragment = tokenizeCode(before + marked + after)
   const search = (files: readonly string[]) =>
     files.flatMap((file) =>
-      findFragment(fragment, sources.read(file).tokens).map((match) => ({ file, match })),
+      findCodeFragments(fragment, sources.read(file).tokens).map((match) => ({ file, match })),
     )
   let found = sources.files.includes(edit.file) ? search([edit.file]) : []
   if (found.length === 0) found = search(sources.files)
@@ -128,7 +128,7 @@ function applyMutant(root: string, { edits = [] }: Mutant): (() => void) | strin
 }
 
 /** A test file that was moved is found by its name. */
-export function locateTest(root: string, file: string): string | undefined {
+export function locateTestFile(root: string, file: string): string | undefined {
   const all = listFiles(root, 'test')
   if (all.includes(file)) return file
   const moved = all.filter((other) => basename(other) === basename(file))
@@ -149,7 +149,7 @@ type MutantTestResult = 'passed' | 'failed' | 'no test ran'
 function runMutantTest(folder: string, [file, names]: NonNullable<Mutant['test']>): MutantTestResult {
   // A failing test may leave a process behind, which jest would wait for.
   const jest = ['--no-warnings', 'node_modules/jest/bin/jest.js', '--forceExit', '--json']
-  const args = [...jest, locateTest(folder, file) ?? file, ...(names === undefined ? [] : ['-t', names])]
+  const args = [...jest, locateTestFile(folder, file) ?? file, ...(names === undefined ? [] : ['-t', names])]
   const { stdout } = spawnSync(process.execPath, args, {
     cwd: folder,
     encoding: 'utf8',
@@ -169,25 +169,25 @@ function testMutants(folder: string, mutants: readonly Mutant[]): void {
     mutants.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])),
   ).values()) {
     const result = runMutantTest(folder, test)
-    if (result !== 'passed') reportResult(`${test.join(' ')}: ${result} without any mutant`, false)
+    if (result !== 'passed') reportMutantResult(`${test.join(' ')}: ${result} without any mutant`, false)
   }
   for (const mutant of mutants) {
     if (mutant.edits === undefined || mutant.test === undefined) continue
     const undo = applyMutant(folder, mutant)
     if (typeof undo === 'string') {
-      reportResult(`${mutant.id}  does not fit (${undo})  ${mutant.bug}`, false)
+      reportMutantResult(`${mutant.id}  does not fit (${undo})  ${mutant.bug}`, false)
       continue
     }
     const result = runMutantTest(folder, mutant.test)
     undo()
-    reportResult(
+    reportMutantResult(
       `${mutant.id}  ${result === 'failed' ? 'killed' : 'survived'}  ${mutant.bug}`,
       result === 'failed',
     )
   }
 }
 
-function reportResult(line: string, isGood: boolean): void {
+function reportMutantResult(line: string, isGood: boolean): void {
   process.stdout.write(`${line}\n`)
   if (!isGood) process.exitCode = 1
 }
@@ -229,25 +229,25 @@ function simulateMutants(folder: string, mutants: readonly Mutant[], runs: numbe
     const violation = runSimulator(folder, 1, runs)
     undo()
     const result = violation === undefined ? `not in ${runs}` : `run ${violation.run}: ${violation.what}`
-    reportResult(`${mutant.id}  ${result}  ${mutant.bug}`, true)
+    reportMutantResult(`${mutant.id}  ${result}  ${mutant.bug}`, true)
   }
 }
 
 /** Rewrites the data with the code as it is now, so that later searches start from the right file and names. */
-function refreshMutants(root: string): void {
+function refreshMutantsFile(root: string): void {
   const sources = createSourceReader(root)
   const document = parseDocument(readFileSync(join(root, mutantsFile), 'utf8'))
   for (const [index, { id, edits = [] }] of readMutants(root).entries())
     for (const [at, edit] of edits.entries()) {
       const located = locateEdit(sources, edit)
-      if (typeof located === 'string') reportResult(`${id}  does not fit (${located})`, false)
+      if (typeof located === 'string') reportMutantResult(`${id}  does not fit (${located})`, false)
       else
         for (const key of ['file', 'code', 'becomes'] as const)
           document.setIn([index, 'edits', at, key], located.current[key])
     }
   for (const [index, { test }] of readMutants(root).entries())
     if (test !== undefined)
-      (document.getIn([index, 'test']) as YAMLSeq).set(0, locateTest(root, test[0]) ?? test[0])
+      (document.getIn([index, 'test']) as YAMLSeq).set(0, locateTestFile(root, test[0]) ?? test[0])
   writeFileSync(join(root, mutantsFile), document.toString({ lineWidth: 0, flowCollectionPadding: false }))
 }
 
@@ -261,7 +261,7 @@ if (process.argv[1] === import.meta.filename) {
     allowPositionals: true,
   })
   const root = join(import.meta.dirname, '..')
-  if (values.refresh) refreshMutants(root)
+  if (values.refresh) refreshMutantsFile(root)
   else {
     const mutants = readMutants(root).filter(
       ({ id }) => positionals.length === 0 || positionals.includes(String(id)),

@@ -61,20 +61,20 @@ export const ${name}Rules: readonly AnyRule[] = []
 }
 
 /** As prettier writes it. */
-function renderCheckLine(id: string, title: string): string {
+function renderCheckDefinitionLine(id: string, title: string): string {
   const line = `  { id: '${id}', title: '${title}', demand: 'required' },\n`
   if (line.length <= 111) return line
   return `  {\n    id: '${id}',\n    title: '${title}',\n    demand: 'required',\n  },\n`
 }
 
-function createInsertions(id: string, title: string): readonly LineInsertion[] {
+function createLineInsertions(id: string, title: string): readonly LineInsertion[] {
   const name = toCamelCase(id)
   const key = name === id ? id : `'${id}'`
   return [
     {
       file: 'src/findings/checks.ts',
       before: '] as const satisfies',
-      text: renderCheckLine(id, title),
+      text: renderCheckDefinitionLine(id, title),
     },
     {
       file: 'src/checks/all-checks.ts',
@@ -109,7 +109,7 @@ function createInsertions(id: string, title: string): readonly LineInsertion[] {
 export function writeCheck(root: string, id: string, title: string): string[] {
   const files = createCheckFiles(id, title)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
-  for (const { file, before, text } of createInsertions(id, title)) {
+  for (const { file, before, text } of createLineInsertions(id, title)) {
     const now = files.get(file) ?? readFileSync(join(root, file), 'utf8')
     const at = now.indexOf(before)
     if (at < 0) throw new Error(`${file} has no place for ${text.trim()}`)

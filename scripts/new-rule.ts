@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { RuleSubject } from '../src/findings/rule.ts'
 import { suiteNames } from '../src/findings/suites.ts'
-import { findListedSources, renderRuleLists } from './rule-lists.ts'
+import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 
@@ -239,14 +239,14 @@ function createExampleFiles(
       return [['catalog.yaml', catalog('1.0.0')]]
     case 'bundle':
       return (
-        readSuiteExample(suite, id) ?? [
+        readGoodSuiteExample(suite, id) ?? [
           ['manifests/csv.yaml', renderExampleCsv(id)],
           ['metadata/annotations.yaml', exampleAnnotationsText],
         ]
       )
     case 'pull request':
-      if (hasTemplate) return createTemplateFiles(id)
-      if (addsDirectory) return createBundleDirectories(id)
+      if (hasTemplate) return createExampleTemplateFiles(id)
+      if (addsDirectory) return createExampleBundleDirectories(id)
       return [
         ['base/.github/catalog-bot.yml', exampleConfigText],
         ['result/.github/catalog-bot.yml', exampleConfigText],
@@ -263,7 +263,7 @@ function createExampleFiles(
 }
 
 /** The files of a good example of another rule of the suite: it passes all of them. Undefined where the suite has none yet. */
-function readSuiteExample(
+function readGoodSuiteExample(
   suite: string | undefined,
   id: string | undefined,
 ): readonly (readonly [path: string, text: string])[] | undefined {
@@ -290,18 +290,18 @@ function readSuiteExample(
 }
 
 /** A template and its catalog, which both get one more channel. */
-function createTemplateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
+function createExampleTemplateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
   const tree = (name: string, channels: readonly string[], mark = '') =>
     [
       [`${name}/.github/catalog-bot.yml`, exampleTemplateConfigText],
       [`${name}/operators/foo/ci.yaml`, 'reviewers: [alice, bob]\n'],
       [
         `${name}/operators/foo/catalog-templates/v4.20.yaml`,
-        renderTemplate(channels).replace(/^schema: .*$/m, `$&${mark}`),
+        renderExampleTemplate(channels).replace(/^schema: .*$/m, `$&${mark}`),
       ],
       [
         `${name}/catalogs/v4.20/foo/catalog.yaml`,
-        `${renderExampleCatalog('1.0.0')}${channels.map((channel) => `---\n${renderChannel(channel)}`).join('')}`,
+        `${renderExampleCatalog('1.0.0')}${channels.map((channel) => `---\n${renderExampleChannel(channel)}`).join('')}`,
       ],
     ] as const
   return [
@@ -312,12 +312,12 @@ function createTemplateFiles(id?: string): readonly (readonly [path: string, tex
 }
 
 /** A package of bundle directories that gets one more. */
-function createBundleDirectories(id?: string): readonly (readonly [path: string, text: string])[] {
+function createExampleBundleDirectories(id?: string): readonly (readonly [path: string, text: string])[] {
   const package_ = (tree: string) =>
     [
       [`${tree}/.github/catalog-bot.yml`, 'owners:\n  maintainers: [maria]\n'],
       [`${tree}/operators/foo/ci.yaml`, 'updateGraph: replaces-mode\nreviewers: [alice, bob]\n'],
-      ...createBundleDirectory(`${tree}/operators/foo/1.0.0`, renderExampleCsv()),
+      ...createExampleBundleDirectory(`${tree}/operators/foo/1.0.0`, renderExampleCsv()),
     ] as const
   const next = renderExampleCsv(id)
     .replaceAll('1.0.0', '1.1.0')
@@ -325,11 +325,11 @@ function createBundleDirectories(id?: string): readonly (readonly [path: string,
   return [
     ...package_('base'),
     ...package_('result'),
-    ...createBundleDirectory('result/operators/foo/1.1.0', next),
+    ...createExampleBundleDirectory('result/operators/foo/1.1.0', next),
   ]
 }
 
-const createBundleDirectory = (directory: string, csv: string) =>
+const createExampleBundleDirectory = (directory: string, csv: string) =>
   [
     [`${directory}/manifests/foo.clusterserviceversion.yaml`, csv],
     [`${directory}/metadata/annotations.yaml`, exampleAnnotationsText],
@@ -350,20 +350,20 @@ const exampleTemplateConfigText = `templates:
     catalog: catalogs/{version}/{name}
 `
 
-const renderChannel = (name: string) => `schema: olm.channel
+const renderExampleChannel = (name: string) => `schema: olm.channel
 package: foo
 name: ${name}
 entries:
   - name: foo.v1.0.0
 `
 
-function renderTemplate(channels: readonly string[]): string {
+function renderExampleTemplate(channels: readonly string[]): string {
   const entry = (text: string) => text.replaceAll(/^(?=.)/gm, '    ').replace('    ', '  - ')
   return `schema: olm.template.basic
 entries:
 ${[
   'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
-  ...['stable', ...channels].map(renderChannel),
+  ...['stable', ...channels].map(renderExampleChannel),
   `schema: olm.bundle\nimage: ${exampleImage}\n`,
 ]
   .map(entry)
@@ -443,7 +443,7 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
   const kind = ruleKinds[kindName]
   // A file that gets one more rule is known already.
-  if (kind && !kind.source.endsWith('.ts') && !findListedSources(root).has(kind.source))
+  if (kind && !kind.source.endsWith('.ts') && !findRuleListSources(root).has(kind.source))
     throw new Error(`${kind.source} has no list of its rules; CONTRIBUTING.md says how a check gets one`)
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
@@ -467,7 +467,7 @@ export function describeNextSteps(id: string, kindName = 'catalog'): string {
   const kind = ruleKinds[kindName]
   const where = kind?.source.endsWith('.ts') === false ? `${kind.source}/${id}.ts` : kind?.source
   return `next:
-1. Say in ${where} what the rule requires, and ${describeSearch(id, kind)}
+1. Say in ${where} what the rule requires, and ${describeFindStep(id, kind)}
 2. Make fixtures/rules/${id}/bad/rename-me break it. "# ${id}" ends the line that is found;
    take it away where a finding has no place. Rename the folder for the reason, and the "example" mark on the page with it.
 3. Write docs/rules/${id}.md, then: npm run rule-pages
@@ -476,7 +476,7 @@ More is in CONTRIBUTING.md, "A rule in six steps".
 `
 }
 
-function describeSearch(id: string, kind: RuleKind | undefined): string {
+function describeFindStep(id: string, kind: RuleKind | undefined): string {
   if (kind?.foundIn === undefined) return 'let its "find" find what breaks it.'
   if (kind.isFixed)
     return `find what breaks it where opm does, with opm's message:

@@ -80,19 +80,19 @@ const pullsToReplay = listMergedPulls(repositoryFolder, values.branch, {
   since: values.since,
   most: Number(values.most),
 })
-const borrowedRepository = await openScratchRepository(repositoryFolder)
+const scratchRepository = await openScratchRepository(repositoryFolder)
 const readerPool = openReaderPool()
-const loader = createCatalogLoader(readerPool, openMemoryCache(systemClock))
+const catalogLoader = createCatalogLoader(readerPool, openMemoryCache(systemClock))
 const replayResults: ReplayResult[] = []
 try {
   for (const pull of pullsToReplay) {
-    if (values.warm) await warmUpBase(pull)
-    const one = await replayPull(pull)
+    if (values.warm) await warmUpBaseCache(pull)
+    const one = await replayPullRequest(pull)
     replayResults.push(one)
     process.stdout.write(`${JSON.stringify(one)}\n`)
   }
 } finally {
-  await Promise.all([borrowedRepository.close(), readerPool.close()])
+  await Promise.all([scratchRepository.close(), readerPool.close()])
 }
 console.error(renderSummary(replayResults))
 const blockedRate = computeBlockedRate(replayResults)
@@ -115,10 +115,10 @@ function findRepositoryFolder(folder: string): string {
 }
 
 /** What is missing in the mirror is told when the pull request itself is looked at. */
-async function warmUpBase({ base, commit }: HistoricalPull): Promise<void> {
+async function warmUpBaseCache({ base, commit }: HistoricalPull): Promise<void> {
   try {
     await warmBaseCache(
-      { repository: borrowedRepository.repository, loader },
+      { repository: scratchRepository.repository, loader: catalogLoader },
       toCommitSha(base),
       toCommitSha(commit),
     )
@@ -127,7 +127,7 @@ async function warmUpBase({ base, commit }: HistoricalPull): Promise<void> {
   }
 }
 
-async function replayPull(pull: HistoricalPull): Promise<ReplayResult> {
+async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
   const author = parsePerson(pull.author)
   const { number, commit } = pull
   const started = performance.now()
@@ -142,13 +142,13 @@ async function replayPull(pull: HistoricalPull): Promise<ReplayResult> {
     const { gate, change } = await evaluateSnapshot(
       createLocalSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), { base: 'main' }),
       {
-        repository: borrowedRepository.repository,
-        loader,
+        repository: scratchRepository.repository,
+        loader: catalogLoader,
         ask: answerWithoutGitHub(author, 'read'),
         memory: noopPullMemory,
       },
     )
-    const outcomes = gate.outcomes.map(ignoreRegistryUnknowns)
+    const outcomes = gate.outcomes.map(ignoreUnansweredImageChecks)
     const { kind, reasons } = decideVerdict({ ...gate, outcomes })
     const findings = outcomes.flatMap((outcome) => outcome.findings)
     const rulesOf = (isError: boolean) =>
@@ -166,7 +166,7 @@ async function replayPull(pull: HistoricalPull): Promise<ReplayResult> {
       rules: rulesOf(true),
       warnings: rulesOf(false),
       paths: change.paths.length,
-      kind: classifyChange(change),
+      kind: classifyPullRequestChange(change),
       ...measureCost(),
     }
   } catch (error) {
@@ -178,7 +178,7 @@ async function replayPull(pull: HistoricalPull): Promise<ReplayResult> {
   }
 }
 
-function classifyChange({ paths, catalogs }: PullRequestChange): ReplayResult['kind'] {
+function classifyPullRequestChange({ paths, catalogs }: PullRequestChange): ReplayResult['kind'] {
   if (catalogs.length > 0) return 'catalogs'
   const bundleDirectories = new Set(paths.map(({ path }) => /^operators\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]))
   if (bundleDirectories.has(undefined)) return 'other'
@@ -188,7 +188,7 @@ function classifyChange({ paths, catalogs }: PullRequestChange): ReplayResult['k
 }
 
 /** What was not asked of a registry is not what keeps it open. */
-function ignoreRegistryUnknowns(outcome: CheckOutcome): CheckOutcome {
+function ignoreUnansweredImageChecks(outcome: CheckOutcome): CheckOutcome {
   return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
 }
 
@@ -243,12 +243,12 @@ function renderSummary(all: readonly ReplayResult[]): string {
   )
   for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
-      `${kind}, ${ones.length}: ${formatSpread(ones.map(({ time }) => time))} ms; of the processor ${formatSpread(ones.map(({ processor }) => processor))} ms`,
+      `${kind}, ${ones.length}: ${formatPercentiles(ones.map(({ time }) => time))} ms; of the processor ${formatPercentiles(ones.map(({ processor }) => processor))} ms`,
     )
   return lines.join('\n')
 }
 
-function formatSpread(numbers: readonly number[]): string {
+function formatPercentiles(numbers: readonly number[]): string {
   const sorted = numbers.toSorted((a, b) => a - b)
   const percentile = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

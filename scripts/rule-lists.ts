@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const generatedMark = 'Made by `npm run rule-pages`'
+const generatedFileMarker = 'Made by `npm run rule-pages`'
 
 /** Says which rules a list holds, and is followed by the list. */
 const ruleListPattern =
@@ -25,7 +25,7 @@ export function renderRuleLists(root: string): Map<string, string> {
 }
 
 /** Folders and files whose rules are in a list, from the root; a new folder need not be there yet. */
-export function findListedSources(root: string): ReadonlySet<string> {
+export function findRuleListSources(root: string): ReadonlySet<string> {
   return new Set(
     [...readRuleLists(root)].flatMap(([path, text]) =>
       [...text.matchAll(ruleListPattern)].map(({ groups: { source = '' } = {} }) =>
@@ -40,7 +40,8 @@ function readRuleLists(root: string): Map<string, string> {
   const lists = new Map<string, string>()
   for (const path of listSourceFiles(root)) {
     const text = readFileSync(join(root, path), 'utf8')
-    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(generatedMark)) lists.set(path, text)
+    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(generatedFileMarker))
+      lists.set(path, text)
   }
   return lists
 }
@@ -74,18 +75,18 @@ function renderRuleList(root: string, path: string, text: string): string {
     }
     const declared = `export const ${name}: readonly ${type}[] =`
     const names = found.map((one) => one.name)
-    return `/** The rules of ${source}, ${order}. */\n${wrapNames(`${declared} [`, names, ']')}`
+    return `/** The rules of ${source}, ${order}. */\n${renderWrappedNameList(`${declared} [`, names, ']')}`
   })
   const head = text.slice(0, text.indexOf('import '))
   const types = [...text.matchAll(/^import type .*\n/gm)].map(([line]) => line)
   const values = [...imports]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([from, names]) => wrapNames('import {', names.toSorted(), `} from '${from}'`))
+    .map(([from, names]) => renderWrappedNameList('import {', names.toSorted(), `} from '${from}'`))
   return [head, ...types, ...values, '\n', written.join('\n')].join('')
 }
 
 /** Names between brackets, as prettier writes them. */
-function wrapNames(before: string, names: readonly string[], after: string): string {
+function renderWrappedNameList(before: string, names: readonly string[], after: string): string {
   const padding = before.endsWith('{') ? ' ' : ''
   const line = `${before}${padding}${names.join(', ')}${padding}${after}`
   return line.length <= maxLineWidth

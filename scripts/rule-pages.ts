@@ -7,7 +7,7 @@ import { checks } from '../src/findings/checks.ts'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { AnyRule } from '../src/findings/rule.ts'
 import { renderExample } from './rule-examples/render-example.ts'
-import { harmByRule } from './rule-harm.ts'
+import { harmByRuleId } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */
 export const rulesWithPages: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -27,7 +27,7 @@ export async function updateRulePage(text: string, rule: AnyRule, fixtures: stri
     examples.set(path, await renderExample(rule, path, fixtures))
   return [
     `# ${rule.id}\n\n${rule.title}.\n\n`,
-    renderTable(
+    renderMarkdownTable(
       ['check', 'severity', 'since', 'network'],
       [[rule.check, rule.severity, rule.since, network]],
     ),
@@ -36,7 +36,7 @@ export async function updateRulePage(text: string, rule: AnyRule, fixtures: stri
 }
 
 /** A Markdown table whose columns are padded, as prettier does it; ends in a line break. */
-function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) =>
     Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
   )
@@ -48,7 +48,7 @@ function renderTable(head: readonly string[], rows: readonly (readonly string[])
 /** The index of all pages: the rules of each check, and apart from them those that opm enforces itself. */
 export function renderRuleIndex(all: readonly AnyRule[]): string {
   const list = (check: CheckId, isFixed: boolean) =>
-    renderTable(
+    renderMarkdownTable(
       ['rule', 'severity', 'what it requires'],
       all
         .filter((rule) => rule.check === check && (rule.fixed ?? false) === isFixed)
@@ -92,7 +92,7 @@ export function renderRuleIndex(all: readonly AnyRule[]): string {
  */
 export function renderHarmTable(
   all: readonly AnyRule[],
-  harm: Readonly<Record<string, string>> = harmByRule,
+  harm: Readonly<Record<string, string>> = harmByRuleId,
 ): string {
   const errors = all.filter(({ severity, fixed }) => severity === 'error' && fixed !== true)
   const ids = new Set(errors.map(({ id }) => id))
@@ -109,7 +109,7 @@ export function renderHarmTable(
     'A rule is an error where users or the catalog come to harm. All others are warnings, unless the configuration',
     'makes them errors. Errors of opm itself are listed above: opm rejects the catalog.',
     '',
-    renderTable(['rule', 'severity', 'who comes to harm'], rows),
+    renderMarkdownTable(['rule', 'severity', 'who comes to harm'], rows),
   ].join('\n')
 }
 
@@ -127,7 +127,7 @@ export async function renderRulePages(root: string): Promise<Map<string, string>
 }
 
 /** Pages that speak of no rule. */
-export function findStrayPages(root: string): string[] {
+export function findOrphanedRulePages(root: string): string[] {
   const known = new Set(['README.md', ...rulesWithPages.map(({ id }) => `${id}.md`)])
   const directory = join(root, 'docs/rules')
   return existsSync(directory) ? readdirSync(directory).filter((name) => !known.has(name)) : []

@@ -6,22 +6,22 @@ import { renderRuleLists } from './rule-lists.ts'
 
 const cliArguments = process.argv.slice(2)
 const projectRoot = cliArguments.find((arg) => !arg.startsWith('--')) ?? join(import.meta.dirname, '..')
-const isCheck = cliArguments.includes('--check')
+const isCheckOnly = cliArguments.includes('--check')
 
-function updateFiles(files: ReadonlyMap<string, string>): number {
+function updateOutdatedFiles(files: ReadonlyMap<string, string>): number {
   let changed = 0
   for (const [path, text] of files) {
     const file = join(projectRoot, path)
     if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
     changed++
-    process.stdout.write(`${path}: ${isCheck ? 'is out of date' : 'renewed'}\n`)
-    if (!isCheck) writeFileSync(file, text)
+    process.stdout.write(`${path}: ${isCheckOnly ? 'is out of date' : 'renewed'}\n`)
+    if (!isCheckOnly) writeFileSync(file, text)
   }
   return changed
 }
 
-const outdatedListCount = updateFiles(renderRuleLists(projectRoot))
+const outdatedListCount = updateOutdatedFiles(renderRuleLists(projectRoot))
 // Loaded now: the pages are of the rules that the lists name.
 const { renderRulePages: renderPages } = await import('./rule-pages.ts')
-const outdatedPageCount = updateFiles(await renderPages(projectRoot))
-if (isCheck && outdatedListCount + outdatedPageCount > 0) process.exitCode = 1
+const outdatedPageCount = updateOutdatedFiles(await renderPages(projectRoot))
+if (isCheckOnly && outdatedListCount + outdatedPageCount > 0) process.exitCode = 1

@@ -6,16 +6,16 @@ import { fillPagesStore } from '../test/app/pages/fill-pages-store.ts'
 import { openPagesFixture } from '../test/app/pages/pages-fixture.ts'
 
 const picturesFolder = join(import.meta.dirname, '..', 'docs', 'pictures')
-const repositoryPage = '/r/coast/operators'
+const repositoryPagePath = '/r/coast/operators'
 const pagesToCapture = [
   ['repositories', '/'],
-  ['queue', repositoryPage],
-  ['merged-pull', `${repositoryPage}/pull/11`],
-  ['blocked-pull', `${repositoryPage}/pull/15`],
-  ['catalogs', `${repositoryPage}/catalog`],
-  ['catalog', `${repositoryPage}/catalog/v4.20`],
-  ['package', `${repositoryPage}/catalog/v4.20/lighthouse`],
-  ['overview', `${repositoryPage}/overview`],
+  ['queue', repositoryPagePath],
+  ['merged-pull', `${repositoryPagePath}/pull/11`],
+  ['blocked-pull', `${repositoryPagePath}/pull/15`],
+  ['catalogs', `${repositoryPagePath}/catalog`],
+  ['catalog', `${repositoryPagePath}/catalog/v4.20`],
+  ['package', `${repositoryPagePath}/catalog/v4.20/lighthouse`],
+  ['overview', `${repositoryPagePath}/overview`],
   ['all-overview', '/overview'],
   ['merged', '/merged'],
   ['rules', '/rules'],
@@ -42,7 +42,7 @@ try {
     await context.close()
   }
   const narrow = await browser.newPage({ viewport: { width: 380, height: 640 } })
-  await narrow.goto(`${pagesEnvironment.url}${repositoryPage}`)
+  await narrow.goto(`${pagesEnvironment.url}${repositoryPagePath}`)
   await narrow.screenshot({ path: join(picturesFolder, 'queue-narrow.png') })
 } finally {
   await browser.close()

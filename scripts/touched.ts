@@ -21,7 +21,7 @@ const testsByPathPattern: readonly (readonly [where: RegExp, tests: readonly str
 ]
 const isCodeFile = (file: string) => /\.[cm]?[jt]s$/.test(file)
 
-export interface TouchedPlan {
+export interface TouchedChecksPlan {
   readonly lint: readonly string[]
   readonly format: readonly string[]
   /** Their importers' tests are run. */
@@ -31,7 +31,7 @@ export interface TouchedPlan {
 }
 
 /** What is to be run for these files, paths from the root. */
-export function planTouchedChecks(files: readonly string[]): TouchedPlan {
+export function planTouchedChecks(files: readonly string[]): TouchedChecksPlan {
   return {
     lint: files.filter(isCodeFile),
     format: files,

@@ -2,23 +2,23 @@
 import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
 import { hasAncestor } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'
-import type { UserAction, FileEdit } from './simulation-plan.ts'
-import { initialOwners } from './event-chains.ts'
+import type { UserAction, PlannedFileEdit } from './simulation-plan.ts'
+import { initialOwnersByPackage } from './event-chains.ts'
 import { userNames } from './generate-plan.ts'
 import {
   getCatalogPath,
   renderCatalog,
   configPath,
-  configTextByName,
-  getExtraPath,
-  renderExtraFile,
+  configTextByVariant,
+  getExtraCatalogFilePath,
+  renderExtraCatalogFile,
   getOwnersPath,
   renderOwners,
   packageNames,
   maintainersPath,
   renderMaintainers,
 } from './world/repository-contents.ts'
-import { getMaintainers, getOwners } from './world/expected-state.ts'
+import { getMaintainers, getPackageOwners } from './world/expected-state.ts'
 import {
   mainBranch,
   noBranchRules,
@@ -53,7 +53,7 @@ export function seedRepository(server: SimulatedGitHub): void {
   }
   for (const name of packageNames) {
     files[getCatalogPath(name)] = renderCatalog(name, 1)
-    files[getOwnersPath(name)] = renderOwners(initialOwners[name])
+    files[getOwnersPath(name)] = renderOwners(initialOwnersByPackage[name])
   }
   const first = server.commit(objects.edit(empty, files), [], 'Begin')
   server.moveBranch(mainBranch, first, server.people.of('max'))
@@ -195,39 +195,50 @@ function findPull(server: SimulatedGitHub, number: number): SimulatedPull | unde
 function createCommit(
   server: SimulatedGitHub,
   parent: CommitSha,
-  edits: readonly FileEdit[],
+  edits: readonly PlannedFileEdit[],
   base: CommitSha,
 ): CommitSha {
   const { objects } = server
   const baseTree = objects.commit(base).tree
   let tree = objects.commit(parent).tree
-  for (const edit of edits) tree = applyEdit(server, tree, edit, baseTree)
+  for (const edit of edits) tree = applyFileEdit(server, tree, edit, baseTree)
   // Commits of different people are different ones, whatever they do.
   return server.commit(tree, [parent], `${edits.map(({ kind }) => kind).join(', ')} ${server.id()}`)
 }
 
-function countVersions(server: SimulatedGitHub, tree: TreeSha, name: string): number {
+function countBundleVersions(server: SimulatedGitHub, tree: TreeSha, name: string): number {
   return (server.objects.text(tree, getCatalogPath(name)) ?? '').split('"olm.bundle"').length - 1
 }
 
-function applyEdit(server: SimulatedGitHub, tree: TreeSha, edit: FileEdit, baseTree: TreeSha): TreeSha {
+function applyFileEdit(
+  server: SimulatedGitHub,
+  tree: TreeSha,
+  edit: PlannedFileEdit,
+  baseTree: TreeSha,
+): TreeSha {
   const { objects } = server
   switch (edit.kind) {
     case 'release': {
-      const next = countVersions(server, tree, edit.package) + 1
+      const next = countBundleVersions(server, tree, edit.package) + 1
       return objects.edit(tree, {
         [getCatalogPath(edit.package)]: renderCatalog(edit.package, next, edit.flaw),
       })
     }
     case 'extra': {
-      const version = 50 + countVersions(server, baseTree, edit.package)
+      const version = 50 + countBundleVersions(server, baseTree, edit.package)
       return objects.edit(tree, {
-        [getExtraPath(edit.package, edit.part)]: renderExtraFile(edit.package, edit.part, version),
+        [getExtraCatalogFilePath(edit.package, edit.part)]: renderExtraCatalogFile(
+          edit.package,
+          edit.part,
+          version,
+        ),
       })
     }
     case 'own':
     case 'disown': {
-      const others = getOwners(objects, tree, edit.package).filter((name) => name !== edit.who.toLowerCase())
+      const others = getPackageOwners(objects, tree, edit.package).filter(
+        (name) => name !== edit.who.toLowerCase(),
+      )
       const owners = edit.kind === 'own' ? [...others, edit.who] : others
       return objects.edit(tree, { [getOwnersPath(edit.package)]: renderOwners(owners) })
     }
@@ -237,7 +248,7 @@ function applyEdit(server: SimulatedGitHub, tree: TreeSha, edit: FileEdit, baseT
         [getOwnersPath(edit.package)]: renderOwners([edit.who]),
       })
     case 'configure':
-      return objects.edit(tree, { [configPath]: configTextByName[edit.config] })
+      return objects.edit(tree, { [configPath]: configTextByVariant[edit.config] })
     case 'maintain':
       return objects.edit(tree, {
         [maintainersPath]: renderMaintainers([...getMaintainers(objects, tree), edit.who]),

@@ -3,11 +3,11 @@
 // one of these rows only (docs/mutants.md).
 import type { SeededRandom } from './seeded-random.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'
-import type { UserAction, FileEdit, PlannedEvent, InjectedFault } from './simulation-plan.ts'
+import type { UserAction, PlannedFileEdit, PlannedEvent, InjectedFault } from './simulation-plan.ts'
 
 /** Owners of each package, as the files name them. Logins have no case, and files have. */
-export const initialOwners = { foo: ['ann', 'amy'], bar: ['Bob'] } as const
-const ownersByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
+export const initialOwnersByPackage = { foo: ['ann', 'amy'], bar: ['Bob'] } as const
+const ownerLoginsByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 /** Nobody's owners. `bo` is a part of an owner's name. */
 const untrustedUsers = ['eve', 'bo', 'wes'] as const
 
@@ -19,14 +19,14 @@ type EventChain = (dice: SeededRandom) => readonly EventChainStep[]
 interface UntrustedPull {
   readonly by: string
   readonly owner: string
-  readonly edits: readonly FileEdit[]
+  readonly edits: readonly PlannedFileEdit[]
 }
 
-function randomUntrustedPull(dice: SeededRandom): UntrustedPull {
+function generateRandomUntrustedPull(dice: SeededRandom): UntrustedPull {
   const name = dice.of(packageNames)
   return {
     by: dice.of(untrustedUsers),
-    owner: dice.of(ownersByPackage[name]),
+    owner: dice.of(ownerLoginsByPackage[name]),
     edits: [{ kind: 'release', package: name }],
   }
 }
@@ -35,7 +35,7 @@ function randomUntrustedPull(dice: SeededRandom): UntrustedPull {
 const createApprovedChain =
   (after: (stranger: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
-    const untrusted = randomUntrustedPull(dice)
+    const untrusted = generateRandomUntrustedPull(dice)
     const { by, owner, edits } = untrusted
     const yes: PlannedAction = dice.isTrue(0.5)
       ? { do: 'comment', by: owner, pull: 1, body: '/approve' }
@@ -52,14 +52,14 @@ const createApprovedChain =
   }
 
 /** Owners' pull requests that are ready at the same time, and what comes over one of them. */
-const batchChain: EventChain = (dice) => {
+const batchMergeChain: EventChain = (dice) => {
   const count = dice.between(2, 4)
   const opened = Array.from({ length: count }, (_, index): EventChainStep => {
     const name = dice.of(packageNames)
     return [
       {
         do: 'open',
-        by: dice.of(ownersByPackage[name]),
+        by: dice.of(ownerLoginsByPackage[name]),
         edits: [{ kind: 'extra', package: name, part: index + 1 }],
       },
     ]
@@ -87,16 +87,16 @@ const createReleaseChain =
     const name = dice.of(packageNames)
     return [
       ...before.map((act): EventChainStep => [act]),
-      [{ do: 'open', by: dice.of(ownersByPackage[name]), edits: [{ kind: 'release', package: name }] }],
+      [{ do: 'open', by: dice.of(ownerLoginsByPackage[name]), edits: [{ kind: 'release', package: name }] }],
       ...after(dice).map((act): EventChainStep => [act, 'moment']),
     ]
   }
 
 /** What must not land, each in the simplest way in which another bot let it. */
 const forbiddenChangeChain: EventChain = (dice) => {
-  const { by, owner, edits } = randomUntrustedPull(dice)
+  const { by, owner, edits } = generateRandomUntrustedPull(dice)
   const name = dice.of(packageNames)
-  const its = dice.of(ownersByPackage[name])
+  const its = dice.of(ownerLoginsByPackage[name])
   const comment = (body: string): EventChainStep => [{ do: 'comment', by: owner, pull: 1, body }, 'look']
   return dice.of<() => readonly EventChainStep[]>([
     () => [[{ do: 'open', by, edits: [{ kind: 'own', package: name, who: by }] }]],
@@ -116,17 +116,17 @@ const forbiddenChangeChain: EventChain = (dice) => {
   ])()
 }
 
-const weightedChains: readonly (readonly [chain: EventChain, weight: number])[] = [
+const weightedEventChains: readonly (readonly [chain: EventChain, weight: number])[] = [
   [createApprovedChain(({ by, edits }) => [{ do: 'push', by, pull: 1, edits, force: true }]), 1],
   [
     createApprovedChain(({ by, owner }, dice) => [
-      { do: 'push', by: dice.of([by, owner]), pull: 1, edits: randomExtraEdit(dice) },
+      { do: 'push', by: dice.of([by, owner]), pull: 1, edits: generateRandomExtraEdit(dice) },
     ]),
     2,
   ],
   [
     createApprovedChain(({ by }, dice) => [
-      { do: 'push', by, pull: 1, edits: randomExtraEdit(dice), force: true },
+      { do: 'push', by, pull: 1, edits: generateRandomExtraEdit(dice), force: true },
       { do: 'return', by, pull: 1 },
     ]),
     2,
@@ -146,11 +146,14 @@ const weightedChains: readonly (readonly [chain: EventChain, weight: number])[] 
     2,
   ],
   [createApprovedChain(({ owner }) => [{ do: 'comment', by: owner, pull: 1, body: '/hold' }]), 1],
-  [createApprovedChain((_, dice) => [{ do: 'push-base', by: 'max', edits: randomExtraEdit(dice) }]), 1],
+  [
+    createApprovedChain((_, dice) => [{ do: 'push-base', by: 'max', edits: generateRandomExtraEdit(dice) }]),
+    1,
+  ],
   [createApprovedChain(() => [{ do: 'delete-comment', by: 'max', pull: 1 }]), 1],
   [
     (dice) => {
-      const { by, owner, edits } = randomUntrustedPull(dice)
+      const { by, owner, edits } = generateRandomUntrustedPull(dice)
       const body = dice.of(['/recheck', 'Looks good.', '> /approve'])
       return [
         [{ do: 'open', by, edits }],
@@ -167,7 +170,7 @@ const weightedChains: readonly (readonly [chain: EventChain, weight: number])[] 
         [
           {
             do: 'open',
-            by: dice.of(ownersByPackage[name]),
+            by: dice.of(ownerLoginsByPackage[name]),
             edits: [{ kind: 'release', package: name, flaw: dice.of(['fork', 'dangling'] as const) }],
           },
         ],
@@ -185,8 +188,8 @@ const weightedChains: readonly (readonly [chain: EventChain, weight: number])[] 
     1,
   ],
   [forbiddenChangeChain, 8],
-  [batchChain, 6],
-  [createReleaseChain([], (dice) => [randomLateAction(dice)]), 3],
+  [batchMergeChain, 6],
+  [createReleaseChain([], (dice) => [pickRandomLateAction(dice)]), 3],
   [
     createReleaseChain([{ do: 'rules', rules: 'linear' }], (dice) => [
       { do: 'push-base', by: 'max', edits: [{ kind: dice.isTrue(0.5) ? 'readme' : 'nothing' }] },
@@ -212,29 +215,29 @@ const weightedChains: readonly (readonly [chain: EventChain, weight: number])[] 
   ],
 ]
 
-const randomExtraEdit = (dice: SeededRandom): readonly FileEdit[] => [
+const generateRandomExtraEdit = (dice: SeededRandom): readonly PlannedFileEdit[] => [
   { kind: 'extra', package: dice.of(packageNames), part: dice.between(1, 3) },
 ]
 
 /** What may come between a verdict and a push. */
-function randomLateAction(dice: SeededRandom): PlannedAction {
+function pickRandomLateAction(dice: SeededRandom): PlannedAction {
   return dice.of<PlannedAction>([
     { do: 'comment', by: 'max', pull: 1, body: '/freeze' },
     { do: 'comment', by: 'max', pull: 1, body: '/hold' },
     { do: 'review', by: 'max', pull: 1, state: 'changes-requested' },
     { do: 'label', by: 'wes', pull: 1, label: 'hold' },
     { do: 'draft', by: 'max', pull: 1 },
-    { do: 'push-base', by: 'max', edits: randomExtraEdit(dice) },
+    { do: 'push-base', by: 'max', edits: generateRandomExtraEdit(dice) },
     { fault: 'crash', to: 'push' },
     { fault: 'fails', to: 'push', when: 'after', times: 1 },
   ])
 }
 
 /** A row of events. Its pull requests are the first ones of the run. */
-export function randomEventChain(dice: SeededRandom): readonly PlannedEvent[] {
+export function generateRandomEventChain(dice: SeededRandom): readonly PlannedEvent[] {
   let step = 0
   return dice
-    .pickWeighted(weightedChains)(dice)
+    .pickWeighted(weightedEventChains)(dice)
     .map(([act, gap]): PlannedEvent => {
       step +=
         gap === undefined ? dice.between(0, 2) : gap === 'look' ? dice.between(50, 130) : dice.between(1, 60)

@@ -6,7 +6,7 @@ import type { SimulationResult } from './run-simulation.ts'
 import type { PlannedAction, ExplorationScope } from './small-plans.ts'
 
 /** One number of events besides the two that open pull requests. */
-export interface ExploredDepth {
+export interface ExplorationDepthResult {
   readonly events: number
   readonly runs: number
   /** Worlds that are as one that was run. */
@@ -35,8 +35,8 @@ export async function explorePlans({
   run,
   onRun,
   maxEvents,
-}: ExploreOptions): Promise<readonly ExploredDepth[]> {
-  const depths: ExploredDepth[] = []
+}: ExploreOptions): Promise<readonly ExplorationDepthResult[]> {
+  const depths: ExplorationDepthResult[] = []
   let nodes: ExploredPlan[] = []
   let isEnough = false
   const known = new Set<string>()
@@ -51,7 +51,7 @@ export async function explorePlans({
       runs += 1
       isEnough = !onRun(result)
       // The last event came to nothing, or at the very place where another plan has it.
-      const key = getRunKey(result)
+      const key = computeRunKey(result)
       if (known.has(key) || result.taken.some(({ isVain }) => isVain)) cut += 1
       else next.push({ plan, idleAt: result.idleAt })
       known.add(key)
@@ -87,7 +87,8 @@ function* generateChildPlans(
       for (const at of moments) {
         if (at < from) continue
         // At one moment, the order of what has nothing to do with one another is no difference.
-        if (last !== undefined && at === from && index < actionIndex && areIndependent(act, last)) continue
+        if (last !== undefined && at === from && index < actionIndex && areActionsIndependent(act, last))
+          continue
         // Whatever is to come when nothing goes on any more comes at the same time.
         if (at > idleAt && at !== late[0]) continue
         yield {
@@ -99,14 +100,14 @@ function* generateChildPlans(
 }
 
 /** Whether two things happen to different ones of the world's things. */
-function areIndependent(one: PlannedAction, other: PlannedAction | PlannedEvent): boolean {
+function areActionsIndependent(one: PlannedAction, other: PlannedAction | PlannedEvent): boolean {
   const getTarget = (act: PlannedAction | PlannedEvent) =>
     'fault' in act ? 'fault' : 'pull' in act ? `#${act.pull}` : 'rules' in act ? 'rules' : 'base'
   return getTarget(one) !== getTarget(other)
 }
 
 /** What happened, and at which steps. */
-function getRunKey({ plan, taken }: SimulationResult): string {
+function computeRunKey({ plan, taken }: SimulationResult): string {
   const events = taken.map(({ event: { at: _, ...event }, step }) => [step, event])
   const [first] = plan.events
   return createHash('sha1')

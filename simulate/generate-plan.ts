@@ -1,27 +1,27 @@
 // Makes up a run: pull requests good and bad, people with rights and without, and whatever goes wrong.
 import { SeededRandom } from './seeded-random.ts'
 import {
-  pullLabels,
+  pullRequestLabels,
   repositoryRoles,
   type UserAction,
-  type FileEdit,
+  type PlannedFileEdit,
   type PlannedEvent,
   type InjectedFault,
   type SimulationPlan,
 } from './simulation-plan.ts'
-import { randomEventChain } from './event-chains.ts'
+import { generateRandomEventChain } from './event-chains.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 
 /** Owners of foo and bar, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
 export const userNames = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const
-const ownersByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
+const ownerLoginsByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 
 /** Steps of the bot within which people act and things go wrong. */
-const activeSteps = 500
+const activeStepCount = 500
 
 export function generatePlan(seed: number): SimulationPlan {
   const dice = new SeededRandom(seed)
-  const chain = dice.isTrue(0.5) ? randomEventChain(dice) : []
+  const chain = dice.isTrue(0.5) ? generateRandomEventChain(dice) : []
   const pulls = dice.pickWeighted([
     [1, 3],
     [2, 4],
@@ -30,19 +30,19 @@ export function generatePlan(seed: number): SimulationPlan {
   ])
   const first = Array.from({ length: chain.length > 0 ? 0 : pulls }, (): PlannedEvent => ({
     at: dice.between(0, 60),
-    ...randomOpenAction(dice),
+    ...generateRandomOpenAction(dice),
   }))
   // Beside a row of events that need one another, little else, or it hardly ever comes to its end.
   const maxRandomEvents = chain.length > 0 ? 2 : 9
   const deeds = Array.from({ length: dice.between(0, maxRandomEvents) }, (): PlannedEvent => ({
-    at: dice.between(1, activeSteps),
-    ...randomUserAction(dice, pulls),
+    at: dice.between(1, activeStepCount),
+    ...generateRandomUserAction(dice, pulls),
   }))
   const faults = Array.from(
     { length: dice.isTrue(0.3) ? 0 : dice.between(1, Math.min(6, maxRandomEvents + 1)) },
     (): PlannedEvent => ({
-      at: dice.between(1, activeSteps),
-      ...randomFault(dice),
+      at: dice.between(1, activeStepCount),
+      ...generateRandomFault(dice),
     }),
   )
   return {
@@ -53,32 +53,32 @@ export function generatePlan(seed: number): SimulationPlan {
   }
 }
 
-function randomOpenAction(dice: SeededRandom): UserAction {
+function generateRandomOpenAction(dice: SeededRandom): UserAction {
   // Most are what a catalog lives by: an owner's release.
   if (dice.isTrue(0.4)) {
     const name = dice.of(packageNames)
-    const edit: FileEdit = dice.isTrue(0.6)
+    const edit: PlannedFileEdit = dice.isTrue(0.6)
       ? { kind: 'release', package: name }
       : { kind: 'extra', package: name, part: dice.between(1, 3) }
-    return { do: 'open', by: dice.of(ownersByPackage[name]), edits: [edit] }
+    return { do: 'open', by: dice.of(ownerLoginsByPackage[name]), edits: [edit] }
   }
   return {
     do: 'open',
     by: dice.of(userNames),
-    edits: randomEdits(dice),
+    edits: generateRandomFileEdits(dice),
     ...(dice.isTrue(0.08) && { draft: true }),
     ...(dice.isTrue(0.05) && { base: 'release' }),
     ...(dice.isTrue(0.03) && { stacked: true }),
   }
 }
 
-function randomEdits(dice: SeededRandom): readonly FileEdit[] {
-  return Array.from({ length: dice.isTrue(0.8) ? 1 : 2 }, () => randomEdit(dice))
+function generateRandomFileEdits(dice: SeededRandom): readonly PlannedFileEdit[] {
+  return Array.from({ length: dice.isTrue(0.8) ? 1 : 2 }, () => generateRandomFileEdit(dice))
 }
 
-function randomEdit(dice: SeededRandom): FileEdit {
+function generateRandomFileEdit(dice: SeededRandom): PlannedFileEdit {
   const name = dice.of(packageNames)
-  const kind = dice.pickWeighted<FileEdit['kind']>([
+  const kind = dice.pickWeighted<PlannedFileEdit['kind']>([
     ['release', 12],
     ['extra', 6],
     ['own', 3],
@@ -135,12 +135,21 @@ const commentBodies = [
   '/override several-heads because it is wanted',
 ] as const
 
-function randomUserAction(dice: SeededRandom, pulls: number): UserAction {
+function generateRandomUserAction(dice: SeededRandom, pulls: number): UserAction {
   const by = dice.of(userNames)
   const pull = dice.between(1, pulls)
   return dice.pickWeighted<() => UserAction>([
-    [() => ({ do: 'open', by, edits: randomEdits(dice) }), 1],
-    [() => ({ do: 'push', by, pull, edits: randomEdits(dice), ...(dice.isTrue(0.3) && { force: true }) }), 5],
+    [() => ({ do: 'open', by, edits: generateRandomFileEdits(dice) }), 1],
+    [
+      () => ({
+        do: 'push',
+        by,
+        pull,
+        edits: generateRandomFileEdits(dice),
+        ...(dice.isTrue(0.3) && { force: true }),
+      }),
+      5,
+    ],
     [() => ({ do: 'return', by, pull }), 2],
     [() => ({ do: 'update', by, pull }), 2],
     [() => ({ do: 'retarget', by, pull, base: dice.of(['main', 'release']) }), 2],
@@ -173,11 +182,17 @@ function randomUserAction(dice: SeededRandom, pulls: number): UserAction {
     [() => ({ do: 'delete-comment', by, pull }), 2],
     [() => ({ do: 'delete-report', by, pull }), 1],
     [
-      () => ({ do: 'label', by, pull, label: dice.of(pullLabels), ...(dice.isTrue(0.4) && { off: true }) }),
+      () => ({
+        do: 'label',
+        by,
+        pull,
+        label: dice.of(pullRequestLabels),
+        ...(dice.isTrue(0.4) && { off: true }),
+      }),
       3,
     ],
     [() => ({ do: 'forge-check', by, pull }), 1],
-    [() => ({ do: 'push-base', by: 'max', edits: [randomBaseEdit(dice)] }), 5],
+    [() => ({ do: 'push-base', by: 'max', edits: [generateRandomBaseEdit(dice)] }), 5],
     [() => ({ do: 'merge-by-hand', by: 'max', pull }), 1],
     [() => ({ do: 'role', who: dice.of(['mia', 'wes', 'eve']), role: dice.of(repositoryRoles) }), 1],
     [() => ({ do: 'rules', rules: dice.of(['none', 'required checks', 'linear', 'locked'] as const) }), 2],
@@ -185,8 +200,8 @@ function randomUserAction(dice: SeededRandom, pulls: number): UserAction {
 }
 
 /** What a maintainer pushes to the base, who knows what he does. */
-function randomBaseEdit(dice: SeededRandom): FileEdit {
-  return dice.pickWeighted<FileEdit>([
+function generateRandomBaseEdit(dice: SeededRandom): PlannedFileEdit {
+  return dice.pickWeighted<PlannedFileEdit>([
     [{ kind: 'release', package: dice.of(packageNames) }, 4],
     [{ kind: 'own', package: dice.of(packageNames), who: dice.of(userNames) }, 2],
     [{ kind: 'disown', package: dice.of(packageNames), who: dice.of(userNames) }, 2],
@@ -201,7 +216,7 @@ function randomBaseEdit(dice: SeededRandom): FileEdit {
   ])
 }
 
-function randomFault(dice: SeededRandom): InjectedFault {
+function generateRandomFault(dice: SeededRandom): InjectedFault {
   return dice.pickWeighted<() => InjectedFault>([
     [
       () => ({

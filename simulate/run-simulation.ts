@@ -8,13 +8,13 @@ import { GitError } from '../src/git/git-error.ts'
 import type { AnswerImageQuestion } from '../src/evaluate/registries.ts'
 import type { ImageAnswer } from '../src/checks/questions.ts'
 import { toLeaseName } from '../src/merge/lease-name.ts'
-import { jobKey } from '../src/store/jobs.ts'
+import { toJobKey } from '../src/store/jobs.ts'
 import { StoreError } from '../src/store/store-error.ts'
 import { applyUserAction, seedRepository } from './apply-user-action.ts'
-import { simulatedSettings, startBotInstance, type BotInstance } from './bot/bot-instance.ts'
+import { simulatedBotSettings, startBotInstance, type BotInstance } from './bot/bot-instance.ts'
 import { openMemoryForge } from './ports/memory-forge.ts'
 import { openMemoryMerging } from './ports/memory-merging.ts'
-import { openMemoryRepository, type MirrorRefs, type ScheduleCall } from './ports/memory-repository.ts'
+import { openMemoryRepository, type MirrorRefs, type CallScheduler } from './ports/memory-repository.ts'
 import {
   openMemoryStore,
   enqueueJob,
@@ -22,7 +22,12 @@ import {
   StoreTables,
   type JobRow,
 } from './ports/memory-store.ts'
-import { formatEvent, type PlannedEvent, type InjectedFault, type SimulationPlan } from './simulation-plan.ts'
+import {
+  formatPlannedEvent,
+  type PlannedEvent,
+  type InjectedFault,
+  type SimulationPlan,
+} from './simulation-plan.ts'
 import { isMissingImage, findBundleContent } from './world/repository-contents.ts'
 import {
   Scheduler,
@@ -32,7 +37,7 @@ import {
   type SimulatedProcess,
 } from './scheduler.ts'
 import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world/simulated-github.ts'
-import { UnmodeledError } from './git/merge.ts'
+import { UnmodeledBehaviorError } from './git/merge.ts'
 import { checkFinalState } from './oracles/check-final-state.ts'
 import { checkMerge } from './oracles/check-merge.ts'
 import type { ObservedRun, InvariantViolation } from './oracles/observed-run.ts'
@@ -72,9 +77,9 @@ const settlingTimeMs = 2.2 * 3600_000
  * Milliseconds between sweeps then, but for the first, which comes at its time: they find nothing new, and were half of all
  * steps. Whoever waits for one has a few of them.
  */
-const rareSweepMs = 40 * 60_000
+const rareSweepIntervalMs = 40 * 60_000
 /** A run that takes more steps than this does not come to an end. */
-const maxSteps = 15_000
+const maxSimulationSteps = 15_000
 /** Jobs that one process does at once. */
 const maxConcurrentJobs = 3
 /** Milliseconds until a process that ended is there again. */
@@ -140,9 +145,10 @@ export async function runSimulation(
   }
   await scheduler.run(
     () => healedAt + settlingTimeMs,
-    () => scheduler.step > maxSteps,
+    () => scheduler.step > maxSimulationSteps,
   )
-  if (scheduler.step > maxSteps) violate({ invariant: 'I21', what: `no end after ${maxSteps} steps` })
+  if (scheduler.step > maxSimulationSteps)
+    violate({ invariant: 'I21', what: `no end after ${maxSimulationSteps} steps` })
   const isModelled = checkInvariants(observed, violate)
   const { step: steps } = scheduler
   const landings = observed.merges.length
@@ -150,7 +156,7 @@ export async function runSimulation(
 
   function boot(at: number): void {
     const process: SimulatedProcess = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
-    const schedule: ScheduleCall = (to, label, doIt) => {
+    const schedule: CallScheduler = (to, label, doIt) => {
       const job = current.getStore()
       if (job === undefined) return scheduler.call({ process, to, label }, doIt)
       const onInjury = () => (job.isInjured = true)
@@ -242,7 +248,7 @@ export async function runSimulation(
       call.onInjury?.()
       if (fault.fault === 'limited')
         return { when: 'before', error: () => createRateLimitError(fault.seconds) }
-      if (fault.fault === 'fails') return { when: fault.when, error: () => createFailure(to) }
+      if (fault.fault === 'fails') return { when: fault.when, error: () => createCallFailure(to) }
     }
     return undefined
   }
@@ -258,7 +264,7 @@ export async function runSimulation(
     for (const [at, when] of restarts) if (when <= scheduler.now) boot(at)
     recoverJobs()
     if (scheduler.now >= nextSweep) {
-      nextSweep = scheduler.now + (isHealed ? rareSweepMs : simulatedSettings.sweepSeconds * 1000)
+      nextSweep = scheduler.now + (isHealed ? rareSweepIntervalMs : simulatedBotSettings.sweepSeconds * 1000)
       enqueueJob(
         tables,
         { kind: 'sweep', installation: installationId, repository: server.name },
@@ -296,7 +302,7 @@ export async function runSimulation(
   }
 
   function take(event: PlannedEvent): void {
-    traceLine(`   ${formatEvent(event)}`)
+    traceLine(`   ${formatPlannedEvent(event)}`)
     if ('do' in event) return applyUserAction(server, event)
     const alive = instances.filter((instance) => instance?.process.isAlive === true)
     const victim = alive[event.at % Math.max(1, alive.length)]
@@ -396,7 +402,7 @@ export async function runSimulation(
       } catch (error) {
         // What GitHub refuses for good is the world's, too; the queue brings it again.
         if (!(error instanceof StoreError && error.retryable) && !(error instanceof ForgeError))
-          observed.ownFailures.push({ job: jobKey(job), error: error as Error })
+          observed.ownFailures.push({ job: toJobKey(job), error: error as Error })
         traceLine(`   the job ${row.key} failed: ${String(error)}`)
         finishJob(Math.min(300_000, 2000 * 2 ** Math.min(8, runs)))
       }
@@ -444,7 +450,7 @@ function createRateLimitError(seconds: number): ForgeError {
 }
 
 /** What the adapters make of a failure on the way. */
-function createFailure(to: PendingCall['to']): Error {
+function createCallFailure(to: PendingCall['to']): Error {
   switch (to) {
     case 'store':
       return new StoreError('unreachable', 'the database went away')
@@ -461,7 +467,7 @@ function createFailure(to: PendingCall['to']): Error {
 }
 
 async function queryRegistry(
-  schedule: ScheduleCall,
+  schedule: CallScheduler,
   question: 'image' | 'bundle' | 'install',
   reference: string,
 ) {
@@ -492,12 +498,12 @@ function formatJobName(job: Job): string {
 
 /** False where a job or an oracle came to something that is not modelled. */
 function checkInvariants(observed: ObservedRun, violate: (violation: InvariantViolation) => void): boolean {
-  if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledError)) return false
+  if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledBehaviorError)) return false
   try {
     for (const violation of checkFinalState(observed)) violate(violation)
     return true
   } catch (error) {
-    if (error instanceof UnmodeledError) return false
+    if (error instanceof UnmodeledBehaviorError) return false
     throw error
   }
 }

@@ -1,7 +1,7 @@
 // Decides what happens next in a run, by chance that is the same each time. Whatever the bot asks of the world waits here as a
 // call until its turn comes: between any two of them everything else may happen, and a process may end for good.
 import type { Clock } from '../src/ports/clock.ts'
-import { randomAt } from './seeded-random.ts'
+import { computeSeededRandom } from './seeded-random.ts'
 
 /** A process of the bot: what it waits for is never answered once it is dead. */
 export interface SimulatedProcess {
@@ -30,7 +30,7 @@ export interface PendingCall {
   readonly onInjury?: () => void
 }
 
-interface WaitingCall extends PendingCall {
+interface ResumableCall extends PendingCall {
   readonly order: number
   readonly go: (injury: CallFault | undefined) => void
 }
@@ -61,11 +61,11 @@ export interface SchedulerOptions {
 }
 
 /** Milliseconds that a step takes at least, and at most. */
-const stepDurationMs = { least: 20, most: 700 }
+const stepDurationRangeMs = { least: 20, most: 700 }
 
 export class Scheduler {
   readonly #options: SchedulerOptions
-  readonly #waiting: WaitingCall[] = []
+  readonly #waiting: ResumableCall[] = []
   readonly #sleeping: SleepingProcess[] = []
   #orders = 0
   /** Milliseconds since the epoch, by the world's clock. */
@@ -136,13 +136,14 @@ export class Scheduler {
       await waitForIdlePromises()
       this.#forgetDead()
       const choices = [...this.#calls(), ...this.#wakings(), ...this.#options.others()]
-      const choice = choices[Math.floor(randomAt(this.#options.seed, step, 1) * choices.length)]
+      const choice = choices[Math.floor(computeSeededRandom(this.#options.seed, step, 1) * choices.length)]
       if (choice !== undefined) {
         this.#options.onStep?.(`${this.step} ${this.#time()} ${choice.label}`)
         this.now +=
-          stepDurationMs.least +
+          stepDurationRangeMs.least +
           Math.floor(
-            randomAt(this.#options.seed, this.step, 2) * (stepDurationMs.most - stepDurationMs.least),
+            computeSeededRandom(this.#options.seed, this.step, 2) *
+              (stepDurationRangeMs.most - stepDurationRangeMs.least),
           )
         choice.take()
         continue
@@ -169,7 +170,7 @@ export class Scheduler {
   #calls(): readonly SchedulerChoice[] {
     return this.#waiting
       .filter(({ process }) => !this.#isStill(process))
-      .toSorted(compareCalls)
+      .toSorted(compareCallOrder)
       .map((waiting) => ({
         label: `${waiting.process.name} ${waiting.label}`,
         take: () => {
@@ -206,8 +207,8 @@ export class Scheduler {
 }
 
 /** Calls that one job makes at once come in the order of their names: which of them was made first is no matter of the world's. */
-function compareCalls(a: WaitingCall, b: WaitingCall): number {
-  const keyOf = ({ process, label }: WaitingCall) => `${process.name} ${label}`
+function compareCallOrder(a: ResumableCall, b: ResumableCall): number {
+  const keyOf = ({ process, label }: ResumableCall) => `${process.name} ${label}`
   const [first, second] = [keyOf(a), keyOf(b)]
   return first < second ? -1 : first > second ? 1 : a.order - b.order
 }

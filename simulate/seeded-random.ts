@@ -2,7 +2,7 @@
 // an action out of a run does not change what chance says at the other places, which is what lets a trace be shrunk.
 
 /** A number from 0 up to, and without, 1. */
-export function randomAt(seed: number, ...position: readonly number[]): number {
+export function computeSeededRandom(seed: number, ...position: readonly number[]): number {
   let state = (seed ^ 0x9e3779b9) >>> 0
   for (const part of position) state = mixBits((state + Math.imul(part + 1, 0x85ebca6b)) >>> 0)
   return mixBits(state) / 0x1_0000_0000
@@ -27,7 +27,7 @@ export class SeededRandom {
 
   /** From 0 up to, and without, 1. */
   next(): number {
-    return randomAt(this.#seed, (this.#thrown += 1))
+    return computeSeededRandom(this.#seed, (this.#thrown += 1))
   }
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number {

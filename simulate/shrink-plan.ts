@@ -39,16 +39,16 @@ export async function shrinkPlan(
     else if (size === 1) break
     else parts = Math.min(events.length, parts * 2)
   }
-  for (const simpler of listSimplifications(best.plan))
+  for (const simpler of listPlanSimplifications(best.plan))
     await stillFails({ ...best.plan, ...simpler(best.plan) })
   return { result: best, runs }
 }
 
-type SimplifyPlan = (plan: SimulationPlan) => Partial<SimulationPlan>
+type PlanSimplification = (plan: SimulationPlan) => Partial<SimulationPlan>
 
 /** Ways to make it simpler, each tried once on whatever the ones before have left. */
-function listSimplifications(plan: SimulationPlan): readonly SimplifyPlan[] {
-  const oneEvent = plan.events.map((_, at): SimplifyPlan => ({ events }) => ({
+function listPlanSimplifications(plan: SimulationPlan): readonly PlanSimplification[] {
+  const oneEvent = plan.events.map((_, at): PlanSimplification => ({ events }) => ({
     events: events.map((event, index) => (index === at ? simplifyEvent(event) : event)),
   }))
   return [() => ({ instances: 1 }), () => ({ webhooks: true }), ...oneEvent]

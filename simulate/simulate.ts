@@ -1,7 +1,7 @@
 // `npm run simulate -- --seed N --runs M [--small] [--exhaustive wide|narrow [--events N]] [--seconds S] [--first]`: runs made-up worlds against the bot's own code, says what
 // happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
 import { parseArgs } from 'node:util'
-import { formatEvent, type SimulationPlan } from './simulation-plan.ts'
+import { formatPlannedEvent, type SimulationPlan } from './simulation-plan.ts'
 import { generatePlan } from './generate-plan.ts'
 import { runSimulation, type SimulationResult } from './run-simulation.ts'
 import { explorePlans } from './explore-plans.ts'
@@ -34,7 +34,7 @@ const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 const firstSeed = parseNumberOption('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
 const runCount = Math.min(parseNumberOption('runs', 100), values.small ? smallPlanCount : Infinity)
 const deadline = performance.now() + parseNumberOption('seconds', 24 * 3600) * 1000
-const createPlan = (number: number): SimulationPlan =>
+const createSimulationPlan = (number: number): SimulationPlan =>
   values.small ? createSmallPlan(number) : generatePlan(number)
 
 const startedAt = performance.now()
@@ -44,10 +44,15 @@ if (values.exhaustive !== undefined) await exploreSmallPlans()
 else {
   printLine(`simulating from seed ${firstSeed}`)
   while (done < runCount && performance.now() < deadline)
-    if (!recordResult(await runSimulation(createPlan(firstSeed + done), { isTraced: values.trace }))) break
+    if (
+      !recordSimulationResult(
+        await runSimulation(createSimulationPlan(firstSeed + done), { isTraced: values.trace }),
+      )
+    )
+      break
 }
 /** Whether to go on. */
-function recordResult(result: SimulationResult): boolean {
+function recordSimulationResult(result: SimulationResult): boolean {
   done += 1
   steps += result.steps
   landings += result.landings
@@ -68,7 +73,7 @@ async function exploreSmallPlans(): Promise<void> {
   const depths = await explorePlans({
     scope: explorationScopes[values.exhaustive],
     run: (plan) => runSimulation(plan, { isTraced: values.trace }),
-    onRun: (result) => recordResult(result) && performance.now() < deadline,
+    onRun: (result) => recordSimulationResult(result) && performance.now() < deadline,
     maxEvents: parseNumberOption('events', 4),
   })
   for (const { events, runs: made, cut, isWhole } of depths)
@@ -94,7 +99,7 @@ function reportFailure({ plan, violations, trace, steps: taken }: SimulationResu
   printLine(
     `seed ${plan.seed}: ${taken} steps, ${plan.instances} processes, webhooks ${plan.webhooks ? 'on' : 'off'}`,
   )
-  for (const event of plan.events) printLine(`  ${formatEvent(event)}`)
+  for (const event of plan.events) printLine(`  ${formatPlannedEvent(event)}`)
   if (!values.trace) for (const line of trace) printLine(`  | ${line}`)
   for (const { invariant, what } of violations) printLine(`  VIOLATION ${invariant}: ${what}`)
 }

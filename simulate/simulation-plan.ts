@@ -1,15 +1,15 @@
 // What happens to the bot in a run besides what it does itself, as data: what people do, what goes wrong, and when. A plan says
 // all of it, with the seed that chooses the order of things; the same plan is the same run.
-import type { ConfigName, CatalogFlaw } from './world/repository-contents.ts'
+import type { ConfigVariantName, CatalogFlaw } from './world/repository-contents.ts'
 
 /** What a commit does to the files that it stands on. */
-export type FileEdit =
+export type PlannedFileEdit =
   | { readonly kind: 'release'; readonly package: string; readonly flaw?: CatalogFlaw }
   | { readonly kind: 'extra'; readonly package: string; readonly part: number }
   /** Puts an account on a package's list of owners, or takes it off. */
   | { readonly kind: 'own' | 'disown'; readonly package: string; readonly who: string }
   | { readonly kind: 'add-package'; readonly package: string; readonly who: string }
-  | { readonly kind: 'configure'; readonly config: ConfigName }
+  | { readonly kind: 'configure'; readonly config: ConfigVariantName }
   | { readonly kind: 'maintain'; readonly who: string }
   | { readonly kind: 'workflow' | 'readme' }
   | { readonly kind: 'link' | 'executable' | 'attributes'; readonly package: string }
@@ -17,14 +17,14 @@ export type FileEdit =
   | { readonly kind: 'nothing' }
 
 export const repositoryRoles = ['read', 'write', 'maintain'] as const
-export const pullLabels = ['hold', 'approved', 'lgtm'] as const
+export const pullRequestLabels = ['hold', 'approved', 'lgtm'] as const
 
 /** `pull` counts pull requests in the order in which they were opened; where there is none yet, nothing happens. */
 export type UserAction =
   | {
       readonly do: 'open'
       readonly by: string
-      readonly edits: readonly FileEdit[]
+      readonly edits: readonly PlannedFileEdit[]
       readonly base?: string
       readonly draft?: boolean
       /** On another pull request. */
@@ -34,7 +34,7 @@ export type UserAction =
       readonly do: 'push'
       readonly by: string
       readonly pull: number
-      readonly edits: readonly FileEdit[]
+      readonly edits: readonly PlannedFileEdit[]
       readonly force?: boolean
     }
   /** Back to the head before the present one. */
@@ -68,7 +68,7 @@ export type UserAction =
       readonly off?: boolean
     }
   | { readonly do: 'forge-check'; readonly by: string; readonly pull: number }
-  | { readonly do: 'push-base'; readonly by: string; readonly edits: readonly FileEdit[] }
+  | { readonly do: 'push-base'; readonly by: string; readonly edits: readonly PlannedFileEdit[] }
   | { readonly do: 'merge-by-hand'; readonly by: string; readonly pull: number }
   | { readonly do: 'role'; readonly who: string; readonly role: (typeof repositoryRoles)[number] }
   | { readonly do: 'rules'; readonly rules: 'none' | 'required checks' | 'linear' | 'locked' }
@@ -103,7 +103,7 @@ export interface SimulationPlan {
   readonly events: readonly PlannedEvent[]
 }
 
-export function formatEvent({ at, ...event }: PlannedEvent): string {
+export function formatPlannedEvent({ at, ...event }: PlannedEvent): string {
   const { do: action, fault, ...rest } = event as { do?: string; fault?: string } & Record<string, unknown>
   const details = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   return `${at}: ${fault === undefined ? '' : 'FAULT '}${action ?? fault} ${details.join(' ')}`.trimEnd()

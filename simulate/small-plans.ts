@@ -5,7 +5,7 @@ import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './
 export type PlannedAction = UserAction | InjectedFault
 
 /** An owner's pull request, and one of somebody without rights. */
-const openingPairs: readonly (readonly [UserAction, UserAction])[] = [
+const openingActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   [
     { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
     { do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
@@ -40,10 +40,10 @@ const possibleActions: readonly PlannedAction[] = [
 ]
 
 /** Steps of the bot at which something can happen: before, within and after its work at a pull request. */
-const possibleSteps = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
+const possibleEventSteps = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
 /** With the two openings there are six events; one of them may be none. */
 const maxExtraEvents = 4
-const choicesPerEvent = possibleActions.length * possibleSteps.length + 1
+const choicesPerEvent = possibleActions.length * possibleEventSteps.length + 1
 
 /** What all worlds of a small scope are made of: how they begin, what can happen besides, and when. */
 export interface ExplorationScope {
@@ -53,14 +53,18 @@ export interface ExplorationScope {
 }
 
 /** All of the above. Worlds with one event more are some minutes' work, with two some hours'. */
-const wideScope: ExplorationScope = { openings: openingPairs, acts: possibleActions, moments: possibleSteps }
+const wideExplorationScope: ExplorationScope = {
+  openings: openingActionPairs,
+  acts: possibleActions,
+  moments: possibleEventSteps,
+}
 
 /**
  * What can become of a stranger's pull request beside an owner's, with a yes, an objection, a push that is taken back and an
  * answer that is lost: few enough to run all worlds with six events, two of them the openings.
  */
-const narrowScope: ExplorationScope = {
-  openings: openingPairs.slice(0, 1),
+const narrowExplorationScope: ExplorationScope = {
+  openings: openingActionPairs.slice(0, 1),
   acts: [
     { do: 'comment', by: 'max', pull: 2, body: '/approve' },
     { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
@@ -73,27 +77,27 @@ const narrowScope: ExplorationScope = {
   moments: [66, 1000],
 }
 
-export const explorationScopes = { wide: wideScope, narrow: narrowScope } as const
+export const explorationScopes = { wide: wideExplorationScope, narrow: narrowExplorationScope } as const
 
 /** How many there are. */
-export const smallPlanCount = openingPairs.length * choicesPerEvent ** maxExtraEvents
+export const smallPlanCount = openingActionPairs.length * choicesPerEvent ** maxExtraEvents
 
 /** A prime that divides none of the numbers above: steps of this size come by every plan before one comes again. */
-const planStride = 1_000_003
+const smallPlanStride = 1_000_003
 
 /** One of them. Numbers in a row have little in common, and as many of them as there are plans are all of them. */
 export function createSmallPlan(number: number): SimulationPlan {
-  let remaining = ((number % smallPlanCount) * planStride) % smallPlanCount
+  let remaining = ((number % smallPlanCount) * smallPlanStride) % smallPlanCount
   const digit = (of: number): number => {
     const value = remaining % of
     remaining = Math.floor(remaining / of)
     return value
   }
-  const opened = (openingPairs[digit(openingPairs.length)] ?? []).map((deed): PlannedEvent => ({
+  const opened = (openingActionPairs[digit(openingActionPairs.length)] ?? []).map((deed): PlannedEvent => ({
     at: 0,
     ...deed,
   }))
-  const others = Array.from({ length: maxExtraEvents }, () => toEvents(digit(choicesPerEvent))).flat()
+  const others = Array.from({ length: maxExtraEvents }, () => toPlannedEvents(digit(choicesPerEvent))).flat()
   return {
     seed: number,
     instances: 1,
@@ -102,8 +106,8 @@ export function createSmallPlan(number: number): SimulationPlan {
   }
 }
 
-function toEvents(choice: number): readonly PlannedEvent[] {
-  const act = possibleActions[Math.floor(choice / possibleSteps.length)]
-  const moment = possibleSteps[choice % possibleSteps.length]
+function toPlannedEvents(choice: number): readonly PlannedEvent[] {
+  const act = possibleActions[Math.floor(choice / possibleEventSteps.length)]
+  const moment = possibleEventSteps[choice % possibleEventSteps.length]
   return act === undefined || moment === undefined ? [] : [{ at: moment, ...act }]
 }

@@ -5,12 +5,12 @@ import { findPackageFolder } from '../../src/cli/version.ts'
 import { join } from 'node:path'
 import type { AppPermissions } from '../github/github-data.ts'
 
-export interface AppManifestAccess {
+export interface AppManifestPermissions {
   readonly permissions: AppPermissions
   readonly events: readonly string[]
 }
 
-export function readAppManifest(): AppManifestAccess {
+export function readAppManifest(): AppManifestPermissions {
   const manifest = parse(readFileSync(join(findPackageFolder(), 'app.yml'), 'utf8')) as {
     default_permissions: AppPermissions
     default_events: string[]

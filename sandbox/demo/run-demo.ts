@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { RunDemo } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
 import { openDemoEnvironment } from './demo-environment.ts'
-import { evaluateStory, type OpenedStory } from './story-outcome.ts'
+import { evaluateDemoStory, type OpenedDemoStory } from './story-outcome.ts'
 import { verifyPublishedImages } from './verify-published-images.ts'
 import { demoStories } from './stories.ts'
 
@@ -28,7 +28,7 @@ export const runDemo: RunDemo = async ({ print, verbose, keep, timeoutMs = 180_0
     try {
       coast.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
       printLine(`the bot listens at ${bot.url}`)
-      const openedStories: OpenedStory[] = []
+      const openedStories: OpenedDemoStory[] = []
       const opened = performance.now()
       const remainingMs = () => timeoutMs - (performance.now() - opened)
       for (const story of demoStories) {
@@ -38,7 +38,7 @@ export const runDemo: RunDemo = async ({ print, verbose, keep, timeoutMs = 180_0
       }
       const lastStates = new Map<number, string>()
       const listOutcomes = () =>
-        openedStories.map((each) => ({ ...each, outcome: evaluateStory(each, openedStories, coast) }))
+        openedStories.map((each) => ({ ...each, outcome: evaluateDemoStory(each, openedStories, coast) }))
       while (
         !listOutcomes().every(({ outcome }) => outcome.isExpected && outcome.hasComment) &&
         remainingMs() > 0

@@ -4,12 +4,12 @@ import type { MockCheckRun, MockPull } from '../github/github-data.ts'
 import type { DemoEnvironment } from './demo-environment.ts'
 import type { DemoStory } from './stories.ts'
 
-export interface OpenedStory {
+export interface OpenedDemoStory {
   readonly story: DemoStory
   readonly pull: MockPull
 }
 
-export interface StoryOutcome {
+export interface DemoStoryOutcome {
   /** `landed`, or what the comment's first line says. */
   readonly state: string
   /** The check that keeps it open and its first words, or the rebuild's result. */
@@ -21,11 +21,11 @@ export interface StoryOutcome {
   readonly isMerged: boolean
 }
 
-export function evaluateStory(
-  opened: OpenedStory,
-  all: readonly OpenedStory[],
+export function evaluateDemoStory(
+  opened: OpenedDemoStory,
+  all: readonly OpenedDemoStory[],
   coast: DemoEnvironment,
-): StoryOutcome {
+): DemoStoryOutcome {
   const { story, pull } = opened
   const rival = all.find(({ story: { id } }) => id === story.rival)
   const hasMerged = isPullMerged(pull)

@@ -26,7 +26,7 @@ export interface PulledCatalogImage {
 }
 
 /** Reads catalog images of one registry on this machine, as whoever pulls them would. */
-export function openImageReader(host: string): {
+export function openCatalogImageReader(host: string): {
   /** `repository:tag`; undefined while there is none. */
   readonly read: (name: string) => Promise<PulledCatalogImage | undefined>
 } {
@@ -74,11 +74,12 @@ export async function verifyPublishedImages(
 
   async function readOne(version: string) {
     const name = `${image}:${version}`
-    const read = await openImageReader(host).read(name)
+    const read = await openCatalogImageReader(host).read(name)
     if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED ${host}/${name}`] }
     const { digest, files, platforms } = read
     const root = `catalogs/${version}`
-    const isSame = files.length > 0 && serializeFiles(files) === serializeFiles(readGitFiles(coast, root))
+    const isSame =
+      files.length > 0 && serializeCatalogFiles(files) === serializeCatalogFiles(readGitFiles(coast, root))
     const bundles = files.map(
       ({ path, bytes }) =>
         `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
@@ -110,7 +111,7 @@ function readGitFiles(
     .map((path) => ({ path: path.slice(root.length + 1), bytes: git('show', `main:${path}`) }))
 }
 
-function serializeFiles(files: readonly CatalogImageFile[]): string {
+function serializeCatalogFiles(files: readonly CatalogImageFile[]): string {
   return files
     .map(({ path, bytes }) => `${path}\n${Buffer.from(bytes).toString('base64')}`)
     .sort()

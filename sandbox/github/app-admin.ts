@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { RuleAdmin } from './branch-rules/rule-admin.ts'
 import { createEmptyRateLimitUsage, createDefaultRateLimits } from './http/rate-limit-types.ts'
 import { generatePrivateKey } from './github-admin.ts'
-import { installationView, toNodeId } from './views/account-view.ts'
-import { fullName } from './views/repository-view.ts'
+import { toInstallationView, toNodeId } from './views/account-view.ts'
+import { getRepositoryFullName } from './views/repository-view.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type {
   MockAccount,
@@ -113,8 +113,8 @@ export class AppAdmin extends RuleAdmin {
 
   #installed(installation: Installation, repositories: Iterable<MockRepository>): GitHubPayload {
     return {
-      installation: installationView(this.state.world, installation),
-      repositories: [...repositories].map(shortRepositoryView),
+      installation: toInstallationView(this.state.world, installation),
+      repositories: [...repositories].map(toShortRepositoryView),
       requester: null,
     }
   }
@@ -127,7 +127,7 @@ export class AppAdmin extends RuleAdmin {
   ): void {
     const { world, webhooks } = this.state
     const view = (): GitHubPayload => ({
-      installation: installationView(world, installation),
+      installation: toInstallationView(world, installation),
       repository_selection: 'selected',
       requester: null,
     })
@@ -140,8 +140,8 @@ export class AppAdmin extends RuleAdmin {
     const emitChange = (action: string): void =>
       webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
         ...view(),
-        repositories_added: action === 'added' ? more.map(shortRepositoryView) : [],
-        repositories_removed: action === 'removed' ? less.map(shortRepositoryView) : [],
+        repositories_added: action === 'added' ? more.map(toShortRepositoryView) : [],
+        repositories_removed: action === 'removed' ? less.map(toShortRepositoryView) : [],
       })
     if (more.length > 0) emitChange('added')
     if (less.length > 0) emitChange('removed')
@@ -179,12 +179,12 @@ export class AppAdmin extends RuleAdmin {
   }
 }
 
-function shortRepositoryView(repo: MockRepository): GitHubPayload {
+function toShortRepositoryView(repo: MockRepository): GitHubPayload {
   return {
     id: repo.id,
     node_id: toNodeId('Repository', repo.id),
     name: repo.name,
-    full_name: fullName(repo),
+    full_name: getRepositoryFullName(repo),
     private: repo.private,
   }
 }

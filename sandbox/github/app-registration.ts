@@ -2,7 +2,7 @@
 // what the address names. Refuses what GitHub refuses, in its words, as people have met them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppAdmin } from './app-admin.ts'
-import { renderLayout, escapeHtml } from './pages.ts'
+import { renderPageLayout, escapeHtml } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './github-data.ts'
 
@@ -15,7 +15,7 @@ export interface RegistrationContext {
  * The permission that opens each event. From GitHub's documentation of webhooks; for `issue_comment` its check of manifests
  * wants `issues`, although comments of pull requests are delivered with `pull_requests` alone.
  */
-const permissionByEvent: Readonly<Record<string, string>> = {
+const requiredPermissionByEvent: Readonly<Record<string, string>> = {
   branch_protection_rule: 'administration',
   check_run: 'checks',
   check_suite: 'checks',
@@ -54,7 +54,7 @@ const permissionByEvent: Readonly<Record<string, string>> = {
   workflow_run: 'actions',
 }
 
-const knownManifestFields = new Set([
+const knownAppManifestFields = new Set([
   'name',
   'url',
   'hook_attributes',
@@ -70,26 +70,26 @@ const knownManifestFields = new Set([
 ])
 
 /** What GitHub says against a manifest; none: it takes it. */
-export function validateManifest(manifest: GitHubPayload): string[] {
+export function validateAppManifest(manifest: GitHubPayload): string[] {
   const errors: string[] = []
-  const isNonEmptyText = (field: string) => stringOrEmpty(manifest[field]) !== ''
+  const isNonEmptyText = (field: string) => toStringOrEmpty(manifest[field]) !== ''
   if (!isNonEmptyText('url')) errors.push(`"url" wasn't supplied.`)
   if (!isNonEmptyText('redirect_url')) errors.push(`"redirect_url" wasn't supplied.`)
   for (const field of Object.keys(manifest))
-    if (!knownManifestFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
+    if (!knownAppManifestFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
   if (isNonEmptyText('name') && String(manifest['name']).length > 34)
     errors.push('Name is too long (maximum is 34 characters)')
-  errors.push(...validateHookAttributes(manifest['hook_attributes']))
+  errors.push(...validateWebhookAttributes(manifest['hook_attributes']))
   const permissions = (manifest['default_permissions'] ?? {}) as AppPermissions
   const events = (manifest['default_events'] ?? []) as string[]
-  const unsupported = events.filter((it) => permissionByEvent[it] === undefined)
+  const unsupported = events.filter((it) => requiredPermissionByEvent[it] === undefined)
   if (unsupported.length > 0) errors.push(`Default events unsupported: ${unsupported.join(', ')}`)
-  const closed = events.filter((it) => permissions[permissionByEvent[it] ?? ''] === undefined)
+  const closed = events.filter((it) => permissions[requiredPermissionByEvent[it] ?? ''] === undefined)
   if (closed.length > 0) errors.push(`Default events are not supported by permissions: ${closed.join(', ')}`)
   return errors
 }
 
-function validateHookAttributes(hook: unknown): string[] {
+function validateWebhookAttributes(hook: unknown): string[] {
   if (hook === undefined) return []
   const { url, active: _, ...rest } = hook as GitHubPayload
   const errors = Object.keys(rest).map((it) => `"${it}" is not a permitted key.`)
@@ -112,7 +112,9 @@ export async function handleRegistrationPage(
   url: URL,
 ): Promise<boolean> {
   const sendHtml = (status: number, title: string, body: string): true => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(renderLayout(title, body))
+    response
+      .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+      .end(renderPageLayout(title, body))
     return true
   }
   const form = createAppPathPattern.exec(url.pathname)?.groups
@@ -122,7 +124,7 @@ export async function handleRegistrationPage(
       return sendHtml(404, 'Page not found', '')
     const fields = await readFormFields(request)
     const manifest = JSON.parse(fields.get('manifest') ?? '{}') as GitHubPayload
-    const errors = validateManifest(manifest)
+    const errors = validateAppManifest(manifest)
     if (errors.length > 0)
       return sendHtml(
         422,
@@ -133,7 +135,7 @@ export async function handleRegistrationPage(
     const name = fields.get('name') ?? ''
     if (isAppNameTaken(at, name)) return sendHtml(422, 'Create GitHub App', '<p>Name is already taken</p>')
     const back = new URL(String(manifest['redirect_url']))
-    back.searchParams.set('code', createManifestCode(at, manifest, name, owner))
+    back.searchParams.set('code', createAppManifestCode(at, manifest, name, owner))
     back.searchParams.set('state', url.searchParams.get('state') ?? '')
     response.writeHead(302, { location: back.href }).end()
     return true
@@ -146,23 +148,23 @@ export async function handleRegistrationPage(
 
 function renderConfirmForm(url: URL, manifest: GitHubPayload): string {
   const create = `${url.pathname.replace(/new$/, 'create')}${url.search}`
-  return `<form method="post" action="${escapeHtml(create)}"><label>GitHub App name <input name="name" value="${escapeHtml(stringOrEmpty(manifest['name']))}"></label>
+  return `<form method="post" action="${escapeHtml(create)}"><label>GitHub App name <input name="name" value="${escapeHtml(toStringOrEmpty(manifest['name']))}"></label>
 <input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(manifest))}"><button>Create GitHub App</button></form>`
 }
 
-const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
+const toStringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const toSlug = (name: string): string =>
+const toAppSlug = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z\d]+/g, '-')
     .replace(/^-|-$/g, '')
 
 function isAppNameTaken({ world }: RegistrationContext, name: string): boolean {
-  return [...world.apps.values()].some(({ slug }) => slug === toSlug(name))
+  return [...world.apps.values()].some(({ slug }) => slug === toAppSlug(name))
 }
 
-function createManifestCode(
+function createAppManifestCode(
   { github }: RegistrationContext,
   manifest: GitHubPayload,
   name: string,
@@ -170,7 +172,7 @@ function createManifestCode(
 ): string {
   const hook = manifest['hook_attributes'] as { url: string } | undefined
   return github.acceptManifest({
-    slug: toSlug(name),
+    slug: toAppSlug(name),
     ...(owner && { owner }),
     webhookTarget: hook?.url ?? null,
     callbackUrls: (manifest['callback_urls'] ?? []) as string[],

@@ -1,12 +1,17 @@
 // Check runs and commit statuses: making and changing them as GitHub allows, and telling the apps.
 import type { GitHubState } from './github-state.ts'
-import { findOrCreateSuite } from './git/ref-changes.ts'
+import { findOrCreateCheckSuite } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
-import { checkRunView, commitStatusView, computeSuiteState, checkSuiteView } from './views/check-view.ts'
-import { readCommit, commitView } from './views/commit-view.ts'
+import {
+  toCheckRunView,
+  toCommitStatusView,
+  computeCheckSuiteState,
+  toCheckSuiteView,
+} from './views/check-view.ts'
+import { readCommit, toCommitView } from './views/commit-view.ts'
 import type {
   MockAccount,
-  Annotation,
+  CheckRunAnnotation,
   MockApp,
   MockCheckRun,
   CheckSuite,
@@ -17,15 +22,15 @@ import type {
 
 // GitHub's caps: per request, per text, per run.
 const maxAnnotationsPerRequest = 50
-const maxOutputCharacters = 65_535
-const maxActions = 3
-const maxActionFieldLengths = { label: 20, description: 40, identifier: 20 } as const
+const maxCheckOutputCharacters = 65_535
+const maxCheckRunActions = 3
+const maxActionFieldCharacters = { label: 20, description: 40, identifier: 20 } as const
 
 interface CheckRunOutput {
   readonly title?: string
   readonly summary?: string
   readonly text?: string
-  readonly annotations?: readonly Annotation[]
+  readonly annotations?: readonly CheckRunAnnotation[]
 }
 
 function validateCheckRunRequest(body: GitHubPayload): void {
@@ -36,22 +41,22 @@ function validateCheckRunRequest(body: GitHubPayload): void {
       `Invalid request.\n\nNo more than ${maxAnnotationsPerRequest} items are allowed; ${output.annotations?.length ?? 0} were supplied.`,
     )
   for (const field of ['summary', 'text'] as const)
-    if ((output[field]?.length ?? 0) > maxOutputCharacters)
+    if ((output[field]?.length ?? 0) > maxCheckOutputCharacters)
       throw createValidationError(
         'CheckRun',
         field,
         'custom',
-        `${field} exceeds a maximum bytesize of ${maxOutputCharacters}`,
+        `${field} exceeds a maximum bytesize of ${maxCheckOutputCharacters}`,
       )
   const actions = (body['actions'] ?? []) as MockCheckRun['actions']
-  if (actions.length > maxActions)
+  if (actions.length > maxCheckRunActions)
     throw new GitHubApiError(
       422,
-      `Invalid request.\n\nNo more than ${maxActions} items are allowed; ${actions.length} were supplied.`,
+      `Invalid request.\n\nNo more than ${maxCheckRunActions} items are allowed; ${actions.length} were supplied.`,
     )
   for (const action of actions)
-    for (const [field, limit] of Object.entries(maxActionFieldLengths))
-      if ((action[field as keyof typeof maxActionFieldLengths] ?? '').length > limit)
+    for (const [field, limit] of Object.entries(maxActionFieldCharacters))
+      if ((action[field as keyof typeof maxActionFieldCharacters] ?? '').length > limit)
         throw createValidationError(
           'CheckRun',
           `actions.${field}`,
@@ -102,7 +107,7 @@ export async function addCheckRun(
   validateCheckRunRequest(body)
   const { world } = state
   const branch = [...repo.knownRefs].find(([, tip]) => tip === sha)?.[0].replace('refs/heads/', '') ?? null
-  const suite = findOrCreateSuite(state, repo, app, sha, branch, null)
+  const suite = findOrCreateCheckSuite(state, repo, app, sha, branch, null)
   const run: MockCheckRun = {
     id: world.nextId(),
     suite,
@@ -122,8 +127,8 @@ export async function addCheckRun(
   }
   applyCheckRunRequest(state, run, body)
   suite.runs.push(run)
-  await emitCheckRun(state, run, 'created', app.bot)
-  if (run.status === 'completed') await emitCheckRun(state, run, 'completed', app.bot)
+  await emitCheckRunEvent(state, run, 'created', app.bot)
+  if (run.status === 'completed') await emitCheckRunEvent(state, run, 'completed', app.bot)
   return run
 }
 
@@ -136,10 +141,10 @@ export async function updateCheckRun(
   const before = run.status
   applyCheckRunRequest(state, run, body)
   if (run.status === 'completed' && before !== 'completed')
-    await emitCheckRun(state, run, 'completed', run.suite.app.bot)
+    await emitCheckRunEvent(state, run, 'completed', run.suite.app.bot)
 }
 
-async function emitCheckRun(
+async function emitCheckRunEvent(
   state: GitHubState,
   run: MockCheckRun,
   action: string,
@@ -151,13 +156,13 @@ async function emitCheckRun(
   state.queueDue(suite.repo)
   suite.updatedAt = state.world.timestamp()
   const check_run = {
-    ...checkRunView(state.world, run),
-    check_suite: await checkSuiteView(state.world, suite),
+    ...toCheckRunView(state.world, run),
+    check_suite: await toCheckSuiteView(state.world, suite),
   }
   state.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
-  if (action === 'completed' && computeSuiteState(suite).status === 'completed')
+  if (action === 'completed' && computeCheckSuiteState(suite).status === 'completed')
     state.webhooks.emit('check_suite', 'completed', suite.repo, by, {
-      check_suite: await checkSuiteView(state.world, suite),
+      check_suite: await toCheckSuiteView(state.world, suite),
     })
 }
 
@@ -169,7 +174,7 @@ export async function rerequestCheckRun(
   button?: string,
 ): Promise<void> {
   const more = button === undefined ? {} : { requested_action: { identifier: button } }
-  await emitCheckRun(
+  await emitCheckRunEvent(
     state,
     run,
     button === undefined ? 'rerequested' : 'requested_action',
@@ -184,7 +189,7 @@ export async function rerequestCheckSuite(
   suite: CheckSuite,
   by: MockAccount,
 ): Promise<void> {
-  const check_suite = await checkSuiteView(state.world, suite)
+  const check_suite = await toCheckSuiteView(state.world, suite)
   state.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
 }
 
@@ -222,9 +227,9 @@ export async function addCommitStatus(
   }
   repo.statuses.push(status)
   state.queueDue(repo)
-  const commit = commitView(world, repo, await readCommit(repo.path, sha))
+  const commit = toCommitView(world, repo, await readCommit(repo.path, sha))
   state.webhooks.emit('status', null, repo, creator, {
-    ...commitStatusView(world, repo, status),
+    ...toCommitStatusView(world, repo, status),
     sha,
     name: `${repo.owner.login}/${repo.name}`,
     commit,

@@ -1,7 +1,7 @@
 // Comments on pull requests, issues and commits: written by people's methods and by REST alike, told by the same webhooks.
 import type { GitHubState } from './github-state.ts'
-import { commentView, commitCommentView, issueView } from './views/pull-view.ts'
-import { findThread } from './github-data.ts'
+import { toCommentView, toCommitCommentView, toIssueView } from './views/pull-view.ts'
+import { findPullOrIssue } from './github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -9,12 +9,12 @@ import type {
   IssueComment,
   GitHubPayload,
   MockRepository,
-  CommentThread,
+  PullOrIssue,
 } from './github-data.ts'
 
 export function addComment(
   state: GitHubState,
-  thread: CommentThread,
+  thread: PullOrIssue,
   author: MockAccount,
   app: MockApp | null,
   body: string,
@@ -24,11 +24,11 @@ export function addComment(
   const comment: IssueComment = { ...base, repo: thread.repo, issue: thread.number }
   thread.comments.push(comment)
   thread.updatedAt = at
-  emitComment(state, thread, comment, 'created', author)
+  emitCommentEvent(state, thread, comment, 'created', author)
   return comment
 }
 
-export function changeComment(
+export function updateCommentBody(
   state: GitHubState,
   comment: IssueComment,
   body: string,
@@ -38,13 +38,13 @@ export function changeComment(
   comment.body = body
   comment.updatedAt = state.world.timestamp()
   comment.edit = { by, at: comment.updatedAt }
-  emitComment(state, findCommentThread(comment), comment, 'edited', by, { changes })
+  emitCommentEvent(state, findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
 }
 
 export function removeComment(state: GitHubState, comment: IssueComment, by: MockAccount): void {
-  const thread = findCommentThread(comment)
+  const thread = findCommentedPullOrIssue(comment)
   thread.comments = thread.comments.filter((it) => it !== comment)
-  emitComment(state, thread, comment, 'deleted', by)
+  emitCommentEvent(state, thread, comment, 'deleted', by)
 }
 
 export function findComment(repo: MockRepository, id: number): IssueComment | undefined {
@@ -69,29 +69,29 @@ export function addCommitComment(
   const comment: CommitComment = { ...base, repo, sha, ...at }
   repo.commitComments.push(comment)
   state.webhooks.emit('commit_comment', 'created', repo, author, {
-    comment: commitCommentView(state.world, comment),
+    comment: toCommitCommentView(state.world, comment),
   })
   return comment
 }
 
-function findCommentThread(comment: IssueComment): CommentThread {
-  const thread = findThread(comment.repo, comment.issue)
+function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {
+  const thread = findPullOrIssue(comment.repo, comment.issue)
   if (thread === undefined) throw new Error(`comment ${comment.id} is on nothing`)
   return thread
 }
 
-function emitComment(
+function emitCommentEvent(
   state: GitHubState,
-  thread: CommentThread,
+  thread: PullOrIssue,
   comment: IssueComment,
   action: string,
   by: MockAccount,
   more: GitHubPayload = {},
 ): void {
-  const issue = issueView(state.world, thread)
+  const issue = toIssueView(state.world, thread)
   state.webhooks.emit('issue_comment', action, thread.repo, by, {
     issue,
-    comment: commentView(state.world, comment),
+    comment: toCommentView(state.world, comment),
     ...more,
   })
 }

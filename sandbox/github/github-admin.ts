@@ -1,7 +1,7 @@
 // How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, protection.
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
-import { commitFiles, createBareRepository, readFilesBelow, setRef } from './git/git-store.ts'
+import { commitFiles, createBareRepository, readFilesRecursively, setRef } from './git/git-store.ts'
 import type { FileChanges, GitIdentity } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
 import { processRefChanges } from './git/ref-changes.ts'
@@ -148,7 +148,9 @@ export class GitHubAdmin {
     await createBareRepository(repo.path, defaultBranch)
     const content =
       files ??
-      (fromDirectory === undefined ? { 'README.md': `# ${name}\n` } : await readFilesBelow(fromDirectory))
+      (fromDirectory === undefined
+        ? { 'README.md': `# ${name}\n` }
+        : await readFilesRecursively(fromDirectory))
     const sha = await commitFiles(repo.path, undefined, content, 'First commit', this.signature(account))
     await setRef(repo.path, `refs/heads/${defaultBranch}`, sha)
     await this.state.runSerialized(repo, () => processRefChanges(this.state, repo, account))

@@ -159,9 +159,9 @@ export interface MockIssue {
 }
 
 /** What people comment on: to GitHub a pull request is an issue, too, and both share one row of numbers. */
-export type CommentThread = MockPull | MockIssue
+export type PullOrIssue = MockPull | MockIssue
 
-export interface Annotation {
+export interface CheckRunAnnotation {
   readonly path: string
   readonly start_line: number
   readonly end_line: number
@@ -200,7 +200,7 @@ export interface MockCheckRun {
   title: string | null
   summary: string | null
   text: string | null
-  annotations: Annotation[]
+  annotations: CheckRunAnnotation[]
   actions: { readonly label: string; readonly description: string; readonly identifier: string }[]
 }
 
@@ -454,7 +454,7 @@ export function findRepositoryByName(
 const rolesByRank: readonly CollaboratorRole[] = ['read', 'triage', 'write', 'maintain', 'admin']
 
 /** The strongest role that a person has in a repository, through ownership, teams or directly; undefined for none. */
-export function findRole(
+export function findCollaboratorRole(
   world: MockGitHubData,
   repo: MockRepository,
   account: MockAccount,
@@ -474,11 +474,11 @@ function getRoleRank(role: CollaboratorRole | undefined): number {
   return role === undefined ? -1 : rolesByRank.indexOf(role)
 }
 export function canPush(world: MockGitHubData, repo: MockRepository, account: MockAccount): boolean {
-  return getRoleRank(findRole(world, repo, account)) >= rolesByRank.indexOf('write')
+  return getRoleRank(findCollaboratorRole(world, repo, account)) >= rolesByRank.indexOf('write')
 }
 
 /** A pull request or issue by its number. */
-export function findThread(repo: MockRepository, number: number): CommentThread | undefined {
+export function findPullOrIssue(repo: MockRepository, number: number): PullOrIssue | undefined {
   return repo.pulls.get(number) ?? repo.issues.get(number)
 }
 

@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { TokenRegistry } from './http/auth.ts'
-import { mergeReadyAutoMerges } from './branch-rules/auto-merge.ts'
+import { mergeReadyAutoMergePulls } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
 import { FaultInjector, createRateLimitOutcome } from './http/faults.ts'
 import type { RateLimits } from './http/rate-limit-types.ts'
@@ -19,16 +19,16 @@ import { createSignInPages } from './sign-in-pages.ts'
 import { UserActions } from './user-actions.ts'
 import { RestRouter } from './http/router.ts'
 import type { RecordedExchange, RequestRecord } from './http/router.ts'
-import { actionRoutes } from './routes/action-routes.ts'
-import { appRoutes } from './routes/app-routes.ts'
-import { checkRoutes } from './routes/check-routes.ts'
-import { deploymentRoutes } from './routes/deployment-routes.ts'
-import { issueRoutes } from './routes/issue-routes.ts'
-import { pullRoutes } from './routes/pull-routes.ts'
-import { repositoryRoutes } from './routes/repository-routes.ts'
-import { ruleRoutes } from './routes/rule-routes.ts'
-import { gitWriteRoutes } from './routes/git-write-routes.ts'
-import { graphqlRoutes } from './routes/graphql-routes.ts'
+import { createActionRoutes } from './routes/action-routes.ts'
+import { createAppRoutes } from './routes/app-routes.ts'
+import { createCheckRoutes } from './routes/check-routes.ts'
+import { createDeploymentRoutes } from './routes/deployment-routes.ts'
+import { createIssueRoutes } from './routes/issue-routes.ts'
+import { createPullRoutes } from './routes/pull-routes.ts'
+import { createRepositoryRoutes } from './routes/repository-routes.ts'
+import { createRuleRoutes } from './routes/rule-routes.ts'
+import { createGitWriteRoutes } from './routes/git-write-routes.ts'
+import { createGraphqlRoutes } from './routes/graphql-routes.ts'
 import { Webhooks } from './webhooks.ts'
 import { createMockGitHubData } from './github-data.ts'
 import type { Installation, MockGitHubData } from './github-data.ts'
@@ -164,23 +164,23 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
     if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(state, repo)))
     if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
-      state.runInBackground(mergeReadyAutoMerges(state, repo))
+      state.runInBackground(mergeReadyAutoMergePulls(state, repo))
   }
   const faults = new FaultInjector()
   const requests: RequestRecord[] = []
   const violations: string[] = []
   const record = (it: RequestRecord): void => void requests.push(it)
   const makers = [
-    appRoutes,
-    repositoryRoutes,
-    gitWriteRoutes,
-    ruleRoutes,
-    graphqlRoutes,
-    pullRoutes,
-    issueRoutes,
-    checkRoutes,
-    actionRoutes,
-    deploymentRoutes,
+    createAppRoutes,
+    createRepositoryRoutes,
+    createGitWriteRoutes,
+    createRuleRoutes,
+    createGraphqlRoutes,
+    createPullRoutes,
+    createIssueRoutes,
+    createCheckRoutes,
+    createActionRoutes,
+    createDeploymentRoutes,
   ]
   const routes = makers.flatMap((make) => make(state))
   let observe: ((exchange: RecordedExchange) => void) | undefined

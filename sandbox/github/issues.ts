@@ -1,6 +1,6 @@
 // What happens to issues, whoever does it: opening, editing, closing, reopening; told by webhooks.
 import type { GitHubState } from './github-state.ts'
-import { issueView } from './views/pull-view.ts'
+import { toIssueView } from './views/pull-view.ts'
 import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
 
 export interface NewIssue {
@@ -43,7 +43,7 @@ export function createIssue(
     comments: [],
   }
   repo.issues.set(issue.number, issue)
-  emitIssue(state, issue, 'opened', author)
+  emitIssueEvent(state, issue, 'opened', author)
   return issue
 }
 
@@ -63,22 +63,22 @@ export function editIssue(
     issue.body = changes.body
   }
   issue.updatedAt = state.world.timestamp()
-  if (Object.keys(edited).length > 0) emitIssue(state, issue, 'edited', by, { changes: edited })
+  if (Object.keys(edited).length > 0) emitIssueEvent(state, issue, 'edited', by, { changes: edited })
   if (changes.state === undefined || changes.state === issue.state) return
   const closes = changes.state === 'closed'
   issue.state = changes.state
   issue.stateReason = closes ? (changes.reason ?? 'completed') : 'reopened'
   issue.closedAt = closes ? issue.updatedAt : null
   issue.closedBy = closes ? by : null
-  emitIssue(state, issue, closes ? 'closed' : 'reopened', by)
+  emitIssueEvent(state, issue, closes ? 'closed' : 'reopened', by)
 }
 
-function emitIssue(
+function emitIssueEvent(
   state: GitHubState,
   issue: MockIssue,
   action: string,
   by: MockAccount,
   more: GitHubPayload = {},
 ): void {
-  state.webhooks.emit('issues', action, issue.repo, by, { issue: issueView(state.world, issue), ...more })
+  state.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(state.world, issue), ...more })
 }

@@ -1,6 +1,6 @@
 // Two plain pages for people who look at the sandbox in a browser: a repository's pull requests, and one of them.
 // Everything that people or bots wrote is shown as text, never as markup.
-import { findLatestRuns } from './views/check-view.ts'
+import { findLatestCheckRuns } from './views/check-view.ts'
 import { findRepositoryByName } from './github-data.ts'
 import type { MockPull, MockRepository, MockGitHubData } from './github-data.ts'
 
@@ -23,11 +23,11 @@ const htmlEscapes: Readonly<Record<string, string>> = {
   '"': '&quot;',
 }
 export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (it) => htmlEscapes[it] ?? '')
-const getDisplayState = (pull: MockPull): string =>
+const getPullDisplayState = (pull: MockPull): string =>
   pull.merged !== null ? 'merged' : pull.draft ? 'draft' : pull.state
-const getRepositoryPath = (repo: MockRepository): string => `/${repo.owner.login}/${repo.name}`
+const getRepositoryPagePath = (repo: MockRepository): string => `/${repo.owner.login}/${repo.name}`
 
-export function renderLayout(title: string, body: string): string {
+export function renderPageLayout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;background:#f6f8fa;padding:1rem}</style>
 <h1>${escapeHtml(title)}</h1>${body}</html>`
@@ -36,14 +36,16 @@ export function renderLayout(title: string, body: string): string {
 function renderRepositoryPage(repo: MockRepository): string {
   const rows = [...repo.pulls.values()].map(
     (it) =>
-      `<li><a href="${escapeHtml(getRepositoryPath(repo))}/pull/${it.number}">#${it.number} ${escapeHtml(it.title)}</a> ${getDisplayState(it)}</li>`,
+      `<li><a href="${escapeHtml(getRepositoryPagePath(repo))}/pull/${it.number}">#${it.number} ${escapeHtml(it.title)}</a> ${getPullDisplayState(it)}</li>`,
   )
-  return renderLayout(getRepositoryPath(repo).slice(1), `<ul>${rows.join('')}</ul>`)
+  return renderPageLayout(getRepositoryPagePath(repo).slice(1), `<ul>${rows.join('')}</ul>`)
 }
 
 function renderPullPage(pull: MockPull): string {
   const { repo } = pull
-  const runs = findLatestRuns(repo.suites.filter((it) => it.sha === pull.headSha).flatMap((it) => it.runs))
+  const runs = findLatestCheckRuns(
+    repo.suites.filter((it) => it.sha === pull.headSha).flatMap((it) => it.runs),
+  )
   const checks = runs.map((it) => {
     const text = [it.summary, it.text].filter((part) => part !== null).join('\n\n')
     const notes = it.annotations.map(
@@ -58,10 +60,10 @@ function renderPullPage(pull: MockPull): string {
   const reviews = pull.reviews.map(
     (it) => `<li>${escapeHtml(it.author.login)}: ${it.state.toLowerCase()}</li>`,
   )
-  const facts = `${getDisplayState(pull)}; ${pull.author.login} wants to change ${pull.baseRef}; head ${pull.headSha}`
-  return renderLayout(
+  const facts = `${getPullDisplayState(pull)}; ${pull.author.login} wants to change ${pull.baseRef}; head ${pull.headSha}`
+  return renderPageLayout(
     `#${pull.number} ${pull.title}`,
-    `<p><a href="${escapeHtml(getRepositoryPath(repo))}">${escapeHtml(getRepositoryPath(repo).slice(1))}</a></p><p>${escapeHtml(facts)}</p>
+    `<p><a href="${escapeHtml(getRepositoryPagePath(repo))}">${escapeHtml(getRepositoryPagePath(repo).slice(1))}</a></p><p>${escapeHtml(facts)}</p>
 <h2>Checks</h2>${checks.join('')}<h2>Reviews</h2><ul>${reviews.join('')}</ul><h2>Comments</h2>${comments.join('')}`,
   )
 }

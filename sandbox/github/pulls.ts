@@ -1,10 +1,10 @@
 // What happens to pull requests, whoever does it: opening, editing, labels, reviews, requests for reviews.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { closePull, emitPullEvent, endAutoMerge, openCheckSuites } from './git/ref-changes.ts'
+import { closePull, emitPullRequestEvent, endAutoMerge, createCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
-import { accountView, teamView } from './views/account-view.ts'
-import { labelView, pullSummary, reviewView } from './views/pull-view.ts'
+import { toAccountView, toTeamView } from './views/account-view.ts'
+import { toLabelView, toPullSummary, toReviewView } from './views/pull-view.ts'
 import { iteratePulls } from './github-data.ts'
 import type {
   MockAccount,
@@ -98,8 +98,8 @@ export async function createPull(
   }
   await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)
   repo.pulls.set(pull.number, pull)
-  if (headRepo !== repo) await openCheckSuites(state, repo, headSha, headRef, null, author)
-  await emitPullEvent(state, pull, 'opened', author)
+  if (headRepo !== repo) await createCheckSuites(state, repo, headSha, headRef, null, author)
+  await emitPullRequestEvent(state, pull, 'opened', author)
   return pull
 }
 
@@ -135,7 +135,8 @@ export async function editPull(
     pull.mergeable = undefined
     await endAutoMerge(state, pull, by, 'base branch was changed')
   }
-  if (Object.keys(edited).length > 0) await emitPullEvent(state, pull, 'edited', by, { changes: edited })
+  if (Object.keys(edited).length > 0)
+    await emitPullRequestEvent(state, pull, 'edited', by, { changes: edited })
   if (changes.state === 'closed' && pull.state === 'open') await closePull(state, pull, by)
   if (changes.state === 'open' && pull.state === 'closed') await reopenPull(state, pull, by)
 }
@@ -148,10 +149,10 @@ async function reopenPull(state: GitHubState, pull: MockPull, by: MockAccount): 
   pull.state = 'open'
   pull.closedAt = null
   pull.mergeable = undefined
-  await emitPullEvent(state, pull, 'reopened', by)
+  await emitPullRequestEvent(state, pull, 'reopened', by)
 }
 
-export async function setDraft(
+export async function setPullDraft(
   state: GitHubState,
   pull: MockPull,
   draft: boolean,
@@ -159,7 +160,7 @@ export async function setDraft(
 ): Promise<void> {
   if (pull.draft === draft) return
   pull.draft = draft
-  await emitPullEvent(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
+  await emitPullRequestEvent(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
 }
 
 /** A repository's label, made when it is not there. */
@@ -186,7 +187,9 @@ export async function addPullLabel(
   const label = findOrCreateLabel(state.world, pull.repo, name)
   if (pull.labels.includes(label)) return
   pull.labels.push(label)
-  await emitPullEvent(state, pull, 'labeled', by, { label: labelView(state.world, pull.repo, label) })
+  await emitPullRequestEvent(state, pull, 'labeled', by, {
+    label: toLabelView(state.world, pull.repo, label),
+  })
 }
 
 /** False when the pull request does not have the label. */
@@ -199,7 +202,9 @@ export async function removePullLabel(
   const label = pull.labels.find((it) => it.name.toLowerCase() === name.toLowerCase())
   if (label === undefined) return false
   pull.labels = pull.labels.filter((it) => it !== label)
-  await emitPullEvent(state, pull, 'unlabeled', by, { label: labelView(state.world, pull.repo, label) })
+  await emitPullRequestEvent(state, pull, 'unlabeled', by, {
+    label: toLabelView(state.world, pull.repo, label),
+  })
   return true
 }
 
@@ -214,13 +219,15 @@ export async function requestReviews(
     throw new GitHubApiError(422, 'Review cannot be requested from pull request author.')
   for (const user of users.filter((it) => !pull.requestedUsers.includes(it))) {
     pull.requestedUsers.push(user)
-    await emitPullEvent(state, pull, 'review_requested', by, {
-      requested_reviewer: accountView(state.world, user),
+    await emitPullRequestEvent(state, pull, 'review_requested', by, {
+      requested_reviewer: toAccountView(state.world, user),
     })
   }
   for (const team of teams.filter((it) => !pull.requestedTeams.includes(it))) {
     pull.requestedTeams.push(team)
-    await emitPullEvent(state, pull, 'review_requested', by, { requested_team: teamView(state.world, team) })
+    await emitPullRequestEvent(state, pull, 'review_requested', by, {
+      requested_team: toTeamView(state.world, team),
+    })
   }
 }
 
@@ -233,14 +240,14 @@ export async function removeReviewRequests(
 ): Promise<void> {
   for (const user of users.filter((it) => pull.requestedUsers.includes(it))) {
     pull.requestedUsers = pull.requestedUsers.filter((it) => it !== user)
-    await emitPullEvent(state, pull, 'review_request_removed', by, {
-      requested_reviewer: accountView(state.world, user),
+    await emitPullRequestEvent(state, pull, 'review_request_removed', by, {
+      requested_reviewer: toAccountView(state.world, user),
     })
   }
   for (const team of teams.filter((it) => pull.requestedTeams.includes(it))) {
     pull.requestedTeams = pull.requestedTeams.filter((it) => it !== team)
-    await emitPullEvent(state, pull, 'review_request_removed', by, {
-      requested_team: teamView(state.world, team),
+    await emitPullRequestEvent(state, pull, 'review_request_removed', by, {
+      requested_team: toTeamView(state.world, team),
     })
   }
 }
@@ -275,7 +282,7 @@ export function addReview(
   }
   pull.reviews.push(review)
   pull.requestedUsers = pull.requestedUsers.filter((it) => it !== author)
-  if (event !== undefined) emitReview(state, pull, review, 'submitted', author)
+  if (event !== undefined) emitReviewEvent(state, pull, review, 'submitted', author)
   return review
 }
 
@@ -283,10 +290,10 @@ export function dismissReview(state: GitHubState, pull: MockPull, review: MockRe
   if (review.state !== 'APPROVED' && review.state !== 'CHANGES_REQUESTED')
     throw new GitHubApiError(422, 'Can not dismiss a commented pull request review')
   review.state = 'DISMISSED'
-  emitReview(state, pull, review, 'dismissed', by)
+  emitReviewEvent(state, pull, review, 'dismissed', by)
 }
 
-function emitReview(
+function emitReviewEvent(
   state: GitHubState,
   pull: MockPull,
   review: MockReview,
@@ -294,10 +301,10 @@ function emitReview(
   by: MockAccount,
 ): void {
   state.queueDue(pull.repo)
-  const view = reviewView(state.world, pull, review)
+  const view = toReviewView(state.world, pull, review)
   // REST shouts a review's state, webhooks do not.
   state.webhooks.emit('pull_request_review', action, pull.repo, by, {
     review: { ...view, state: review.state.toLowerCase() },
-    pull_request: pullSummary(state.world, pull),
+    pull_request: toPullSummary(state.world, pull),
   })
 }

@@ -1,7 +1,7 @@
 // Comments on lines of a pull request's diff. GitHub takes them on lines that its diff shows, and refuses a whole review for
 // one that is none of these.
 import type { GitHubState } from './github-state.ts'
-import { git, findMergeBase } from './git/git-store.ts'
+import { runGitForText, findMergeBase } from './git/git-store.ts'
 import { GitHubApiError } from './http/route.ts'
 import type { MockAccount, MockPull, MockReview, MockReviewComment } from './github-data.ts'
 
@@ -78,12 +78,13 @@ export function removeReviewComment(pull: MockPull, comment: MockReviewComment):
 }
 
 /** The line in the head, or null where it is another by now: GitHub calls the comment outdated then. */
-export async function findCurrentLine(
+export async function findCurrentCommentLine(
   pull: MockPull,
   { sha, path, line }: MockReviewComment,
 ): Promise<number | null> {
   if (sha === pull.headSha) return line
-  const blob = (commit: string) => git(pull.repo.path, 'rev-parse', `${commit}:${path}`).catch(() => '')
+  const blob = (commit: string) =>
+    runGitForText(pull.repo.path, 'rev-parse', `${commit}:${path}`).catch(() => '')
   return (await blob(sha)) === (await blob(pull.headSha)) ? line : null
 }
 
@@ -91,7 +92,16 @@ export async function findCurrentLine(
 async function readDiffHunks(pull: MockPull, sha: string, path: string): Promise<readonly DiffHunk[]> {
   const mergeBaseSha = await findMergeBase(pull.repo.path, pull.baseSha, sha)
   if (mergeBaseSha === undefined) return []
-  const diff = await git(pull.repo.path, 'diff', '--unified=3', '--no-renames', mergeBaseSha, sha, '--', path)
+  const diff = await runGitForText(
+    pull.repo.path,
+    'diff',
+    '--unified=3',
+    '--no-renames',
+    mergeBaseSha,
+    sha,
+    '--',
+    path,
+  )
   return diff
     .split(/^(?=@@ )/m)
     .slice(1)

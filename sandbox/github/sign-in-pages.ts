@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TokenRegistry } from './http/auth.ts'
-import { escapeHtml, renderLayout } from './pages.ts'
+import { escapeHtml, renderPageLayout } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, MockGitHubData } from './github-data.ts'
 
@@ -22,7 +22,7 @@ interface AuthorizationCode {
 }
 
 /** GitHub's: ten minutes. */
-const codeLifetimeMs = 600_000
+const authorizationCodeLifetimeMs = 600_000
 
 export const toClientId = (app: MockApp): string => `Iv1.${app.id}`
 
@@ -31,7 +31,9 @@ export function createSignInPages(world: MockGitHubData, credentials: TokenRegis
   const findAppByClientId = (clientId: string | null) =>
     [...world.apps.values()].find((it) => toClientId(it) === clientId)
   const sendHtml = (response: ServerResponse, status: number, title: string, body: string): true => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(renderLayout(title, body))
+    response
+      .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+      .end(renderPageLayout(title, body))
     return true
   }
   const sendJson = (response: ServerResponse, status: number, body: unknown): true => {
@@ -61,7 +63,13 @@ export function createSignInPages(world: MockGitHubData, credentials: TokenRegis
       if (account === undefined || account.type !== 'User')
         return sendHtml(response, 404, 'Page not found', '')
       const code = randomBytes(10).toString('hex')
-      codes.set(code, { app, account, redirectUrl, challenge, expiresAt: world.now() + codeLifetimeMs })
+      codes.set(code, {
+        app,
+        account,
+        redirectUrl,
+        challenge,
+        expiresAt: world.now() + authorizationCodeLifetimeMs,
+      })
       const to = new URL(redirectUrl)
       to.searchParams.set('code', code)
       to.searchParams.set('state', query.get('state') ?? '')

@@ -2,7 +2,7 @@
 // somebody copies into another commit is not in that memory.
 import { randomBytes } from 'node:crypto'
 import { runGitForBytes } from './git/git-store.ts'
-import { readLooseOrAskGit, readLooseObject, writeLooseObject } from './git/loose-objects.ts'
+import { readLooseOrRunGit, readLooseObject, writeLooseObject } from './git/loose-objects.ts'
 import type { GitIdentity } from './git/git-store.ts'
 import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
@@ -22,7 +22,7 @@ export const toAuthorIdentity = (world: MockGitHubData, { id, login }: MockAccou
 
 /** The same commit, signed; the unsigned one stays behind as an object that nothing names. */
 export async function signCommit(world: MockGitHubData, path: string, sha: string): Promise<string> {
-  const bytes = await readLooseOrAskGit(
+  const bytes = await readLooseOrRunGit(
     () => readLooseObject(path, sha).bytes,
     () => runGitForBytes(path, ['cat-file', 'commit', sha]),
   )
@@ -42,7 +42,7 @@ export async function signCommit(world: MockGitHubData, path: string, sha: strin
 }
 
 /** What REST says of a commit's signature. */
-export function signatureVerificationView(world: MockGitHubData, sha: string): GitHubPayload {
+export function toSignatureVerificationView(world: MockGitHubData, sha: string): GitHubPayload {
   const signature = world.signatures.get(sha)
   return signature === undefined
     ? { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }

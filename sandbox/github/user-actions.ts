@@ -2,8 +2,13 @@
 // Each method does what the button or git command does, webhooks included, and resolves when it is done.
 import { rerequestCheckRun, rerequestCheckSuite, addCommitStatus } from './checks.ts'
 import type { NewCommitStatus } from './checks.ts'
-import { addComment, changeComment, removeComment } from './comments.ts'
-import { advanceMergeQueues, dequeue, emitMergeGroup, findQueueEntry } from './branch-rules/merge-queue.ts'
+import { addComment, updateCommentBody, removeComment } from './comments.ts'
+import {
+  advanceMergeQueues,
+  removeMergeQueueEntry,
+  emitMergeGroupEvent,
+  findQueueEntry,
+} from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
 import { enableAutoMerge } from './branch-rules/auto-merge.ts'
 import { renameBranch } from './branch-rules/rename-branch.ts'
@@ -26,7 +31,7 @@ import {
   editPull,
   addPullLabel,
   requestReviews,
-  setDraft,
+  setPullDraft,
   removePullLabel,
 } from './pulls.ts'
 import { createIssue, editIssue } from './issues.ts'
@@ -46,7 +51,7 @@ import type {
   MockRepository,
   MockReview,
   MockReviewComment,
-  CommentThread,
+  PullOrIssue,
 } from './github-data.ts'
 
 export interface OpenPullOptions {
@@ -230,7 +235,7 @@ export class UserActions extends AppAdmin {
     await this.edit(pull, { state: 'open' }, by)
   }
   async draft(pull: MockPull, draft = true, by: string = pull.author.login): Promise<void> {
-    await setDraft(this.state, pull, draft, this.account(by))
+    await setPullDraft(this.state, pull, draft, this.account(by))
   }
   async label(pull: MockPull, name: string, by: string = pull.repo.owner.login): Promise<void> {
     await addPullLabel(this.state, pull, name, this.account(by))
@@ -323,11 +328,11 @@ export class UserActions extends AppAdmin {
     editIssue(this.state, issue, changes, this.account(by))
   }
 
-  comment(thread: CommentThread, by: string, body: string): IssueComment {
+  comment(thread: PullOrIssue, by: string, body: string): IssueComment {
     return addComment(this.state, thread, this.account(by), null, body)
   }
   editComment(comment: IssueComment, body: string, by: string = comment.author.login): void {
-    changeComment(this.state, comment, body, this.account(by))
+    updateCommentBody(this.state, comment, body, this.account(by))
   }
   deleteComment(comment: IssueComment, by: string = comment.author.login): void {
     removeComment(this.state, comment, this.account(by))
@@ -366,13 +371,13 @@ export class UserActions extends AppAdmin {
       await processRefChanges(this.state, repo, bot)
     })
     const group = { repository: `${repo.owner.login}/${repo.name}`, branch, headSha, baseSha }
-    await emitMergeGroup(this.state, repo, { ...group, baseRef }, 'checks_requested')
+    await emitMergeGroupEvent(this.state, repo, { ...group, baseRef }, 'checks_requested')
     return group
   }
 
   async dissolve(group: MergeGroup, reason: 'merged' | 'invalidated' | 'dequeued'): Promise<void> {
     const baseRef = group.branch.split('/')[1] ?? ''
-    await emitMergeGroup(
+    await emitMergeGroupEvent(
       this.state,
       this.repository(group.repository),
       { ...group, baseRef },
@@ -387,7 +392,7 @@ export class UserActions extends AppAdmin {
     await this.state.runSerialized(pull.repo, async () => {
       const entry = findQueueEntry(pull)
       if (entry === undefined) throw new Error(`#${pull.number} is in no queue`)
-      await dequeue(this.state, entry, reason, this.#by(pull.repo, by))
+      await removeMergeQueueEntry(this.state, entry, reason, this.#by(pull.repo, by))
       await advanceMergeQueues(this.state, pull.repo)
     })
   }

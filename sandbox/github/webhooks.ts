@@ -2,8 +2,8 @@
 // As on GitHub nothing is sent again by itself.
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
-import { accountView, organizationView, toNodeId } from './views/account-view.ts'
-import { repositoryView } from './views/repository-view.ts'
+import { toAccountView, toOrganizationView, toNodeId } from './views/account-view.ts'
+import { toRepositoryView } from './views/repository-view.ts'
 import type {
   MockAccount,
   MockApp,
@@ -35,12 +35,12 @@ export interface WebhookDelivery {
 export type DeliveryMatcher = (
   delivery: Pick<WebhookDelivery, 'event' | 'action' | 'payload' | 'guid'>,
 ) => boolean
-type DeliveryTreatment =
+type DeliveryFaultAction =
   'drop' | 'double' | 'hold' | { readonly delay: number } | { readonly reorder: number }
 
-interface DeliveryRule {
+interface DeliveryFaultRule {
   readonly matches: DeliveryMatcher
-  readonly treatment: DeliveryTreatment
+  readonly treatment: DeliveryFaultAction
   readonly held: WebhookDelivery[]
 }
 
@@ -53,7 +53,7 @@ export class Webhooks {
   observe: ((delivery: WebhookDelivery) => void) | undefined
   readonly #world: MockGitHubData
   readonly #target: () => string | undefined
-  readonly #rules: DeliveryRule[] = []
+  readonly #rules: DeliveryFaultRule[] = []
   readonly #pending = new Set<Promise<void>>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #closed = false
@@ -81,7 +81,7 @@ export class Webhooks {
         event,
         action,
         sender,
-        { ...payload, repository: repositoryView(this.#world, repo) },
+        { ...payload, repository: toRepositoryView(this.#world, repo) },
         repo,
       )
     }
@@ -100,9 +100,9 @@ export class Webhooks {
     const delivery = this.#create(installation, event, action, repo, randomUUID(), false, {
       ...(action === null ? {} : { action }),
       ...payload,
-      ...(organization && repo ? { organization: organizationView(this.#world, organization) } : {}),
+      ...(organization && repo ? { organization: toOrganizationView(this.#world, organization) } : {}),
       // A deleted account still sends: GitHub then names its placeholder, the user "ghost".
-      sender: accountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
+      sender: toAccountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
       ...('installation' in payload
         ? {}
         : { installation: { id: installation.id, node_id: toNodeId('Installation', installation.id) } }),
@@ -225,8 +225,8 @@ export class Webhooks {
     return again
   }
 
-  #rule(matches: DeliveryMatcher, treatment: DeliveryTreatment): () => void {
-    const rule: DeliveryRule = { matches, treatment, held: [] }
+  #rule(matches: DeliveryMatcher, treatment: DeliveryFaultAction): () => void {
+    const rule: DeliveryFaultRule = { matches, treatment, held: [] }
     this.#rules.push(rule)
     return () => {
       const index = this.#rules.indexOf(rule)

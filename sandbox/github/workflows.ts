@@ -1,6 +1,6 @@
 // A simulation of Actions: dispatched workflows run for a while and end as they were told to.
 import type { GitHubState } from './github-state.ts'
-import { workflowRunView, workflowView } from './views/check-view.ts'
+import { toWorkflowRunView, toWorkflowView } from './views/check-view.ts'
 import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from './github-data.ts'
 
 /** Starts a run; it goes from queued over in progress to completed by itself, each step told by a webhook. */
@@ -32,7 +32,7 @@ export async function startWorkflowRun(
     ...times,
   }
   repo.runs.push(run)
-  await emitWorkflowRun(state, repo, run, 'requested')
+  await emitWorkflowRunEvent(state, repo, run, 'requested')
   if (workflow.outcome !== 'never') state.runInBackground(simulateWorkflowRun(state, repo, run))
   return run
 }
@@ -46,14 +46,14 @@ async function simulateWorkflowRun(
   const step = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds / 2))
   await step()
   run.status = 'in_progress'
-  await emitWorkflowRun(state, repo, run, 'in_progress')
+  await emitWorkflowRunEvent(state, repo, run, 'in_progress')
   await step()
   run.status = 'completed'
   run.conclusion = run.workflow.outcome
-  await emitWorkflowRun(state, repo, run, 'completed')
+  await emitWorkflowRunEvent(state, repo, run, 'completed')
 }
 
-async function emitWorkflowRun(
+async function emitWorkflowRunEvent(
   state: GitHubState,
   repo: MockRepository,
   run: MockWorkflowRun,
@@ -61,7 +61,7 @@ async function emitWorkflowRun(
 ): Promise<void> {
   run.updatedAt = state.world.timestamp()
   state.webhooks.emit('workflow_run', action, repo, run.actor, {
-    workflow_run: await workflowRunView(state.world, repo, run),
-    workflow: workflowView(state.world, repo, run.workflow),
+    workflow_run: await toWorkflowRunView(state.world, repo, run),
+    workflow: toWorkflowView(state.world, repo, run.workflow),
   })
 }

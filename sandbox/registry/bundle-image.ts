@@ -14,7 +14,7 @@ export interface BundleBlob {
   readonly relatedImages?: readonly { readonly name: string; readonly image: string }[]
 }
 
-type JsonMap = { readonly [key: string]: Json }
+type JsonObject = { readonly [key: string]: Json }
 
 /** The `olm.bundle` blobs of a catalog's text, in its order. Throws on text that is no YAML. */
 export function parseBundleBlobs(catalog: string): readonly BundleBlob[] {
@@ -64,32 +64,33 @@ interface BundleCrd {
 }
 
 const getPropertyValues = ({ properties }: BundleBlob, wanted: string) =>
-  properties.filter(({ type }) => type === wanted).map(({ value }) => mapOrEmpty(value))
-const stringOrEmpty = (value: Json | undefined) => (typeof value === 'string' ? value : '')
-const mapsOrEmpty = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly JsonMap[]) : [])
-const mapOrEmpty = (value: Json | undefined) => (value ?? {}) as JsonMap
+  properties.filter(({ type }) => type === wanted).map(({ value }) => toObjectOrEmpty(value))
+const toStringOrEmpty = (value: Json | undefined) => (typeof value === 'string' ? value : '')
+const toObjectsOrEmpty = (value: Json | undefined) =>
+  Array.isArray(value) ? (value as readonly JsonObject[]) : []
+const toObjectOrEmpty = (value: Json | undefined) => (value ?? {}) as JsonObject
 
-function getCsvMetadata(blob: BundleBlob): JsonMap {
+function getCsvMetadata(blob: BundleBlob): JsonObject {
   return getPropertyValues(blob, 'olm.csv.metadata')[0] ?? {}
 }
 
 /** One for each group and kind, under the name that the metadata gives it. */
 function collectCrds(blob: BundleBlob): readonly BundleCrd[] {
   const metadata = getCsvMetadata(blob)
-  const names = mapsOrEmpty(mapOrEmpty(metadata['crdDescriptions'])['owned'])
-  const services = mapsOrEmpty(mapOrEmpty(metadata['apiServiceDefinitions'])['owned'])
+  const names = toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['owned'])
+  const services = toObjectsOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['owned'])
   const crds = new Map<string, BundleCrd>()
   for (const value of getPropertyValues(blob, 'olm.gvk')) {
     const [group, kind, version] = [
-      stringOrEmpty(value['group']),
-      stringOrEmpty(value['kind']),
-      stringOrEmpty(value['version']),
+      toStringOrEmpty(value['group']),
+      toStringOrEmpty(value['kind']),
+      toStringOrEmpty(value['version']),
     ]
     if (services.some((service) => service['group'] === group && service['kind'] === kind)) continue
     const described = names.find(
-      (entry) => entry['kind'] === kind && stringOrEmpty(entry['name']).endsWith(`.${group}`),
+      (entry) => entry['kind'] === kind && toStringOrEmpty(entry['name']).endsWith(`.${group}`),
     )
-    const name = stringOrEmpty(described?.['name']) || `${kind.toLowerCase()}s.${group}`
+    const name = toStringOrEmpty(described?.['name']) || `${kind.toLowerCase()}s.${group}`
     crds.set(name, { name, group, kind, versions: [...(crds.get(name)?.versions ?? []), version] })
   }
   return [...crds.values()]
@@ -117,7 +118,7 @@ function createCrdManifest({ name, group, kind, versions }: BundleCrd): Json {
 function createCsvManifest(blob: BundleBlob, crds: readonly BundleCrd[]): Json {
   const metadata = getCsvMetadata(blob)
   const { annotations, labels, apiServiceDefinitions, crdDescriptions, nativeAPIs, ...shown } = metadata
-  const described = mapOrEmpty(crdDescriptions)
+  const described = toObjectOrEmpty(crdDescriptions)
   const plain = crds.flatMap(({ name, kind, versions }) =>
     versions.map((version) => ({ name, kind, version })),
   )
@@ -138,7 +139,7 @@ function createCsvManifest(blob: BundleBlob, crds: readonly BundleCrd[]): Json {
       apiservicedefinitions: apiServiceDefinitions ?? {},
       customresourcedefinitions: {
         ...described,
-        owned: mapsOrEmpty(described['owned']).length > 0 ? mapsOrEmpty(described['owned']) : plain,
+        owned: toObjectsOrEmpty(described['owned']).length > 0 ? toObjectsOrEmpty(described['owned']) : plain,
       },
       install: {
         strategy: 'deployment',
@@ -159,8 +160,8 @@ function createCsvDeployment(name: string, image: string): Json {
 function collectDependencies(blob: BundleBlob): readonly Json[] {
   const metadata = getCsvMetadata(blob)
   const listed = [
-    ...mapsOrEmpty(mapOrEmpty(metadata['crdDescriptions'])['required']),
-    ...mapsOrEmpty(mapOrEmpty(metadata['apiServiceDefinitions'])['required']),
+    ...toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['required']),
+    ...toObjectsOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['required']),
   ]
   const kinds = getPropertyValues(blob, 'olm.gvk.required').filter(
     ({ kind, version }) => !listed.some((entry) => entry['kind'] === kind && entry['version'] === version),
@@ -169,7 +170,7 @@ function collectDependencies(blob: BundleBlob): readonly Json[] {
     ...kinds.map((value) => ({ type: 'olm.gvk', value })),
     ...getPropertyValues(blob, 'olm.package.required').map(({ packageName, versionRange }) => ({
       type: 'olm.package',
-      value: { packageName: stringOrEmpty(packageName), version: stringOrEmpty(versionRange) },
+      value: { packageName: toStringOrEmpty(packageName), version: toStringOrEmpty(versionRange) },
     })),
   ]
 }

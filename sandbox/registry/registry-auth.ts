@@ -30,7 +30,7 @@ export interface AuthDenial {
 // Docker Hub's tokens live this long.
 const tokenLifetimeSeconds = 300
 
-export class RegistryGuard {
+export class RegistryAuthorizer {
   readonly #auth: RegistryAuth
   readonly #base: () => string
   readonly #tokens = new Map<string, TokenGrant>()

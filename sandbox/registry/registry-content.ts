@@ -2,7 +2,7 @@
 // Who may ask, and what goes wrong on order, is not decided here.
 import type { IncomingHttpHeaders } from 'node:http'
 import { buildImage, digestOf, mediaTypes } from './registry-image.ts'
-import type { ImageContent, StoredObject } from './registry-image.ts'
+import type { ImageContent, StoredManifest } from './registry-image.ts'
 
 /** Standing oddities, each known from a registry in the wild. */
 export interface RegistryQuirks {
@@ -17,7 +17,7 @@ export interface RegistryQuirks {
 }
 
 interface RepositoryContent {
-  readonly manifests: Map<string, StoredObject>
+  readonly manifests: Map<string, StoredManifest>
   readonly tags: Map<string, string>
   readonly blobs: Map<string, Buffer>
 }
@@ -29,7 +29,7 @@ export interface RegistryResponse {
 }
 
 /** One request for content, already understood. */
-export interface ContentRequest {
+export interface RegistryContentRequest {
   readonly method: string
   readonly path: string
   readonly repository: string
@@ -100,7 +100,7 @@ export class RegistryContent {
   }
 
   /** What a tag or digest names now, for assertions. */
-  manifest(repository: string, reference: string): StoredObject | undefined {
+  manifest(repository: string, reference: string): StoredManifest | undefined {
     const shelf = this.#shelves.get(repository)
     return shelf?.manifests.get(shelf.tags.get(reference) ?? reference)
   }
@@ -109,7 +109,7 @@ export class RegistryContent {
     return this.#shelves.get(repository)?.blobs.get(digest)
   }
 
-  getManifest({ method, headers, repository, reference }: ContentRequest): RegistryResponse {
+  getManifest({ method, headers, repository, reference }: RegistryContentRequest): RegistryResponse {
     if (method === 'HEAD' && this.quirks.headStatus !== undefined) return { status: this.quirks.headStatus }
     const stored = this.manifest(repository, reference)
     if (stored === undefined)
@@ -136,7 +136,7 @@ export class RegistryContent {
     }
   }
 
-  receiveManifest({ headers, repository, reference, body: bytes }: ContentRequest): RegistryResponse {
+  receiveManifest({ headers, repository, reference, body: bytes }: RegistryContentRequest): RegistryResponse {
     const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim() ?? ''
     let content: {
       mediaType?: string
@@ -174,7 +174,7 @@ export class RegistryContent {
   }
 
   /** By digest, with every tag that names it; by a tag the tag alone, as the specification has it since 1.1. */
-  deleteManifest({ repository, reference }: ContentRequest): RegistryResponse {
+  deleteManifest({ repository, reference }: RegistryContentRequest): RegistryResponse {
     if (this.quirks.deletes === false) return createErrorResponse(405, 'UNSUPPORTED')
     const shelf = this.#shelves.get(repository)
     if (shelf === undefined) return createErrorResponse(404, 'NAME_UNKNOWN')
@@ -192,7 +192,7 @@ export class RegistryContent {
     url,
     repository,
     reference,
-  }: ContentRequest): RegistryResponse {
+  }: RegistryContentRequest): RegistryResponse {
     const bytes = this.blob(repository, reference)
     if (bytes === undefined) return createErrorResponse(404, 'BLOB_UNKNOWN')
     if (this.quirks.redirectBlobs === true && method === 'GET' && path.startsWith('/v2/'))
@@ -209,7 +209,7 @@ export class RegistryContent {
     }
   }
 
-  listTags({ repository, url }: ContentRequest): RegistryResponse {
+  listTags({ repository, url }: RegistryContentRequest): RegistryResponse {
     const shelf = this.#shelves.get(repository)
     if (shelf === undefined) return createErrorResponse(404, 'NAME_UNKNOWN')
     const last = url.searchParams.get('last') ?? ''
@@ -221,7 +221,7 @@ export class RegistryContent {
     return { status: 200, headers, body: JSON.stringify({ name: repository, tags }) }
   }
 
-  upload({ method, repository, reference: id, url, body }: ContentRequest): RegistryResponse {
+  upload({ method, repository, reference: id, url, body }: RegistryContentRequest): RegistryResponse {
     const shelf = this.#shelf(repository)
     const digest = url.searchParams.get('digest')
     const store = (bytes: Buffer): RegistryResponse => {

@@ -20,17 +20,17 @@ export interface ImageContent {
   readonly format?: 'oci' | 'docker'
 }
 
-export interface StoredObject {
+export interface StoredManifest {
   readonly digest: string
   readonly mediaType: string
   readonly bytes: Buffer
 }
 
 export interface BuiltImage {
-  readonly top: StoredObject
+  readonly top: StoredManifest
   /** The manifests below an index. */
-  readonly manifests: readonly StoredObject[]
-  readonly blobs: readonly StoredObject[]
+  readonly manifests: readonly StoredManifest[]
+  readonly blobs: readonly StoredManifest[]
 }
 
 export function digestOf(bytes: Uint8Array): string {
@@ -45,14 +45,14 @@ export function buildImage({
   format = 'oci',
 }: ImageContent): BuiltImage {
   const oci = format === 'oci'
-  const createObject = (mediaType: string, bytes: Buffer): StoredObject => ({
+  const createObject = (mediaType: string, bytes: Buffer): StoredManifest => ({
     digest: digestOf(bytes),
     mediaType,
     bytes,
   })
-  const createJsonObject = (mediaType: string, value: unknown): StoredObject =>
+  const createJsonObject = (mediaType: string, value: unknown): StoredManifest =>
     createObject(mediaType, Buffer.from(JSON.stringify(value)))
-  const descriptor = ({ digest, mediaType, bytes }: StoredObject): object => ({
+  const descriptor = ({ digest, mediaType, bytes }: StoredManifest): object => ({
     mediaType,
     digest,
     size: bytes.length,

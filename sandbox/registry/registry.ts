@@ -5,10 +5,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { RegistryGuard } from './registry-auth.ts'
+import { RegistryAuthorizer } from './registry-auth.ts'
 import type { RegistryAuth } from './registry-auth.ts'
 import { RegistryContent, createErrorResponse } from './registry-content.ts'
-import type { ContentRequest, RegistryResponse } from './registry-content.ts'
+import type { RegistryContentRequest, RegistryResponse } from './registry-content.ts'
 import type { ImageContent } from './registry-image.ts'
 
 export interface MockRegistryOptions {
@@ -34,8 +34,8 @@ export interface RecordedRegistryRequest {
   readonly authorized: boolean
 }
 
-type RegistryCall = Omit<RecordedRegistryRequest, 'status'>
-export type RegistryMatcher = (request: RegistryCall) => boolean
+type RegistryRequestDetails = Omit<RecordedRegistryRequest, 'status'>
+export type RegistryRequestMatcher = (request: RegistryRequestDetails) => boolean
 
 interface StatusFaultOutcome {
   readonly status: number
@@ -47,7 +47,7 @@ export type RegistryFaultOutcome =
   StatusFaultOutcome | { readonly delay: number } | { readonly disconnect: true }
 
 interface RegistryFault {
-  readonly matches: RegistryMatcher
+  readonly matches: RegistryRequestMatcher
   readonly outcome: RegistryFaultOutcome
   remaining: number
 }
@@ -66,7 +66,7 @@ export class MockRegistry extends RegistryContent {
   readonly requests: RecordedRegistryRequest[] = []
   readonly #server: Server
   readonly #secure: boolean
-  readonly #guard: RegistryGuard
+  readonly #guard: RegistryAuthorizer
   readonly #faults: RegistryFault[] = []
 
   constructor(options: MockRegistryOptions) {
@@ -76,7 +76,7 @@ export class MockRegistry extends RegistryContent {
     }
     this.#secure = options.tls !== undefined
     this.#server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener)
-    this.#guard = new RegistryGuard(options.auth ?? { kind: 'none' }, () => this.url)
+    this.#guard = new RegistryAuthorizer(options.auth ?? { kind: 'none' }, () => this.url)
   }
 
   async listen(port: number): Promise<void> {
@@ -96,7 +96,7 @@ export class MockRegistry extends RegistryContent {
 
   /** The next `times` matching requests end so; a delay is followed by the ordinary answer. */
   fail(
-    matches: RegistryMatcher,
+    matches: RegistryRequestMatcher,
     outcome: RegistryFaultOutcome,
     times = Number.POSITIVE_INFINITY,
   ): () => void {
@@ -108,7 +108,7 @@ export class MockRegistry extends RegistryContent {
   }
 
   /** The next `times` requests are too many. */
-  limitRate(retryAfterSeconds: number, times = 1, matches: RegistryMatcher = () => true): () => void {
+  limitRate(retryAfterSeconds: number, times = 1, matches: RegistryRequestMatcher = () => true): () => void {
     return this.fail(
       matches,
       { status: 429, code: 'TOOMANYREQUESTS', headers: { 'retry-after': String(retryAfterSeconds) } },
@@ -136,10 +136,10 @@ export class MockRegistry extends RegistryContent {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url)
     const method = request.method ?? 'GET'
-    const [kind, found] = classifyPath(url.pathname)
+    const [kind, found] = classifyRequestPath(url.pathname)
     const [, repository = '', reference = ''] = found ?? []
     const authorized = request.headers.authorization !== undefined
-    const call: RegistryCall = {
+    const call: RegistryRequestDetails = {
       method,
       kind,
       path: url.pathname,
@@ -171,7 +171,7 @@ export class MockRegistry extends RegistryContent {
     response.writeHead(reply.status, headers).end(method === 'HEAD' ? undefined : body)
   }
 
-  #answer(request: IncomingMessage, asked: RegistryCall, url: URL, body: Buffer): RegistryResponse {
+  #answer(request: IncomingMessage, asked: RegistryRequestDetails, url: URL, body: Buffer): RegistryResponse {
     const { method, kind, repository, path } = asked
     if (kind === 'token') {
       const token = this.#guard.issue(
@@ -200,7 +200,7 @@ export class MockRegistry extends RegistryContent {
           denial.headers,
         )
     }
-    const wanted: ContentRequest = { ...asked, headers: request.headers, url, body }
+    const wanted: RegistryContentRequest = { ...asked, headers: request.headers, url, body }
     switch (kind) {
       case 'ping':
         return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
@@ -217,7 +217,7 @@ export class MockRegistry extends RegistryContent {
   }
 }
 
-function classifyPath(path: string): [RegistryRequestKind, RegExpExecArray | null] {
+function classifyRequestPath(path: string): [RegistryRequestKind, RegExpExecArray | null] {
   for (const [kind, shape] of pathPatternByKind) {
     const found = shape.exec(path)
     if (found !== null) return [kind, found]

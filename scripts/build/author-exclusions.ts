@@ -4,10 +4,10 @@
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-const doctorHint =
+const doctorUnsupportedMessage =
   'This package cannot authenticate as the App. Unset APP_ID and use --app and GITHUB_TOKEN, or run doctor where the App runs.'
 
-const clusterHint =
+const clusterUnsupportedMessage =
   '--kubeconfig is not available in this package. To run catalog-bot with cluster support, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md'
 
 export function createAuthorExclusionsPlugin(sources: string): Plugin {
@@ -18,13 +18,15 @@ export function createAuthorExclusionsPlugin(sources: string): Plugin {
     setup(building) {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
-          ? { contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(doctorHint)}) }` }
+          ? {
+              contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(doctorUnsupportedMessage)}) }`,
+            }
           : undefined,
       )
       building.onLoad({ filter: /open-cluster\.js$/ }, ({ path }) =>
         path === cluster
           ? {
-              contents: `export async function openCluster() { throw new Error(${JSON.stringify(clusterHint)}) }`,
+              contents: `export async function openCluster() { throw new Error(${JSON.stringify(clusterUnsupportedMessage)}) }`,
             }
           : undefined,
       )

@@ -37,7 +37,7 @@ export function createAuthorPackageJson({
   }
 }
 
-export const authorReadme = `# ${authorPackageName}
+export const authorPackageReadme = `# ${authorPackageName}
 
 Checks Operator catalogs in OLM's file-based format on your machine, as catalog-bot does on pull requests: the verdict of
 \`opm validate\` with places and explanations, and more. No dependencies, no container engine.

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 /** What `validate` runs, and what it loads only when it has to. */
-const bundledSourceFiles = [
+const includedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
   'cli/rule-url.js',
@@ -18,7 +18,7 @@ const bundledSourceFiles = [
   'checks/all-rules.js',
 ]
 
-export interface JoinCommandOptions {
+export interface SingleFileCommandOptions {
   /** Where the sources are as JavaScript. */
   readonly sources: string
   /** The entry below that. */
@@ -31,7 +31,7 @@ export interface JoinCommandOptions {
   readonly leaveOut?: Plugin
 }
 
-export interface JoinedCommand {
+export interface SingleFileCommand {
   /** What the script loads only when it has to, below the sources. */
   readonly later: readonly string[]
   /** What it was made of. */
@@ -39,26 +39,26 @@ export interface JoinedCommand {
 }
 
 /** The one package that every start needs: the project's, wherever the output goes. Beside that may be none, or another. */
-const commanderPath = fileURLToPath(import.meta.resolve('commander'))
-const isInCommander = (importer: string) => importer.startsWith(dirname(commanderPath) + sep)
+const commanderModulePath = fileURLToPath(import.meta.resolve('commander'))
+const isCommanderModule = (importer: string) => importer.startsWith(dirname(commanderModulePath) + sep)
 
-export async function joinCommand({
+export async function buildSingleFileCommand({
   sources,
   entry,
   script,
   nameOf,
   leaveOut,
-}: JoinCommandOptions): Promise<JoinedCommand> {
-  const held = new Set([entry, ...bundledSourceFiles].map((file) => join(sources, file)))
+}: SingleFileCommandOptions): Promise<SingleFileCommand> {
+  const held = new Set([entry, ...includedSourceFiles].map((file) => join(sources, file)))
   const later = new Set<string>()
   const leaveOthers: Plugin = {
     name: 'leave-others',
     setup(resolving) {
       resolving.onResolve({ filter: /.*/ }, ({ importer, kind, path, resolveDir }) => {
-        if (kind === 'entry-point' || isInCommander(importer)) return undefined
+        if (kind === 'entry-point' || isCommanderModule(importer)) return undefined
         if (!importer.startsWith(sources + sep)) return undefined
         if (!path.startsWith('.') && !path.startsWith('/')) {
-          if (path === 'commander') return { path: commanderPath }
+          if (path === 'commander') return { path: commanderModulePath }
           return leaveOut ? undefined : { path, external: true }
         }
         const file = resolve(resolveDir, path)
@@ -112,7 +112,7 @@ const noChildProcessPlugin: Plugin = {
   name: 'start-nothing',
   setup(building) {
     building.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      isInCommander(importer) ? { path: 'spawn', namespace: 'later' } : undefined,
+      isCommanderModule(importer) ? { path: 'spawn', namespace: 'later' } : undefined,
     )
     building.onLoad({ filter: /^spawn$/, namespace: 'later' }, () => ({
       contents: `exports.spawn = (...given) => require('node:child_process').spawn(...given)`,

@@ -26,18 +26,18 @@ export interface ProbeContext {
   readonly M: string
 }
 
-const docsUrl = 'https://docs.github.com'
-const availableRulesUrl = `${docsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
-const troubleshootingUrl = `${docsUrl}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
-const mergeApiUrl = `${docsUrl}/rest/pulls/pulls#merge-a-pull-request`
-const refsApiUrl = `${docsUrl}/rest/git/refs#update-a-reference`
+const githubDocsUrl = 'https://docs.github.com'
+const availableRulesUrl = `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
+const troubleshootingUrl = `${githubDocsUrl}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
+const mergeApiUrl = `${githubDocsUrl}/rest/pulls/pulls#merge-a-pull-request`
+const refsApiUrl = `${githubDocsUrl}/rest/git/refs#update-a-reference`
 
-const statusContext = 'catalog-bot canary'
+const canaryStatusContext = 'catalog-bot canary'
 const createRequiredChecksRule = (strict: boolean): RulesetRule => ({
   type: 'required_status_checks',
   parameters: {
     strict_required_status_checks_policy: strict,
-    required_status_checks: [{ context: statusContext }],
+    required_status_checks: [{ context: canaryStatusContext }],
   },
 })
 const createPullRequestRule = (more: Readonly<Record<string, unknown>> = {}): RulesetRule => ({
@@ -52,18 +52,18 @@ const createPullRequestRule = (more: Readonly<Record<string, unknown>> = {}): Ru
   },
 })
 
-const pushMerge = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResult> =>
+const pushMergeCommit = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResult> =>
   stage.push([{ name: base, to: M, from: B }])
 
 /** As the App does: the merge on a temporary branch, its checks on it, and then the push. */
-const pushAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
+const pushMergeAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
   await it.stage.mustPush(it.temporary, it.M)
-  await it.stage.green(it.M, statusContext)
-  return await it.stage.accepted(() => pushMerge(it))
+  await it.stage.green(it.M, canaryStatusContext)
+  return await it.stage.accepted(() => pushMergeCommit(it))
 }
 
-const mergeAfterChecks = async ({ stage, number, H }: ProbeContext): Promise<ProbeResult> => {
-  await stage.green(H, statusContext)
+const mergePullAfterChecks = async ({ stage, number, H }: ProbeContext): Promise<ProbeResult> => {
+  await stage.green(H, canaryStatusContext)
   return await stage.accepted(() => stage.merge(number, H, 'merge'))
 }
 
@@ -73,15 +73,15 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: refsApiUrl,
     rules: [],
     expected: 'accepted',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'GitHub marks a pull request as merged when its merge was pushed',
-    source: `${docsUrl}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
+    source: `${githubDocsUrl}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
     rules: [],
     expected: 'merged',
     attempt: async (it) => {
-      const result = await pushMerge(it)
+      const result = await pushMergeCommit(it)
       if (result !== 'accepted') return result
       return (await it.stage.isMerged(it.number)) ? 'merged' : 'not marked as merged'
     },
@@ -118,8 +118,8 @@ export const canaryProbes: readonly CanaryProbe[] = [
     expected: 'is expected',
     // As long as it may take GitHub to see them: else this would only say that it has not.
     attempt: async (it) => {
-      await it.stage.green(it.H, statusContext)
-      return await it.stage.accepted(() => pushMerge(it))
+      await it.stage.green(it.H, canaryStatusContext)
+      return await it.stage.accepted(() => pushMergeCommit(it))
     },
   },
   {
@@ -127,14 +127,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
-    attempt: pushAfterChecks,
+    attempt: pushMergeAfterChecks,
   },
   {
     rule: 'They count where branches must be up to date, too: the merge contains the base',
     source: `${availableRulesUrl}#require-status-checks-to-pass-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
-    attempt: pushAfterChecks,
+    attempt: pushMergeAfterChecks,
   },
   {
     rule: 'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
@@ -143,8 +143,8 @@ export const canaryProbes: readonly CanaryProbe[] = [
     upToDate: true,
     expected: 'accepted',
     attempt: async (it) => {
-      await it.stage.green(it.H, statusContext)
-      return await it.stage.accepted(() => pushMerge(it))
+      await it.stage.green(it.H, canaryStatusContext)
+      return await it.stage.accepted(() => pushMergeCommit(it))
     },
   },
   {
@@ -152,21 +152,21 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: mergeApiUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
-    attempt: mergeAfterChecks,
+    attempt: mergePullAfterChecks,
   },
   {
     rule: 'The merge API refuses a head that is behind where branches must be up to date',
-    source: `${docsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
+    source: `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'expected',
-    attempt: mergeAfterChecks,
+    attempt: mergePullAfterChecks,
   },
   {
     rule: 'The pushed merge of an open pull request is one through a pull request',
     source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'accepted',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'That of a closed pull request is not',
@@ -175,7 +175,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     expected: 'Changes must be made through a pull request',
     attempt: async (it) => {
       await it.stage.closePull(it.number)
-      return await pushMerge(it)
+      return await pushMergeCommit(it)
     },
   },
   {
@@ -183,7 +183,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'A missing approval blocks the merge API',
@@ -197,14 +197,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ allowed_merge_methods: ['squash'] })],
     expected: 'not allowed',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'A linear history takes no pushed merge',
     source: `${availableRulesUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'must not contain merge commits',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'A linear history takes a squash by the merge API',
@@ -218,14 +218,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: `${availableRulesUrl}#require-signed-commits`,
     rules: [{ type: 'required_signatures' }],
     expected: 'signatures',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'Who may not bypass "Restrict updates" cannot push',
     source: `${availableRulesUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
-    attempt: pushMerge,
+    attempt: pushMergeCommit,
   },
   {
     rule: 'Who may not bypass "Restrict updates" cannot merge by the API',
@@ -241,7 +241,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     expected: 'Cannot force-push to this branch, then accepted',
     attempt: async (it) => {
       const forced = await it.stage.push([{ name: it.base, to: it.H, force: true }])
-      return `${forced}, then ${await pushMerge(it)}`
+      return `${forced}, then ${await pushMergeCommit(it)}`
     },
   },
 ]

@@ -66,8 +66,8 @@ export class CanaryStage {
     const value = parseJsonOrUndefined(text)
     return {
       status: response.status,
-      data: toFields(value),
-      items: Array.isArray(value) ? value.map(toFields) : [],
+      data: toJsonFields(value),
+      items: Array.isArray(value) ? value.map(toJsonFields) : [],
     }
   }
 
@@ -254,7 +254,7 @@ export class CanaryStage {
       if (String(name).startsWith(`${prefix} `))
         await drop(`ruleset ${String(name)}`, 'DELETE', `/rulesets/${String(id)}`)
     for (const { number, head } of await this.#all('/pulls?state=open'))
-      if (String(toFields(head)['ref']).startsWith(`${prefix}/`))
+      if (String(toJsonFields(head)['ref']).startsWith(`${prefix}/`))
         await drop(`pull request #${String(number)}`, 'PATCH', `/pulls/${String(number)}`, {
           state: 'closed',
         })
@@ -275,7 +275,7 @@ export class CanaryStage {
   }
 }
 
-const toFields = (value: unknown): JsonFields =>
+const toJsonFields = (value: unknown): JsonFields =>
   typeof value === 'object' && value !== null ? (value as JsonFields) : {}
 
 function parseJsonOrUndefined(text: string): unknown {

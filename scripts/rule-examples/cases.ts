@@ -86,22 +86,22 @@ export const caseSettingsFile = '_case.json'
 
 /** Every case below a folder of fixtures, by rule. */
 export function readExampleCases(root = fixturesRoot): ExampleCase[] {
-  return listFolders(root).flatMap((id) => readCasesOfRule(id, root))
+  return listFolders(root).flatMap((id) => readRuleExampleCases(id, root))
 }
 
 /** The cases of one rule, good ones first. */
-export function readCasesOfRule(id: string, root = fixturesRoot): ExampleCase[] {
+export function readRuleExampleCases(id: string, root = fixturesRoot): ExampleCase[] {
   return (['good', 'bad'] as const).flatMap((kind) =>
     listFolders(join(root, id, kind)).map((why) => readExampleCase(root, id, kind, why)),
   )
 }
 
-const judgedByRule = new Map(allRules.map(({ id, judges }) => [id, judges]))
+const subjectByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
 
 function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
   const directory = join(root, id, kind, why)
   const settings = join(directory, caseSettingsFile)
-  const judges = judgedByRule.get(id) ?? 'catalog'
+  const judges = subjectByRuleId.get(id) ?? 'catalog'
   // A pull request is judged by what would land.
   const marked = judges === 'pull request' ? join(directory, 'result') : directory
   return {
@@ -112,7 +112,7 @@ function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: st
     directory,
     settings: existsSync(settings) ? (JSON.parse(readFileSync(settings, 'utf8')) as ExampleCaseSettings) : {},
     marked: listFilesBelow(marked)
-      .flatMap((file) => findMarks(file, join(marked, file)))
+      .flatMap((file) => readExpectedFindingMarks(file, join(marked, file)))
       .sort(),
   }
 }
@@ -126,13 +126,13 @@ export function listFilesBelow(directory: string): string[] {
     .sort()
 }
 
-function findMarks(file: string, path: string): string[] {
+function readExpectedFindingMarks(file: string, path: string): string[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8')
     .split('\n')
     .flatMap((line, index) => {
       const id = /# (?<id>[a-z][a-z0-9-]*)$/.exec(line)?.groups?.id
-      if (id === undefined || !judgedByRule.has(id)) return []
+      if (id === undefined || !subjectByRuleId.has(id)) return []
       return [file === '.indexignore' ? id : `${file}:${index + 1} ${id}`]
     })
 }

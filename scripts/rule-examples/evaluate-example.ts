@@ -54,16 +54,18 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
   if (opened.kind === 'not-a-directory') throw new Error(opened.message)
   if (opened.kind === 'unreadable')
     return {
-      findings: [createFinding(fileUnreadable, startPosition(opened.file), { error: opened.message })],
+      findings: [
+        createFinding(fileUnreadable, createFileStartPosition(opened.file), { error: opened.message }),
+      ],
     }
   const found: Finding[] = []
   const catalog = assembleCatalog(
     opened.files.flatMap((file) => {
       if (file.path === caseSettingsFile) return []
-      if (file.leadsOut) found.push(createFinding(linkLeadsOut, startPosition(file.path), {}))
+      if (file.leadsOut) found.push(createFinding(linkLeadsOut, createFileStartPosition(file.path), {}))
       const bytes = file.read()
       if (!('error' in bytes)) return [{ path: file.path, facts: parseCatalogFile(bytes) }]
-      found.push(createFinding(fileUnreadable, startPosition(file.path), { error: bytes.error }))
+      found.push(createFinding(fileUnreadable, createFileStartPosition(file.path), { error: bytes.error }))
       return []
     }),
   )
@@ -72,7 +74,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
   const all = [
     ...findings,
     ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),
-    ...(settings.limits ? findLimitFindings(whole, settings.limits, findings) : []),
+    ...(settings.limits ? findSizeLimitFindings(whole, settings.limits, findings) : []),
   ]
   return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }
 }
@@ -84,7 +86,7 @@ function createRuleSettings(id: string): RuleSettings {
 }
 
 /** What only the lower ceilings of an example let a rule find. */
-function findLimitFindings(
+function findSizeLimitFindings(
   catalog: Catalog,
   limits: NonNullable<ExampleCase['settings']['limits']>,
   found: readonly Finding[],
@@ -151,4 +153,4 @@ export function readExampleText({ directory }: Pick<ExampleCase, 'directory'>, f
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
-const startPosition = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
+const createFileStartPosition = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

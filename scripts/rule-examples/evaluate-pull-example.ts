@@ -13,9 +13,9 @@ import type { CheckId } from '../../src/findings/checks.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
 import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
 import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
-import { exampleHead, createOpenPulls } from './example-commits.ts'
-import { createPerson } from './example-people.ts'
-import { exampleBase, createExampleRepository } from './example-repository.ts'
+import { exampleHeadSha, createOpenPulls } from './example-commits.ts'
+import { createExampleAccount } from './example-people.ts'
+import { exampleBaseSha, createExampleRepository } from './example-repository.ts'
 
 type PullExample = Pick<ExampleCase, 'directory' | 'settings'>
 
@@ -27,66 +27,76 @@ export async function evaluatePullExample(
   example: PullExample,
   check: CheckId | undefined,
 ): Promise<readonly Finding[]> {
-  const { verdict } = await runEvaluation(example, await evaluateShownChange(example))
+  const { verdict } = await runExampleEvaluation(example, await evaluatePreviouslyShownChange(example))
   return verdict.outcomes
     .filter((outcome) => outcome.check !== 'install' || check === 'install')
     .flatMap(({ findings }) => findings)
     .sort(compareFindings)
 }
 
-function runEvaluation({ directory, settings }: PullExample, shown?: DescribedChange): Promise<Evaluation> {
-  return evaluateSnapshot(createSnapshot(settings), {
+function runExampleEvaluation(
+  { directory, settings }: PullExample,
+  shown?: DescribedChange,
+): Promise<Evaluation> {
+  return evaluateSnapshot(createExamplePullSnapshot(settings), {
     repository: createExampleRepository(directory, settings),
     loader: createCatalogLoader(
       { read: async (bytes) => parseCatalogFile(bytes) } as Parameters<typeof createCatalogLoader>[0],
       noopCache,
     ),
-    ask: async (question) => answerQuestion(question, settings),
-    memory: { ...createExampleMemory(settings), ...(shown && createShownMemory(shown)) },
+    ask: async (question) => answerCheckQuestion(question, settings),
+    memory: { ...createExamplePullMemory(settings), ...(shown && createShownChangeMemory(shown)) },
     openPulls: async () => createOpenPulls(settings),
     demandsSignatures: settings.demandsSignatures ?? false,
   })
 }
 
 /** What the same head did when our comment showed it, before anybody reviewed it: the folder `shown/`. */
-async function evaluateShownChange({
+async function evaluatePreviouslyShownChange({
   directory,
   settings,
 }: PullExample): Promise<DescribedChange | undefined> {
   const then = join(directory, 'shown')
   if (!existsSync(then)) return undefined
-  const { described } = await runEvaluation({ directory: then, settings: { ...settings, reviews: {} } })
+  const { described } = await runExampleEvaluation({
+    directory: then,
+    settings: { ...settings, reviews: {} },
+  })
   if (described === undefined) throw new Error(`${then} cannot be judged`)
   return described
 }
 
-function createSnapshot({ author = 'alice', pusher, reviews = {} }: ExampleCaseSettings): PullSnapshot {
+function createExamplePullSnapshot({
+  author = 'alice',
+  pusher,
+  reviews = {},
+}: ExampleCaseSettings): PullSnapshot {
   return {
     repository: { owner: 'example', name: 'catalog' },
     pull: toPullNumber(1),
     state: 'open',
     draft: false,
     title: 'An example',
-    author: createPerson(author),
-    head: exampleHead,
+    author: createExampleAccount(author),
+    head: exampleHeadSha,
     baseRef: 'main',
-    base: exampleBase,
+    base: exampleBaseSha,
     headRepository: { owner: author, name: 'catalog' },
     labels: [],
     reviews: Object.entries(reviews).map(([login, state], index) => ({
       id: index + 1,
-      author: createPerson(login),
+      author: createExampleAccount(login),
       state,
-      commit: exampleHead,
+      commit: exampleHeadSha,
       submittedAt: `2026-01-01T00:00:0${index}Z`,
     })),
     comments: [],
-    ...(pusher !== undefined && { pusher: createPerson(pusher) }),
+    ...(pusher !== undefined && { pusher: createExampleAccount(pusher) }),
     stacked: false,
   }
 }
 
-function answerQuestion(
+function answerCheckQuestion(
   question: CheckQuestion,
   settings: ExampleCaseSettings,
 ): AnswerByKind[CheckQuestion['kind']] {
@@ -94,7 +104,7 @@ function answerQuestion(
     case 'user':
       return settings.nobody?.includes(question.login)
         ? { kind: 'nobody' }
-        : { kind: 'person', person: createPerson(question.login) }
+        : { kind: 'person', person: createExampleAccount(question.login) }
     case 'team-member':
       return { kind: 'no' }
     case 'role':
@@ -136,7 +146,7 @@ function createImageAnswer(reference: string): AnswerByKind['image'] {
 }
 
 /** Remembers nothing but the accounts that the example renamed. */
-function createExampleMemory({ renamed = {} }: ExampleCaseSettings): PullMemory {
+function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMemory {
   return {
     ...noopPullMemory,
     firstSeenAccounts: async (_repository, accounts) =>
@@ -145,11 +155,13 @@ function createExampleMemory({ renamed = {} }: ExampleCaseSettings): PullMemory 
 }
 
 /** Remembers besides what was shown before the reviews of the example, and what they were for. */
-function createShownMemory(shown: DescribedChange): Partial<PullMemory> {
+function createShownChangeMemory(shown: DescribedChange): Partial<PullMemory> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()
   return {
-    shownHeads: async () => [{ head: exampleHead, epoch: 0, at: '2025-12-31T00:00:00Z', change: shown.id }],
+    shownHeads: async () => [
+      { head: exampleHeadSha, epoch: 0, at: '2025-12-31T00:00:00Z', change: shown.id },
+    ],
     recordChange: async (_repository, _pull, { id, covers }) => {
       changes.set(id, covers)
     },

@@ -9,11 +9,11 @@ import {
 import { toBlobSha, toCommitSha, toPullNumber, type BlobSha, type CommitSha } from '../../src/change/ids.ts'
 import { parseMessageFacts } from '../../src/git/incoming-commits.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createPerson } from './example-people.ts'
+import { createExampleAccount } from './example-people.ts'
 import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
 
 /** The tip of the pull request's branch. */
-export const exampleHead = toCommitSha('a'.repeat(40))
+export const exampleHeadSha = toCommitSha('a'.repeat(40))
 
 type ExampleHistory = Pick<
   ExampleCaseSettings,
@@ -55,7 +55,7 @@ export function createOpenPulls({
         pull: toPullNumber(Number(number)),
         head: commit ? toCommitId(commit, at) : toCommitSha(hashSha1(`head of ${number}`)),
         baseRef,
-        author: createPerson(author).id,
+        author: createExampleAccount(author).id,
         draft,
         labels,
         updatedAt: '2026-01-01T00:00:00Z',
@@ -65,17 +65,17 @@ export function createOpenPulls({
 }
 
 /** For people, line by line: the commits that the example speaks of, newest first, and what is open beside them. */
-export function describeHistory(history: ExampleHistory): readonly string[] {
+export function describeExampleHistory(history: ExampleHistory): readonly string[] {
   const { commits = [], olderCommits = 0, openPulls = {}, demandsSignatures = false } = history
   return [
-    ...commits.map(describeCommit),
+    ...commits.map(describeExampleCommit),
     ...(olderCommits === 0 ? [] : [`and ${olderCommits} older ones`]),
-    ...Object.entries(openPulls).map(describePull),
+    ...Object.entries(openPulls).map(describeExamplePull),
     ...(demandsSignatures ? ['The base branch demands signed commits.'] : []),
   ]
 }
 
-function describeCommit(commit: ExampleCommit, at: number): string {
+function describeExampleCommit(commit: ExampleCommit, at: number): string {
   const { message, headOf, encoding, isSigned = true, editsWorkflows = false, files = {} } = commit
   const remarks = [
     ...(headOf === undefined ? [] : [`the head of pull request ${headOf}`]),
@@ -88,7 +88,7 @@ function describeCommit(commit: ExampleCommit, at: number): string {
   return `${toCommitId(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
 }
 
-function describePull([number, { author, baseRef, draft = false, labels = [] }]: [
+function describeExamplePull([number, { author, baseRef, draft = false, labels = [] }]: [
   string,
   ExamplePull,
 ]): string {
@@ -98,7 +98,7 @@ function describePull([number, { author, baseRef, draft = false, labels = [] }]:
 }
 
 function toCommitId(commit: ExampleCommit, at: number): CommitSha {
-  return at === 0 ? exampleHead : toCommitSha(hashSha1(renderCommitObject(commit, at)))
+  return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(renderCommitObject(commit, at)))
 }
 
 /** A commit object; the place in the row tells it from others that say the same. */

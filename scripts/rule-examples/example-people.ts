@@ -4,7 +4,7 @@ import { toUserId } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 
 /** Everybody's account has the number that their login says. */
-export function createPerson(login: string): GitHubAccount {
+export function createExampleAccount(login: string): GitHubAccount {
   const id = createHash('sha256').update(login).digest().readUInt16BE() + 1
   return { id: toUserId(id), login, kind: 'user' }
 }

@@ -14,13 +14,13 @@ import {
 import type { PathChange, TreeEntry } from '../../src/change/path-change.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import { listFilesBelow, type ExampleCaseSettings } from './cases.ts'
-import { createIncomingCommits, exampleHead, createOpenPulls } from './example-commits.ts'
+import { createIncomingCommits, exampleHeadSha, createOpenPulls } from './example-commits.ts'
 
 /** The tip of the base branch. */
-export const exampleBase = toCommitSha('b'.repeat(40))
+export const exampleBaseSha = toCommitSha('b'.repeat(40))
 
-const exampleBaseTree = toTreeSha('1'.repeat(40))
-const exampleResultTree = toTreeSha('2'.repeat(40))
+const exampleBaseTreeSha = toTreeSha('1'.repeat(40))
+const exampleResultTreeSha = toTreeSha('2'.repeat(40))
 
 type ListedEntry = { readonly path: string } & TreeEntry
 
@@ -39,13 +39,13 @@ export function createExampleRepository(directory: string, settings: ExampleCase
     })
   const others = readOtherPullTrees(directory, settings)
   const trees = new Map<TreeSha, readonly ListedEntry[]>([
-    [exampleBaseTree, readTree('base')],
-    [exampleResultTree, readTree('result')],
+    [exampleBaseTreeSha, readTree('base')],
+    [exampleResultTreeSha, readTree('result')],
     ...[...others.values()].map(({ tree, folder }) => [tree, readTree(folder)] as const),
   ])
   const getEntries = (tree: TreeSha) => trees.get(tree) ?? []
   const mergedTree = (commit: CommitSha): TreeSha => {
-    const tree = commit === exampleHead ? exampleResultTree : others.get(commit)?.tree
+    const tree = commit === exampleHeadSha ? exampleResultTreeSha : others.get(commit)?.tree
     if (tree === undefined) throw new Error(`${directory} has no folder pulls/ for the head ${commit}`)
     return tree
   }
@@ -72,7 +72,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
       commit: toCommitSha('c'.repeat(40)),
       tree: mergedTree(commit),
     }),
-    treeOf: async (commit) => (commit === exampleBase ? exampleBaseTree : mergedTree(commit)),
+    treeOf: async (commit) => (commit === exampleBaseSha ? exampleBaseTreeSha : mergedTree(commit)),
     diff: async (before, after) => computePathChanges(getEntries(before), getEntries(after)),
     list: async (tree, prefix = '') =>
       getEntries(tree).filter(({ path }) => prefix === '' || path.startsWith(`${prefix}/`)),

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { createLinePatch } from '../../src/checks/validation/templates/line-patch.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import type { AnyRule } from '../../src/findings/rule.ts'
-import { listFilesBelow, readCasesOfRule, type ExampleCase } from './cases.ts'
-import { describeHistory } from './example-commits.ts'
+import { listFilesBelow, readRuleExampleCases, type ExampleCase } from './cases.ts'
+import { describeExampleHistory } from './example-commits.ts'
 import { evaluateExample, readExampleText } from './evaluate-example.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` where one file says it all. */
 export async function renderExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {
   const [kind, why, ...rest] = path.split('/')
   const file = rest.join('/')
-  const one = readCasesOfRule(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
+  const one = readRuleExampleCases(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
   if (one === undefined || (file !== '' && !existsSync(join(one.directory, file))))
     throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
   const { findings, message } = await evaluateExample(one)
@@ -21,7 +21,7 @@ export async function renderExample(rule: AnyRule, path: string, fixtures: strin
   const shown =
     one.judges === 'pull request'
       ? renderPullExample(one)
-      : (file === '' ? listFindingFiles(own) : [file]).flatMap((each) =>
+      : (file === '' ? listFilesWithFindings(own) : [file]).flatMap((each) =>
           extractOffendingDocuments(one, rule.id, each),
         )
   return [`<!-- example ${path} -->`, ...shown, ...formatFinding(own, message), '', '<!-- /example -->'].join(
@@ -29,7 +29,7 @@ export async function renderExample(rule: AnyRule, path: string, fixtures: strin
   )
 }
 
-function listFindingFiles(findings: readonly Finding[]): readonly string[] {
+function listFilesWithFindings(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.flatMap(({ at }) => (at ? [at.file] : [])))]
 }
 
@@ -49,7 +49,7 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
 /** What a pull request changes, and what it brings besides. */
 function renderPullExample({ directory, settings }: ExampleCase): readonly string[] {
   const before = renderDiffs({ directory: join(directory, 'shown') })
-  const history = describeHistory(settings)
+  const history = describeExampleHistory(settings)
   return [
     ...(before.length > 0
       ? ['', 'When it was approved, it did this:', ...before, '', 'Now it does this:']

@@ -4,8 +4,8 @@ import pino from 'pino'
 import type { PublishClient } from '../../src/app/publishing/publish-client.ts'
 import type { ReleasePool } from '../../src/evaluate/release/release-pool.ts'
 import type { ClusterTestClient } from '../../src/app/cluster-tests/cluster-test-client.ts'
-import { jobsOfDelivery } from '../../src/app/edge/jobs-of-delivery.ts'
-import { parsePushOfDelivery } from '../../src/app/edge/push-of-delivery.ts'
+import { mapDeliveryToJobs } from '../../src/app/edge/jobs-of-delivery.ts'
+import { parsePushFromDelivery } from '../../src/app/edge/push-of-delivery.ts'
 import type { AppServices, JobContext } from '../../src/app/jobs/job-context.ts'
 import { runJob } from '../../src/app/jobs/run-job.ts'
 import { createJobScheduler } from '../../src/app/jobs/job-scheduler.ts'
@@ -25,21 +25,21 @@ import { appId, installationId, type SimulatedDelivery } from '../world/simulate
 import { createInProcessEvaluator } from './in-process-evaluator.ts'
 
 /** What is read of catalogs is found by its content alone: one memory of it serves all runs. */
-const sharedLoader = createCatalogLoader(openReaderPool(1), noopCache)
+const sharedCatalogLoader = createCatalogLoader(openReaderPool(1), noopCache)
 const metrics = createMetrics()
-const log = pino({ level: 'silent' })
-const disabledPublishing: PublishClient = {
+const silentLogger = pino({ level: 'silent' })
+const disabledPublishClient: PublishClient = {
   order: () => Promise.reject(new Error('nothing is published here')),
   close: () => Promise.resolve(),
 }
-const disabledClusterTests: ClusterTestClient = {
+const disabledClusterTestClient: ClusterTestClient = {
   isAllowed: false,
   order: () => Promise.reject(new Error('nothing is tried here')),
   withServedCatalog: () => Promise.reject(new Error('nothing is tried here')),
   close: () => Promise.resolve(),
 }
 
-const disabledReleases: ReleasePool = {
+const disabledReleasePool: ReleasePool = {
   computeRelease: () => Promise.reject(new Error('nothing is released here')),
   close: () => Promise.resolve(),
 }
@@ -47,7 +47,7 @@ const disabledReleases: ReleasePool = {
 /** A webhook's secret and a private key that no run needs. */
 const appCredentials = { appId, privateKey: 'none', webhookSecret: 'none' }
 
-export const simulatedSettings: BotSettings = {
+export const simulatedBotSettings: BotSettings = {
   ...readSettings({
     PAGES: 'off',
     DATA_DIR: 'data',
@@ -81,18 +81,18 @@ export function startBotInstance(
   const { store, forge, merging, repository, registries } = ports
   const clock = scheduler.clockOf(process)
   const app: AppServices<Store> = {
-    settings: simulatedSettings,
+    settings: simulatedBotSettings,
     store,
     registries,
-    publishing: disabledPublishing,
-    clusterTests: disabledClusterTests,
-    loader: sharedLoader,
-    evaluationPool: createInProcessEvaluator(repository, sharedLoader),
-    releases: disabledReleases,
+    publishing: disabledPublishClient,
+    clusterTests: disabledClusterTestClient,
+    loader: sharedCatalogLoader,
+    evaluationPool: createInProcessEvaluator(repository, sharedCatalogLoader),
+    releases: disabledReleasePool,
     scheduler: createJobScheduler(clock),
     metrics,
     clock,
-    log,
+    log: silentLogger,
   }
   const context: JobContext<Store> = {
     app,
@@ -114,8 +114,8 @@ export function startBotInstance(
     receive: async ({ guid, event, payload }) => {
       const body = Buffer.from(JSON.stringify(payload))
       const delivered: unknown = JSON.parse(body.toString())
-      const push = parsePushOfDelivery(event, delivered)
-      await store.accept({ guid, event, body }, jobsOfDelivery(event, delivered, appId), push)
+      const push = parsePushFromDelivery(event, delivered)
+      await store.accept({ guid, event, body }, mapDeliveryToJobs(event, delivered, appId), push)
     },
   }
 }

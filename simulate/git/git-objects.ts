@@ -32,13 +32,13 @@ export class GitObjects {
   readonly #commits = new Map<CommitSha, CommitObject>()
 
   blob(id: BlobSha): Uint8Array {
-    return requireObject(this.#blobs.get(id), id)
+    return requireGitObject(this.#blobs.get(id), id)
   }
   tree(id: TreeSha): FileTree {
-    return requireObject(this.#trees.get(id), id)
+    return requireGitObject(this.#trees.get(id), id)
   }
   commit(id: CommitSha): CommitObject {
-    return requireObject(this.#commits.get(id), id)
+    return requireGitObject(this.#commits.get(id), id)
   }
   has(id: CommitSha): boolean {
     return this.#commits.has(id)
@@ -86,7 +86,7 @@ export class GitObjects {
   }
 }
 
-function requireObject<T>(value: T | undefined, id: string): T {
+function requireGitObject<T>(value: T | undefined, id: string): T {
   if (value === undefined) throw new GitError('missing', `object ${id} is missing`)
   return value
 }

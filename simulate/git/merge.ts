@@ -15,14 +15,14 @@ export type TreeMergeResult =
   | { readonly kind: 'nothing' }
 
 /** A world that came to what is not modelled shows nothing. */
-export class UnmodeledError extends Error {}
+export class UnmodeledBehaviorError extends Error {}
 
 export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha): TreeMergeResult {
   const bases = findMergeBases(objects, base, head)
   if (bases.includes(head)) return { kind: 'nothing' }
   const [mergeBase, ...others] = bases
   if (mergeBase === undefined) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
-  if (others.length > 0) throw new UnmodeledError('criss-cross merges are not modelled')
+  if (others.length > 0) throw new UnmodeledBehaviorError('criss-cross merges are not modelled')
   const [ancestor, ours, theirs] = [mergeBase, base, head].map((commit) =>
     objects.tree(objects.commit(commit).tree),
   )
@@ -32,8 +32,8 @@ export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha
   const conflicts: string[] = []
   for (const path of new Set([...ancestor.keys(), ...theirs.keys()])) {
     const [was, here, there] = [ancestor.get(path), ours.get(path), theirs.get(path)]
-    if (isSameEntry(there, was) || isSameEntry(there, here)) continue
-    if (!isSameEntry(here, was)) conflicts.push(path)
+    if (isSameTreeEntry(there, was) || isSameTreeEntry(there, here)) continue
+    if (!isSameTreeEntry(here, was)) conflicts.push(path)
     else if (there === undefined) merged.delete(path)
     else merged.set(path, there)
   }
@@ -42,7 +42,7 @@ export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha
   return { kind: 'clean', tree: objects.addTree(merged) }
 }
 
-export function isSameEntry(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+export function isSameTreeEntry(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode
 }
 

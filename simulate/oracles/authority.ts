@@ -5,7 +5,7 @@ import type { TreeSha } from '../../src/change/ids.ts'
 import {
   listChangedPaths,
   getMaintainers,
-  getOwners,
+  getPackageOwners,
   findPackageOfPath,
   findNamedPackages,
   getTeamOwners,
@@ -19,10 +19,10 @@ import {
 import type { ObservedRun } from './observed-run.ts'
 
 /** Seconds for which rights that were taken away may still count: what is asked about people is kept for half a minute. */
-const rightsCacheMs = 40_000
+const permissionCacheMs = 40_000
 
 /** The command that a comment gives, by the words of the only forms that occur in a run. */
-export function parseCommand({ body, isEdited, author }: SimulatedComment): string | undefined {
+export function parseCommentCommand({ body, isEdited, author }: SimulatedComment): string | undefined {
   if (isEdited || author.kind === 'bot') return undefined
   if (body.includes('```')) return undefined
   const lines = body.split('\n').filter((line) => line.startsWith('/'))
@@ -30,7 +30,7 @@ export function parseCommand({ body, isEdited, author }: SimulatedComment): stri
 }
 
 /** The last review of each person that is more than a comment. */
-export function getLastReviews(pull: SimulatedPull): ReadonlyMap<UserId, SimulatedPull['reviews'][number]> {
+export function getLatestReviews(pull: SimulatedPull): ReadonlyMap<UserId, SimulatedPull['reviews'][number]> {
   const last = new Map<UserId, SimulatedPull['reviews'][number]>()
   for (const review of pull.reviews)
     if (review.author !== null && review.state !== 'commented') last.set(review.author.id, review)
@@ -40,11 +40,11 @@ export function getLastReviews(pull: SimulatedPull): ReadonlyMap<UserId, Simulat
 /** Everybody who agreed to this state of a pull request, its author among them. */
 function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
-  for (const [id, { state, commit, id: review }] of getLastReviews(pull))
+  for (const [id, { state, commit, id: review }] of getLatestReviews(pull))
     if (state === 'approved' && commit === pull.head && isApprovalCurrent(observed, pull, review))
       agreed.add(id)
   for (const comment of pull.comments)
-    if (parseCommand(comment) === 'approve' && isApprovalCurrent(observed, pull, comment.id))
+    if (parseCommentCommand(comment) === 'approve' && isApprovalCurrent(observed, pull, comment.id))
       agreed.add(comment.author.id)
   return agreed
 }
@@ -94,12 +94,12 @@ export function isMaintainer(
   until = Infinity,
 ): boolean {
   const listed = getMaintainers(server.objects, base).some((name) => server.people.of(name).id === id)
-  const roles = server.people.rolesBetween(id, at - rightsCacheMs, until)
+  const roles = server.people.rolesBetween(id, at - permissionCacheMs, until)
   return listed || roles.includes('maintain') || roles.includes('admin')
 }
 
-export const isOwner = (server: SimulatedGitHub, id: UserId, base: TreeSha, name: string): boolean =>
-  [...getOwners(server.objects, base, name), ...getTeamOwners(server.objects, base, name)].some(
+export const isPackageOwner = (server: SimulatedGitHub, id: UserId, base: TreeSha, name: string): boolean =>
+  [...getPackageOwners(server.objects, base, name), ...getTeamOwners(server.objects, base, name)].some(
     (owner) => server.people.of(owner).id === id,
   )
 
@@ -140,12 +140,12 @@ export function findMissingApprovals(
   for (const path of outside) lacks.push(`${path} is outside all packages`)
   const agreed = findApprovers(observed, pull)
   const isAuthorizedFor = (name: string, id: UserId) =>
-    isOwner(server, id, base, name) || isMaintainer(server, id, base, at)
+    isPackageOwner(server, id, base, name) || isMaintainer(server, id, base, at)
   for (const name of packages) {
     if (![...agreed].some((id) => isAuthorizedFor(name, id)))
       lacks.push(`nobody who may change ${name} agreed`)
-    const before = getOwners(server.objects, base, name)
-    const added = getOwners(server.objects, result, name).filter((owner) => !before.includes(owner))
+    const before = getPackageOwners(server.objects, base, name)
+    const added = getPackageOwners(server.objects, result, name).filter((owner) => !before.includes(owner))
     for (const owner of added) {
       const { id } = server.people.of(owner)
       if (![...agreed].some((other) => other !== id && isAuthorizedFor(name, other)))
@@ -168,6 +168,6 @@ export function hasApprovalRights(
   const { packages } = findTouchedPackages(server, base, result)
   return (
     isMaintainer(server, person.id, base, at, until) ||
-    [...packages].some((name) => isOwner(server, person.id, base, name))
+    [...packages].some((name) => isPackageOwner(server, person.id, base, name))
   )
 }

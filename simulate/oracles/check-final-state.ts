@@ -1,7 +1,12 @@
 // Judges the world when everything has come to its end: nothing went wrong for hours, and every job had its turn.
 import { mergeTrees } from '../git/merge.ts'
 import { hasAncestor } from '../git/history.ts'
-import { getConfigFacts, findCatalogProblems, getOwners, listChangedPaths } from '../world/expected-state.ts'
+import {
+  parseExpectedConfig,
+  findCatalogProblems,
+  getPackageOwners,
+  listChangedPaths,
+} from '../world/expected-state.ts'
 import {
   appId,
   mainBranch,
@@ -10,10 +15,10 @@ import {
   type SimulatedGitHub,
 } from '../world/simulated-github.ts'
 import {
-  parseCommand,
-  isOwner,
+  parseCommentCommand,
+  isPackageOwner,
   findMissingApprovals,
-  getLastReviews,
+  getLatestReviews,
   findTouchedPackages,
 } from './authority.ts'
 import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
@@ -42,7 +47,7 @@ export function checkFinalState(observed: ObservedRun): readonly InvariantViolat
   for (const merge of observed.merges) found.push(...checkMergeResult(observed, merge))
   for (const states of server.pulls.values()) {
     const pull = states.at(-1)?.value
-    if (pull !== undefined) for (const violation of checkPull(observed, pull)) found.push(violation)
+    if (pull !== undefined) for (const violation of checkFinalPullState(observed, pull)) found.push(violation)
   }
   for (const row of tables.jobs) if (row.state === 'active') addViolation('I21', `${row.key} never ends`)
   return found
@@ -62,7 +67,7 @@ function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly
   // Others may have merged it before GitHub did what it was asked.
   const isOurs = by === 'push' || (parents.length === 1 && parents[0] === on)
   if (!isOurs || !hasAncestor(objects, server.mustTip(permit.landing.baseRef), commit)) return []
-  for (const word of findActiveKeywords(message))
+  for (const word of findActiveCommitKeywords(message))
     addViolation('I16', `the message of ${commit.slice(0, 7)} has ${word}`)
   const isAsValidated = by === 'push' || (on === permit.landing.base && tree === permit.landing.tree)
   const isFound = tables.intents.some(
@@ -76,7 +81,7 @@ function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly
   return found
 }
 
-function checkPull(observed: ObservedRun, pull: SimulatedPull): readonly InvariantViolation[] {
+function checkFinalPullState(observed: ObservedRun, pull: SimulatedPull): readonly InvariantViolation[] {
   const { server } = observed
   const found: InvariantViolation[] = []
   const addViolation = (invariant: string, what: string) =>
@@ -87,9 +92,9 @@ function checkPull(observed: ObservedRun, pull: SimulatedPull): readonly Invaria
     addViolation('I18', `the bot commented ${reports.length} times`)
   const checks = (server.checks.get(pull.head) ?? []).filter(({ app }) => app === appId)
   for (const { body } of ours)
-    for (const word of findActiveMarkup(body)) addViolation('I16', `a comment has ${word}`)
+    for (const word of findUnescapedMarkup(body)) addViolation('I16', `a comment has ${word}`)
   for (const { text } of checks)
-    for (const word of findActiveMarkup(text)) addViolation('I16', `a check run has ${word}`)
+    for (const word of findUnescapedMarkup(text)) addViolation('I16', `a check run has ${word}`)
   for (const [at, run] of checks.entries()) {
     const before = checks.slice(0, at).findLast(({ name }) => name === run.name)
     if (before?.digest === run.digest && !observed.hadTwins)
@@ -104,7 +109,7 @@ function checkPull(observed: ObservedRun, pull: SimulatedPull): readonly Invaria
   if (
     mergedIntent !== undefined &&
     report?.body.includes('Merged as') !== true &&
-    !wasReportDeleted(server, pull)
+    !wasBotReportDeleted(server, pull)
   )
     addViolation('I19', 'the bot merged it, and its comment does not say so')
   // What was said of a head that was merged stays true, where the bot has nothing to say of a later one.
@@ -123,14 +128,14 @@ function checkPull(observed: ObservedRun, pull: SimulatedPull): readonly Invaria
   return found
 }
 
-function wasReportDeleted(server: SimulatedGitHub, { number, comments }: SimulatedPull): boolean {
+function wasBotReportDeleted(server: SimulatedGitHub, { number, comments }: SimulatedPull): boolean {
   const ids = new Set(comments.map(({ id }) => id))
   const all = (server.pulls.get(number) ?? []).flatMap(({ value }) => value.comments)
   return all.some(({ id, author }) => author.id === server.bot.id && !ids.has(id))
 }
 
 /** What would be active in what the bot writes, of what people wrote to be so. */
-function findActiveMarkup(text: string): readonly string[] {
+function findUnescapedMarkup(text: string): readonly string[] {
   const plain = text.replace(/`[^`\n]*`/g, '')
   return [
     ...(/(?:^|[^\w`\\&;\u200b])@canary/.test(plain) ? ['a mention'] : []),
@@ -140,7 +145,7 @@ function findActiveMarkup(text: string): readonly string[] {
 }
 
 /** What GitHub would act on in the message of a commit: it is no Markdown, and people are told, and issues closed. */
-function findActiveKeywords(message: string): readonly string[] {
+function findActiveCommitKeywords(message: string): readonly string[] {
   return [
     ...(/(?:^|[^\w`])@canary/.test(message) ? ['a mention'] : []),
     ...(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#\d/i.test(message)
@@ -166,7 +171,7 @@ function checkCheckRuns(
   const found: InvariantViolation[] = []
   const addViolation = (what: string) =>
     void found.push({ invariant: 'I19', what: `#${pull.number}: ${what}` })
-  if (!getConfigFacts(objects, base).isReadable) return found
+  if (!parseExpectedConfig(objects, base).isReadable) return found
   const isChanging = listChangedPaths(objects, base, merged.tree).length > 0
   // What others broke before is not this pull request's.
   const before = findCatalogProblems(objects, base)
@@ -202,24 +207,26 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
   if (paths.length === 0) obstacles.push('nothing changes')
   if (paths.some((path) => !/^catalog\/(?:foo|bar)\/(?:catalog|extra-\d)\.json$/.test(path)))
     obstacles.push('other files')
-  if (![...packages].every((name) => isOwner(server, pull.author.id, base, name))) obstacles.push('no owner')
-  for (const name of packages) if (getOwners(objects, base, name).length === 0) obstacles.push('no owners')
+  if (![...packages].every((name) => isPackageOwner(server, pull.author.id, base, name)))
+    obstacles.push('no owner')
+  for (const name of packages)
+    if (getPackageOwners(objects, base, name).length === 0) obstacles.push('no owners')
   obstacles.push(...findCatalogProblems(objects, merged.tree), ...findCatalogProblems(objects, base))
-  const config = getConfigFacts(objects, base)
+  const config = parseExpectedConfig(objects, base)
   if (!config.isReadable || !config.merges || config.confirms) obstacles.push('the configuration')
   if (pull.stacked) obstacles.push('stacked')
   if (pull.draft || pull.labels.includes('hold')) obstacles.push('draft or label')
-  if ([...getLastReviews(pull).values()].some(({ state }) => state === 'changes-requested'))
+  if ([...getLatestReviews(pull).values()].some(({ state }) => state === 'changes-requested'))
     obstacles.push('changes requested')
   // A hold outlives the comment that gave it.
   const ever = (server.pulls.get(pull.number) ?? []).flatMap(({ value }) => value.comments)
-  if (ever.some((comment) => ['hold', 'unhold'].includes(parseCommand(comment) ?? '')))
+  if (ever.some((comment) => ['hold', 'unhold'].includes(parseCommentCommand(comment) ?? '')))
     obstacles.push('a hold')
   if (pull.comments.some(({ isEdited }) => isEdited)) obstacles.push('an edited comment')
   const all = [...server.pulls.values()].flatMap((states) => states.map(({ value }) => value))
   if (
     all.some(({ comments }) =>
-      comments.some((comment) => parseCommand(comment) === 'freeze' || comment.isEdited),
+      comments.some((comment) => parseCommentCommand(comment) === 'freeze' || comment.isEdited),
     )
   )
     obstacles.push('a stop')

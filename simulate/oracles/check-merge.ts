@@ -3,14 +3,14 @@
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import { hasAncestor } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
-import { getConfigFacts, listChangedPaths, findCatalogProblems } from '../world/expected-state.ts'
+import { parseExpectedConfig, listChangedPaths, findCatalogProblems } from '../world/expected-state.ts'
 import { SimulatedGitHub, type SimulatedComment, type SimulatedPull } from '../world/simulated-github.ts'
 import {
-  parseCommand,
+  parseCommentCommand,
   hasApprovalRights,
   isMaintainer,
   findMissingApprovals,
-  getLastReviews,
+  getLatestReviews,
 } from './authority.ts'
 import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
@@ -38,7 +38,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
       addViolation('I2', 'the tree is not that of head and base together')
     const { parents } = objects.commit(permit.landing.commit)
     if (parents[0] !== tip || parents[1] !== head) addViolation('I2', 'its parents are not base and head')
-    const { isReadable } = getConfigFacts(objects, base)
+    const { isReadable } = parseExpectedConfig(objects, base)
     if (!isReadable) addViolation('I13', 'the configuration cannot be read')
     for (const path of listChangedPaths(objects, base, result)) {
       const mode = objects.tree(result).get(path)?.mode
@@ -47,7 +47,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
     }
   }
 
-  const facts = listStatesSinceRead(observed, merge).map((pull) =>
+  const facts = listPullStatesSinceRead(observed, merge).map((pull) =>
     findMergeViolations(observed, pull, merge, base, result),
   )
   const fewestViolations = facts.toSorted((a, b) => a.length - b.length)[0]
@@ -59,7 +59,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
   if (
     observed.merges
       .filter((other) => other.pull === number && other !== merge)
-      .some((other) => isMergeEffective(server, other))
+      .some((other) => hasMergeTakenEffect(server, other))
   )
     addViolation('I11', 'it has landed before')
   // Stops are looked for once more after the last look.
@@ -72,7 +72,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
   return found
 }
 
-function isMergeEffective(server: SimulatedGitHub, { by, commit, pull, permit }: ObservedMerge): boolean {
+function hasMergeTakenEffect(server: SimulatedGitHub, { by, commit, pull, permit }: ObservedMerge): boolean {
   return by === 'merge'
     ? server.pull(pull)?.state === 'merged'
     : hasAncestor(server.objects, server.mustTip(permit.landing.baseRef), commit)
@@ -84,7 +84,7 @@ function computeMergedTree(server: SimulatedGitHub, base: CommitSha, head: Commi
 }
 
 /** Every state of the pull request since the last look at it in this landing; without a look only the present one. */
-function listStatesSinceRead(
+function listPullStatesSinceRead(
   observed: ObservedRun,
   { process, pull, step }: ObservedMerge,
 ): readonly SimulatedPull[] {
@@ -93,14 +93,14 @@ function listStatesSinceRead(
   const lastReadStep = observed.freshReads.get(`${process.name} ${pull}`) ?? step
   const taken = observed.leasesTaken.get(process) ?? 0
   // A server of GitHub's may lag a little: what it said held then.
-  const since = lastReadStep >= taken - maxLagSteps ? lastReadStep : step
+  const since = lastReadStep >= taken - maxReadLagSteps ? lastReadStep : step
   const first = SimulatedGitHub.at(states, since)
   const later = states.filter((state) => state.step > since).map(({ value }) => value)
   return first === undefined ? later : [first, ...later]
 }
 
 /** Steps. */
-const maxLagSteps = 12
+const maxReadLagSteps = 12
 
 /** Milliseconds within which a comment is read by the bot, and its author's rights with it. */
 const maxCommentReadDelayMs = 60_000
@@ -125,7 +125,7 @@ function findMergeViolations(
   if (pull.draft) addViolation('I13', 'it is a draft')
   if (pull.labels.includes('hold')) addViolation('I13', 'it has the label hold')
   for (const lack of findMissingApprovals(observed, pull, base, result, at)) addViolation('I3', lack)
-  for (const review of getLastReviews(pull).values())
+  for (const review of getLatestReviews(pull).values())
     if (
       review.state === 'changes-requested' &&
       review.author !== null &&
@@ -136,8 +136,8 @@ function findMergeViolations(
   // Who has a say now and had none when they said it was told no, and may say it again.
   const holds = pull.comments.filter(
     (comment) =>
-      parseCommand(comment) === 'hold' &&
-      !wasRejectedEarlier(server, pull, comment) &&
+      parseCommentCommand(comment) === 'hold' &&
+      !wasCommandRejectedEarlier(server, pull, comment) &&
       hasApprovalRights(server, comment.author, pull, base, result, at) &&
       hasApprovalRights(
         server,
@@ -153,19 +153,19 @@ function findMergeViolations(
     const isLifted = pull.comments.some(
       (comment) =>
         comment.id > hold.id &&
-        parseCommand(comment) === 'unhold' &&
+        parseCommentCommand(comment) === 'unhold' &&
         (comment.author.id === hold.author.id || isMaintainer(server, comment.author.id, base, at)),
     )
     if (!isLifted) addViolation('I13', `${hold.author.login} holds it`)
   }
-  const { merges } = getConfigFacts(server.objects, base)
-  const isMergeRequested = pull.comments.some((comment) => parseCommand(comment) === 'merge')
+  const { merges } = parseExpectedConfig(server.objects, base)
+  const isMergeRequested = pull.comments.some((comment) => parseCommentCommand(comment) === 'merge')
   if (!merges && !isMergeRequested) addViolation('I13', 'merging is switched off, and nobody asked for it')
   return found
 }
 
 /** Whether the author of a command was told that they have no say, when the pull request or its base branch was another. */
-function wasRejectedEarlier(
+function wasCommandRejectedEarlier(
   server: SimulatedGitHub,
   pull: SimulatedPull,
   { id, reactions }: SimulatedComment,
@@ -191,7 +191,7 @@ function listAnnouncedFreezes(
       )
       const comment = seen?.value.comments.find((one) => one.id === id)
       // As it was when it was obeyed: who edits it later takes nothing back.
-      const command = comment && parseCommand(comment)
+      const command = comment && parseCommentCommand(comment)
       if (seen === undefined || comment === undefined || (command !== 'freeze' && command !== 'thaw'))
         return []
       const { step, value } = seen

@@ -21,7 +21,7 @@ import {
   type SimulatedGitHub,
 } from '../world/simulated-github.ts'
 import { openMemoryOctokit } from './memory-octokit.ts'
-import type { ScheduleCall } from './memory-repository.ts'
+import type { CallScheduler } from './memory-repository.ts'
 
 export interface MemoryForgeHooks {
   /** The last look before a landing: all that was read is as it was at this step. */
@@ -36,7 +36,7 @@ export interface MemoryForgeHooks {
 
 export function openMemoryForge(
   server: SimulatedGitHub,
-  schedule: ScheduleCall,
+  schedule: CallScheduler,
   { onFreshRead, onRead, lag, clock }: MemoryForgeHooks,
 ): Forge {
   const comments = createCommentCache(clock)

@@ -3,7 +3,7 @@
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
-import type { ScheduleCall } from './memory-repository.ts'
+import type { CallScheduler } from './memory-repository.ts'
 
 export interface MemoryMergingHooks {
   /** GitHub is about to merge. */
@@ -12,7 +12,7 @@ export interface MemoryMergingHooks {
 
 export function openMemoryMerging(
   server: SimulatedGitHub,
-  schedule: ScheduleCall,
+  schedule: CallScheduler,
   { onMerging }: MemoryMergingHooks,
 ): MergeApi {
   const notModeled = (operation: string) => () => Promise.reject(new Error(`${operation} is not modelled`))

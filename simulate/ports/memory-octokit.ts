@@ -136,7 +136,7 @@ const toAccountView = ({ id, login, kind }: GitHubAccount) => ({
   type: kind === 'bot' ? 'Bot' : 'User',
 })
 /** GitHub's word for the state of a review, as REST and GraphQL write it. */
-const toReviewStateWord = (state: string) => state.toUpperCase().replaceAll('-', '_')
+const toApiReviewState = (state: string) => state.toUpperCase().replaceAll('-', '_')
 
 function toPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
   const { owner, name } = server.name
@@ -164,7 +164,7 @@ function toReviewView({ id, author, state, commit, submittedAt }: SimulatedPull[
   return {
     id,
     user: author && toAccountView(author),
-    state: toReviewStateWord(state),
+    state: toApiReviewState(state),
     commit_id: commit,
     submitted_at: submittedAt,
   }
@@ -211,7 +211,7 @@ function toGraphqlPullView(server: SimulatedGitHub, shown: SimulatedPull): objec
     labels: toConnectionView(shown.labels, (label) => ({ name: label })),
     reviews: toConnectionView(shown.reviews, ({ id, author, state, commit, submittedAt }) => ({
       fullDatabaseId: String(id),
-      state: toReviewStateWord(state),
+      state: toApiReviewState(state),
       submittedAt,
       commit: commit && { oid: commit },
       author: author && toActorView(author),

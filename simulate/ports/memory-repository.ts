@@ -17,13 +17,13 @@ import {
   findMergeBases,
   isOnFirstParentLine,
 } from '../git/history.ts'
-import { isSameEntry, mergeTrees } from '../git/merge.ts'
+import { isSameTreeEntry, mergeTrees } from '../git/merge.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
 /** Waits for its turn, and is done at once then. */
-export type ScheduleCall = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
+export type CallScheduler = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
 
 /** Which refs a mirror has. They outlive the process: a mirror lies on a disk. */
 export interface MirrorRefs {
@@ -31,7 +31,7 @@ export interface MirrorRefs {
   readonly pulls: Map<PullNumber, CommitSha>
 }
 
-const botSignature = 'catalog-bot <catalog-bot@noreply.invalid>'
+const botCommitIdentity = 'catalog-bot <catalog-bot@noreply.invalid>'
 
 /** What is read of objects alone. */
 export function createObjectReader(
@@ -58,7 +58,7 @@ export function createObjectReader(
       return {
         kind: 'clean',
         tree,
-        commit: objects.addCommit({ tree, parents: [base, head], message, by: botSignature, time }),
+        commit: objects.addCommit({ tree, parents: [base, head], message, by: botCommitIdentity, time }),
       }
     },
     treeOf: async (commit) => objects.commit(commit).tree,
@@ -83,7 +83,7 @@ export function createObjectReader(
       const changes: PathChange[] = []
       for (const path of new Set([...from.keys(), ...to.keys()])) {
         const [was, is] = [from.get(path), to.get(path)]
-        if (!isSameEntry(was, is))
+        if (!isSameTreeEntry(was, is))
           changes.push({ path, ...(was && { before: was }), ...(is && { after: is }) })
       }
       return changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -103,18 +103,18 @@ export function createObjectReader(
 
 function toIncomingCommit(objects: GitObjects, base: CommitSha, id: CommitSha): IncomingCommit {
   const { message, parents, tree } = objects.commit(id)
-  const stateOf = (commit: CommitSha) => getWorkflowState(objects, objects.commit(commit).tree)
+  const stateOf = (commit: CommitSha) => getWorkflowFilesKey(objects, objects.commit(commit).tree)
   const before = new Set(parents.length === 0 ? [''] : parents.map(stateOf))
   // A merge may take them from what it brings of the base.
   const allowed = before.size === 1 ? before : new Set(findMergeBases(objects, base, id).map(stateOf))
   return {
     id,
-    editsWorkflows: !allowed.has(getWorkflowState(objects, tree)),
+    editsWorkflows: !allowed.has(getWorkflowFilesKey(objects, tree)),
     ...parseMessageFacts(Buffer.from(`tree ${tree}\n\n${message}`)),
   }
 }
 
-function getWorkflowState(objects: GitObjects, tree: Parameters<GitObjects['tree']>[0]): string {
+function getWorkflowFilesKey(objects: GitObjects, tree: Parameters<GitObjects['tree']>[0]): string {
   const files = [...objects.tree(tree)].filter(([path]) => path.startsWith('.github/workflows/'))
   return files.map(([path, { oid }]) => `${path} ${oid}`).join('\n')
 }
@@ -127,7 +127,7 @@ export interface MemoryRepositoryHooks {
 export function openMemoryRepository(
   server: SimulatedGitHub,
   mirrorRefs: MirrorRefs,
-  schedule: ScheduleCall,
+  schedule: CallScheduler,
   { onMerge }: MemoryRepositoryHooks,
 ): GitRepository {
   const { objects } = server

@@ -12,18 +12,18 @@ import type { PullState, RecordedPush } from '../../src/ports/pull-memory.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { VerdictRecord } from '../../src/ports/verdicts.ts'
 import type { ApprovalCoverage } from '../../src/checks/ownership/ownership.ts'
-import { jobKey } from '../../src/store/jobs.ts'
+import { toJobKey } from '../../src/store/jobs.ts'
 import { toStorableText } from '../../src/store/storable-text.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { SimulatedProcess } from '../scheduler.ts'
 import { noopPageRecords } from './noop-page-records.ts'
 
-export type IntentOutcome = 'landed' | 'abandoned' | 'mismatch'
+export type MergeIntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 
-export interface StoredIntent {
+export interface StoredMergeIntent {
   readonly intent: MergeIntent
   readonly lease: string
-  outcome?: IntentOutcome
+  outcome?: MergeIntentOutcome
 }
 
 export interface JobRow {
@@ -47,7 +47,7 @@ export class StoreTables {
   readonly deliveries = new Set<string>()
   readonly jobs: JobRow[] = []
   readonly leases = new Map<string, LeaseRow>()
-  readonly intents: StoredIntent[] = []
+  readonly intents: StoredMergeIntent[] = []
   readonly stops: MergeFreeze[] = []
   readonly stopEvents: (FreezeEvent & { readonly comment?: number })[] = []
   readonly parked = new Map<string, ParkedPull>()
@@ -66,13 +66,13 @@ export class StoreTables {
   orders = 0
 }
 
-const repositoryKey = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
-const pullKey = (repository: RepositoryName, pull: PullNumber) => `${repositoryKey(repository)}#${pull}`
+const toRepositoryKey = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
+const toPullKey = (repository: RepositoryName, pull: PullNumber) => `${toRepositoryKey(repository)}#${pull}`
 const cloneValue = <T>(value: T): T => structuredClone(value)
-const allBranches = ''
+const allBranchesKey = ''
 
 /** A turn at the store. */
-export type ScheduleStoreCall = <T>(label: string, act: () => T) => Promise<T>
+export type StoreCallScheduler = <T>(label: string, act: () => T) => Promise<T>
 
 /** Milliseconds of silence after which whoever worked on a job is taken for dead. */
 export const workerTimeoutMs = 15_000
@@ -80,11 +80,11 @@ export const workerTimeoutMs = 15_000
 export interface MemoryStoreOptions {
   readonly tables: StoreTables
   readonly now: () => number
-  readonly turn: ScheduleStoreCall
+  readonly turn: StoreCallScheduler
 }
 
 export function enqueueJob(tables: StoreTables, job: Job, startAfter: number): void {
-  const key = jobKey(job)
+  const key = toJobKey(job)
   const waiting = tables.jobs.find((row) => row.key === key && row.state === 'waiting')
   if (waiting !== undefined) {
     waiting.job = job
@@ -101,14 +101,14 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
     return list
   }
   const isIn = (row: { readonly repository: RepositoryName }, repository: RepositoryName) =>
-    repositoryKey(row.repository) === repositoryKey(repository)
+    toRepositoryKey(row.repository) === toRepositoryKey(repository)
   const mapAt = <K, A, B>(map: Map<K, Map<A, B>>, key: K): Map<A, B> => {
     const inner = map.get(key) ?? new Map<A, B>()
     map.set(key, inner)
     return inner
   }
   const intents = (repository: RepositoryName) =>
-    tables.intents.filter(({ intent }) => repositoryKey(intent.repository) === repositoryKey(repository))
+    tables.intents.filter(({ intent }) => toRepositoryKey(intent.repository) === toRepositoryKey(repository))
   const mergedIntents = (repository: RepositoryName) =>
     intents(repository).filter(({ outcome }) => outcome === 'landed')
   const isValid = (lease: { name: string; fence: number }) => {
@@ -119,7 +119,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
     by.kind === 'person' &&
     tables.stopEvents.some(
       (event) =>
-        repositoryKey(event.repository) === repositoryKey(repository) && event.comment === by.comment,
+        toRepositoryKey(event.repository) === toRepositoryKey(repository) && event.comment === by.comment,
     )
   const recordFreezeEvent = (
     {
@@ -152,7 +152,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         return 'new'
       }),
     enqueue: (job, afterSeconds = 0) =>
-      turn(`enqueue ${jobKey(job)} after ${afterSeconds} s`, () =>
+      turn(`enqueue ${toJobKey(job)} after ${afterSeconds} s`, () =>
         enqueueJob(tables, job, now() + afterSeconds * 1000),
       ),
     work: () => Promise.reject(new Error('the simulator takes jobs itself')),
@@ -239,7 +239,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
 
     putReady: (snapshot) =>
       turn(`put #${snapshot.pull} among the ready`, () => {
-        const key = pullKey(snapshot.repository, snapshot.pull)
+        const key = toPullKey(snapshot.repository, snapshot.pull)
         const before = tables.ready.get(key)
         const isThere = before?.snapshot.baseRef === snapshot.baseRef
         tables.ready.set(key, {
@@ -257,20 +257,20 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       ),
     dropReady: (repository, pulls) =>
       turn(`drop ${pulls.join(', ')} from the ready`, () => {
-        for (const pull of pulls) tables.ready.delete(pullKey(repository, pull))
+        for (const pull of pulls) tables.ready.delete(toPullKey(repository, pull))
       }),
 
     freezeMerges: (order) =>
       turn(`stop landings: ${order.kind}`, () => {
         const { repository, branch, kind, by } = order
         if (isRepeated(repository, by)) return undefined
-        const branchKey = branch ?? allBranches
+        const branchKey = branch ?? allBranchesKey
         const isTakenBack =
           by.kind === 'person' &&
           tables.stopEvents.some(
             (event) =>
               isIn(event, repository) &&
-              (event.branch ?? allBranches) === branchKey &&
+              (event.branch ?? allBranchesKey) === branchKey &&
               event.step === 'resumed' &&
               event.kind === 'frozen' &&
               (event.comment ?? 0) > by.comment,
@@ -278,7 +278,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         if (isTakenBack) return undefined
         const at = tables.stops.findIndex(
           (stop) =>
-            isIn(stop, repository) && (stop.branch ?? allBranches) === branchKey && stop.kind === kind,
+            isIn(stop, repository) && (stop.branch ?? allBranchesKey) === branchKey && stop.kind === kind,
         )
         const before = tables.stops[at]
         // That a refusal was met again is counted, not told again.
@@ -298,7 +298,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         if (isRepeated(repository, by)) return []
         const ended = tables.stops.filter((stop) => {
           if (!isIn(stop, repository)) return false
-          if (branch !== undefined && (stop.branch ?? allBranches) !== branch) return false
+          if (branch !== undefined && (stop.branch ?? allBranchesKey) !== branch) return false
           if (!kinds.includes(stop.kind)) return false
           if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
           return stop.since <= requestedAt
@@ -330,23 +330,23 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
     parkPull: (repository, parked) =>
       turn(`park #${parked.pull}`, () => {
         const storable = { ...parked, reason: toStorableText(parked.reason) }
-        tables.parked.set(pullKey(repository, parked.pull), storable)
+        tables.parked.set(toPullKey(repository, parked.pull), storable)
       }),
     parkedPull: (repository, pull) =>
-      turn(`read whether #${pull} is parked`, () => tables.parked.get(pullKey(repository, pull))),
+      turn(`read whether #${pull} is parked`, () => tables.parked.get(toPullKey(repository, pull))),
     parkedPulls: (repository) =>
       turn('read parked pulls', () =>
         [...tables.parked]
-          .filter(([key]) => key.startsWith(`${repositoryKey(repository)}#`))
+          .filter(([key]) => key.startsWith(`${toRepositoryKey(repository)}#`))
           .map(([, { pull }]) => pull)
           .toSorted((a, b) => a - b),
       ),
     unparkPull: (repository, pull) =>
-      turn(`release #${pull}`, () => void tables.parked.delete(pullKey(repository, pull))),
+      turn(`release #${pull}`, () => void tables.parked.delete(toPullKey(repository, pull))),
 
     observe: (repository, pull, state) =>
       turn(`observe #${pull}`, () => {
-        const epochs = listAt(tables.epochs, pullKey(repository, pull))
+        const epochs = listAt(tables.epochs, toPullKey(repository, pull))
         const last = epochs.at(-1)
         const isSame =
           last?.head === state.head && last.baseRef === state.baseRef && last.config === state.config
@@ -355,20 +355,20 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
     recordShown: (repository, pull, shown) =>
       turn(`record what was shown on #${pull}`, () => {
-        const all = listAt(tables.shown, pullKey(repository, pull))
+        const all = listAt(tables.shown, toPullKey(repository, pull))
         const last = all.at(-1)
         if (last?.epoch === shown.epoch && last.head === shown.head && last.change === shown.change) return
         all.push(cloneValue(shown))
       }),
     shownHeads: (repository, pull) =>
       turn(`read what was shown on #${pull}`, () =>
-        cloneValue(listAt(tables.shown, pullKey(repository, pull))),
+        cloneValue(listAt(tables.shown, toPullKey(repository, pull))),
       ),
     recordCommand: (repository, pull, record) =>
       turn(`record command ${record.command} by ${record.login} on #${pull}: ${record.outcome}`, () => {
-        const all = listAt(tables.commands, pullKey(repository, pull))
+        const all = listAt(tables.commands, toPullKey(repository, pull))
         const ofAll = [...tables.commands].flatMap(([key, some]) =>
-          key.startsWith(`${repositoryKey(repository)}#`) ? some : [],
+          key.startsWith(`${toRepositoryKey(repository)}#`) ? some : [],
         )
         if (ofAll.some((each) => each.record.comment === record.comment)) return 'duplicate'
         all.push({ record: cloneValue(record), at: now() })
@@ -377,33 +377,33 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
     commands: (repository, pull) =>
       turn(`read the commands of #${pull}`, () =>
-        listAt(tables.commands, pullKey(repository, pull)).map(({ record }) => cloneValue(record)),
+        listAt(tables.commands, toPullKey(repository, pull)).map(({ record }) => cloneValue(record)),
       ),
     firstSeenReviews: (repository, pull, epoch, reviews) =>
       turn(`read when reviews of #${pull} were seen`, () => {
-        const seen = mapAt(tables.reviews, pullKey(repository, pull))
+        const seen = mapAt(tables.reviews, toPullKey(repository, pull))
         for (const review of reviews) if (!seen.has(review)) seen.set(review, epoch)
         return new Map([...seen].filter(([review]) => reviews.includes(review)))
       }),
     recordChange: (repository, pull, { id, covers }) =>
       turn(`keep what #${pull} does`, () => {
-        const kept = mapAt(tables.changes, pullKey(repository, pull))
+        const kept = mapAt(tables.changes, toPullKey(repository, pull))
         if (!kept.has(id)) kept.set(id, cloneValue(covers))
       }),
     readChanges: (repository, pull, ids) =>
       turn(`read what #${pull} did`, () => {
-        const kept = mapAt(tables.changes, pullKey(repository, pull))
+        const kept = mapAt(tables.changes, toPullKey(repository, pull))
         return new Map([...kept].filter(([id]) => ids.includes(id)))
       }),
     firstSeenApprovals: (repository, pull, approvals) =>
       turn(`read what approvals of #${pull} were for`, () => {
-        const seen = mapAt(tables.approvals, pullKey(repository, pull))
+        const seen = mapAt(tables.approvals, toPullKey(repository, pull))
         for (const [review, change] of approvals) if (!seen.has(review)) seen.set(review, change)
         return new Map(seen)
       }),
     firstSeenAccounts: (repository, accounts) =>
       turn('read accounts', () => {
-        const seen = mapAt(tables.accounts, repositoryKey(repository))
+        const seen = mapAt(tables.accounts, toRepositoryKey(repository))
         for (const [login, id] of accounts)
           if (!seen.has(login.toLowerCase())) seen.set(login.toLowerCase(), id)
         return new Map(seen)
@@ -422,7 +422,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       turn('count commands', () => {
         const counts = new Map<number, number>()
         for (const [key, all] of tables.commands)
-          if (key.startsWith(`${repositoryKey(repository)}#`))
+          if (key.startsWith(`${toRepositoryKey(repository)}#`))
             for (const { record, at } of all)
               if (at > now() - 3600_000) counts.set(record.user, (counts.get(record.user) ?? 0) + 1)
         return counts
@@ -430,7 +430,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
 
     recordVerdict: (record) =>
       turn(`record the verdict ${record.verdict} on #${record.pull}`, () => {
-        const all = listAt(tables.verdicts, pullKey(record.repository, record.pull))
+        const all = listAt(tables.verdicts, toPullKey(record.repository, record.pull))
         const { head, base, config } = record
         const at = all.findIndex((it) => it.head === head && it.base === base && it.config === config)
         const stored = { ...record, report: JSON.parse(JSON.stringify(record.report ?? null)) as unknown }
@@ -439,12 +439,12 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
     verdicts: (repository, pull) =>
       turn(`read the verdicts on #${pull}`, () =>
-        listAt(tables.verdicts, pullKey(repository, pull)).toSorted((a, b) => b.decidedAt - a.decidedAt),
+        listAt(tables.verdicts, toPullKey(repository, pull)).toSorted((a, b) => b.decidedAt - a.decidedAt),
       ),
 
     readState: (space, repository, key) =>
       turn(`read state "${space.name}"`, () => {
-        const row = tables.state.get(`${space.name}\n${repositoryKey(repository)}\n${key}`)
+        const row = tables.state.get(`${space.name}\n${toRepositoryKey(repository)}\n${key}`)
         if (row === undefined) return undefined
         const value = space.read(JSON.parse(row.value), row.version)
         if (value === undefined) throw new StoreError('unreadable', `the state "${space.name}" is none`)
@@ -453,14 +453,14 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
     writeState: (space, repository, values) =>
       turn(`write state "${space.name}"`, () => {
         for (const [key, value] of values)
-          tables.state.set(`${space.name}\n${repositoryKey(repository)}\n${key}`, {
+          tables.state.set(`${space.name}\n${toRepositoryKey(repository)}\n${key}`, {
             version: space.version,
             value: JSON.stringify(value),
           })
       }),
     retainState: (space, repository, keys) =>
       turn(`retain state "${space.name}"`, () => {
-        const prefix = `${space.name}\n${repositoryKey(repository)}\n`
+        const prefix = `${space.name}\n${toRepositoryKey(repository)}\n`
         for (const key of tables.state.keys())
           if (key.startsWith(prefix) && !keys.includes(key.slice(prefix.length))) tables.state.delete(key)
       }),
@@ -491,7 +491,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
 
 function isSamePush(a: RecordedPush, b: RecordedPush): boolean {
   return (
-    repositoryKey(a.repository) === repositoryKey(b.repository) &&
+    toRepositoryKey(a.repository) === toRepositoryKey(b.repository) &&
     a.pull === b.pull &&
     a.head === b.head &&
     a.pusher.id === b.pusher.id

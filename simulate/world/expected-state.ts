@@ -37,7 +37,7 @@ function parseLoginList(text: string | undefined): readonly string[] {
   return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]))
 }
 
-export const getOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
+export const getPackageOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
   parseLoginList(objects.text(tree, getOwnersPath(name)))
 
 /** Whom a package belongs to besides: by the configuration, and not by its own file. */
@@ -49,13 +49,13 @@ export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string):
 export const getMaintainers = (objects: GitObjects, tree: TreeSha): readonly string[] =>
   parseLoginList(objects.text(tree, maintainersPath))
 
-export type ConfigFacts = {
+export type ExpectedConfig = {
   readonly isReadable: boolean
   readonly merges: boolean
   readonly confirms: boolean
 }
 
-export function getConfigFacts(objects: GitObjects, tree: TreeSha): ConfigFacts {
+export function parseExpectedConfig(objects: GitObjects, tree: TreeSha): ExpectedConfig {
   const text = objects.text(tree, configPath) ?? ''
   return {
     isReadable: !text.includes('enabeld'),
@@ -64,7 +64,7 @@ export function getConfigFacts(objects: GitObjects, tree: TreeSha): ConfigFacts 
   }
 }
 
-function parseBlobs(text: string): readonly CatalogBlob[] | undefined {
+function parseCatalogBlobs(text: string): readonly CatalogBlob[] | undefined {
   try {
     return text
       .trim()
@@ -77,7 +77,7 @@ function parseBlobs(text: string): readonly CatalogBlob[] | undefined {
 
 /** The packages that a file of a catalog speaks of; none where it cannot be read. */
 export function findNamedPackages(text: string | undefined): readonly string[] {
-  const blobs = text === undefined ? [] : (parseBlobs(text) ?? [])
+  const blobs = text === undefined ? [] : (parseCatalogBlobs(text) ?? [])
   const names = blobs.map((blob) => (blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')))
   return [...new Set(names)].filter((name) => name !== '')
 }
@@ -89,7 +89,7 @@ export function findCatalogProblems(objects: GitObjects, tree: TreeSha): readonl
   for (const [path, { oid, mode }] of objects.tree(tree)) {
     if (!path.startsWith('catalog/')) continue
     if (mode !== '100644') faults.push(`${path} has the mode ${mode}`)
-    const blobs = parseBlobs(Buffer.from(objects.blob(oid)).toString())
+    const blobs = parseCatalogBlobs(Buffer.from(objects.blob(oid)).toString())
     if (blobs === undefined) faults.push(`${path} cannot be read`)
     for (const blob of blobs ?? []) {
       const of = blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')

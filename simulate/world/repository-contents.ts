@@ -6,7 +6,8 @@ export const packageNames = ['foo', 'bar'] as const
 export type PackageName = string
 
 export const getCatalogPath = (name: PackageName): string => `catalog/${name}/catalog.json`
-export const getExtraPath = (name: PackageName, part: number): string => `catalog/${name}/extra-${part}.json`
+export const getExtraCatalogFilePath = (name: PackageName, part: number): string =>
+  `catalog/${name}/extra-${part}.json`
 export const getOwnersPath = (name: PackageName): string => `operators/${name}/ci.yaml`
 export const configPath = '.github/catalog-bot.yml'
 export const maintainersPath = 'config.yaml'
@@ -96,7 +97,7 @@ export function renderCatalog(name: PackageName, versions: number, flaw?: Catalo
  * A file of its own with one version more, in a channel of its own. Two such files of the same version are valid alone, and
  * not together.
  */
-export function renderExtraFile(name: PackageName, part: number, version: number): string {
+export function renderExtraCatalogFile(name: PackageName, part: number, version: number): string {
   const { name: full } = createBundle(name, version)
   return toJsonLine([
     toChannelBlob(name, `part-${part}`, [{ name: full }]),
@@ -111,7 +112,7 @@ export const renderMaintainers = (maintainers: readonly string[]): string =>
 /** Its members own what it owns. */
 export const ownerTeam = { name: 'keepers', members: ['mia'] } as const
 
-export const configTextByName = {
+export const configTextByVariant = {
   plain: undefined,
   'merging off': 'merge: {enabled: false}\n',
   /** A team owns one of the packages, too. */
@@ -119,4 +120,4 @@ export const configTextByName = {
   'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
   unreadable: 'merge: {enabeld: true}\n',
 } as const
-export type ConfigName = keyof typeof configTextByName
+export type ConfigVariantName = keyof typeof configTextByVariant

@@ -77,7 +77,7 @@ export interface SimulatedDelivery {
 }
 
 /** One state and since when it is so. */
-export interface StateSince<T> {
+export interface TimestampedState<T> {
   readonly step: number
   readonly at: number
   readonly value: T
@@ -88,15 +88,15 @@ export const appId = 77
 export const installationId = 5
 export const mainBranch = 'main'
 
-const defaultSignature = 'people <people@example.invalid>'
+const defaultCommitIdentity = 'people <people@example.invalid>'
 
 export class SimulatedGitHub {
   readonly name: RepositoryName = { owner: 'coast', name: 'catalogs' }
   readonly objects = new GitObjects()
   readonly people = new SimulatedPeople()
   readonly bot: GitHubAccount
-  readonly branches = new Map<string, StateSince<CommitSha | undefined>[]>()
-  readonly pulls = new Map<PullNumber, StateSince<SimulatedPull>[]>()
+  readonly branches = new Map<string, TimestampedState<CommitSha | undefined>[]>()
+  readonly pulls = new Map<PullNumber, TimestampedState<SimulatedPull>[]>()
   readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
   readonly issues: SimulatedIssue[] = []
   readonly deliveries: SimulatedDelivery[] = []
@@ -125,7 +125,7 @@ export class SimulatedGitHub {
 
   /** All that people can see of it, in a text: two that are equal are the same world to everybody. */
   get state(): string {
-    const last = <T>(lists: ReadonlyMap<unknown, readonly StateSince<T>[]>) =>
+    const last = <T>(lists: ReadonlyMap<unknown, readonly TimestampedState<T>[]>) =>
       [...lists].map(([name, states]) => [name, states.at(-1)?.value])
     return JSON.stringify([last(this.branches), last(this.pulls), this.rules, this.people.roles()])
   }
@@ -166,7 +166,12 @@ export class SimulatedGitHub {
       }
   }
 
-  commit(tree: TreeSha, parents: readonly CommitSha[], message: string, by = defaultSignature): CommitSha {
+  commit(
+    tree: TreeSha,
+    parents: readonly CommitSha[],
+    message: string,
+    by = defaultCommitIdentity,
+  ): CommitSha {
     return this.objects.addCommit({ tree, parents, message, by, time: Math.floor(this.now / 1000) })
   }
 
@@ -326,7 +331,7 @@ export class SimulatedGitHub {
   }
 
   /** What a list of states held at a step: the last state that began then or before. */
-  static at<T>(states: readonly StateSince<T>[], step: number): T | undefined {
+  static at<T>(states: readonly TimestampedState<T>[], step: number): T | undefined {
     return states.findLast((state) => state.step <= step)?.value
   }
 

@@ -9,10 +9,10 @@ import type { MergeFreezes } from '../ports/merge-freezes.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
 const maxSocketPathBytes = 100
-const maxBodyLength = 10_000
+const maxRequestBodyLength = 10_000
 
 /** Returns undefined if the path would be too long. */
-export function controlSocketPath(dataDirectory: string): string | undefined {
+export function getControlSocketPath(dataDirectory: string): string | undefined {
   const path = resolve(dataDirectory, 'control.sock')
   const shorter = relative('', path)
   return [path, shorter].find((each) => Buffer.byteLength(each) <= maxSocketPathBytes)
@@ -23,7 +23,7 @@ export async function openControlSocket(
   dataDirectory: string,
   { store, log }: { readonly store: MergeFreezes; readonly log: Logger },
 ): Promise<{ close(): Promise<void> }> {
-  const path = controlSocketPath(dataDirectory)
+  const path = getControlSocketPath(dataDirectory)
   if (path === undefined) {
     log.warn({ dataDirectory }, 'the data folder path is too long to open the control socket')
     return { close: () => Promise.resolve() }
@@ -34,10 +34,10 @@ export async function openControlSocket(
     readJsonBody(request)
       .then(async (body) => {
         const wanted = freezesRequestSchema.safeParse(body)
-        if (!wanted.success) return respond(400, { error: 'the running catalog-bot does not recognize this request' })
+        if (!wanted.success)
+          return respond(400, { error: 'the running catalog-bot does not recognize this request' })
         const done = await manageFreezes(wanted.data, store)
-        if (wanted.data.verb !== 'list')
-          log.info({ ...wanted.data }, 'a CLI command changed a merge freeze')
+        if (wanted.data.verb !== 'list') log.info({ ...wanted.data }, 'a CLI command changed a merge freeze')
         return respond(200, done)
       })
       .catch((error: unknown) => {
@@ -66,7 +66,7 @@ async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   let text = ''
   for await (const chunk of request) {
     text += String(chunk)
-    if (text.length > maxBodyLength) return undefined
+    if (text.length > maxRequestBodyLength) return undefined
   }
   try {
     return JSON.parse(text)

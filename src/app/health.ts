@@ -27,7 +27,7 @@ const workClassLabels: Readonly<Record<WorkClass, string>> = {
   scan: 'image scans',
 }
 
-const formatHeldInstallation = ({ installation, works, until }: HeldInstallation): string =>
+const formatRateLimitedInstallation = ({ installation, works, until }: HeldInstallation): string =>
   `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => workClassLabels[work]).join(', ')}`
 
 export function createHealthMonitor(
@@ -59,7 +59,7 @@ export function createHealthMonitor(
           : [
               `catalog-bot has been unable to list the App's installations since ${new Date(silentSince).toISOString()}; it retries automatically`,
             ]),
-        ...held().map(formatHeldInstallation),
+        ...held().map(formatRateLimitedInstallation),
       ]
       // Deliveries are still stored while GitHub does not answer.
       return { isReady: isStoreThere && !areCredentialsRejected, problems }

@@ -26,7 +26,7 @@ import { openPublishClient, extractPublishEnvironment } from './publishing/publi
 import { openClusterTestClient, extractClusterTestEnvironment } from './cluster-tests/cluster-test-client.ts'
 import { openReaderPool } from '../evaluate/catalogs/reader-pool.ts'
 import { openRegistries } from '../evaluate/registries.ts'
-import { loadJobAllowance } from './jobs/job-allowance.ts'
+import { loadJobRequestQuota } from './jobs/job-allowance.ts'
 import { findPullsWaitingFor } from './jobs/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
 import { parseRequestTarget } from '../web/pages/page-urls.ts'
@@ -197,7 +197,7 @@ export async function startApp(
         app,
         openJobContext: workplaces.open,
         loadAllowance: (one) =>
-          loadJobAllowance(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
+          loadJobRequestQuota(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
         isInstalled: ({ repository }) => github.isInstalledOn(repository),
         onDone: (done, outcome, milliseconds) =>
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),

@@ -4,7 +4,7 @@ import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode
 import type { StructType } from '../go/decode/go-type.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
 import { formatJsonNumber } from '../go/number.ts'
-import { valueAt, withEntries, withItems, type MapValue, type Value } from '../go/tree.ts'
+import { valueAt, withMapEntries, withListItems, type MapValue, type Value } from '../go/tree.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
 import { formatGoJsonWithRawNumbers, readManifest } from './manifest-document.ts'
@@ -85,7 +85,7 @@ function decodeTypedEntries(
 function withStringTypes(document: Value, field: string): Value {
   const withStringType = (value: Value): Value =>
     value.kind === 'map'
-      ? withEntries(
+      ? withMapEntries(
           value,
           value.entries.map((entry) =>
             entry.key === 'type' ? { ...entry, value: toStringValue(entry.value) } : entry,
@@ -95,17 +95,17 @@ function withStringTypes(document: Value, field: string): Value {
   if (document.kind !== 'map') return document
   const entries = document.entries.map((entry) =>
     entry.key === field && entry.value.kind === 'list'
-      ? { ...entry, value: withItems(entry.value, entry.value.items.map(withStringType)) }
+      ? { ...entry, value: withListItems(entry.value, entry.value.items.map(withStringType)) }
       : entry,
   )
-  return withEntries(document, entries)
+  return withMapEntries(document, entries)
 }
 
 /** Converts numbers and booleans to strings, as the YAML decoder does for Go strings. */
 export function findAnnotations(document: Value): MapValue | undefined {
   const found = valueAt(document, 'annotations')
   if (found?.kind !== 'map') return undefined
-  return withEntries(
+  return withMapEntries(
     found,
     found.entries.map((entry) => ({ ...entry, value: toStringValue(entry.value) })),
   )

@@ -7,7 +7,7 @@ import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { formatJsonNumber } from '../go/number.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
-import { valueAt, withEntries, withItems, type Value } from '../go/tree.ts'
+import { valueAt, withMapEntries, withListItems, type Value } from '../go/tree.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
@@ -91,12 +91,12 @@ function normalizeGoNumbers(value: Value, depth = 0): Value {
   if (value.kind === 'number') return { ...value, text: formatGoNumber(value.text, value.value) }
   if (depth > maxDepth) return value
   if (value.kind === 'list')
-    return withItems(
+    return withListItems(
       value,
       value.items.map((item) => normalizeGoNumbers(item, depth + 1)),
     )
   if (value.kind === 'map')
-    return withEntries(
+    return withMapEntries(
       value,
       value.entries.map((entry) => ({ ...entry, value: normalizeGoNumbers(entry.value, depth + 1) })),
     )

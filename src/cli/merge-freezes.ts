@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { userInfo } from 'node:os'
-import { controlSocketPath } from '../app/control-socket.ts'
+import { getControlSocketPath } from '../app/control-socket.ts'
 import { storeFolder } from '../app/settings.ts'
 import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
@@ -45,7 +45,7 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Freeze
 async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
   if (databaseUrl) return executeOnStore({ databaseUrl }, wanted)
-  const socket = controlSocketPath(dataDirectory)
+  const socket = getControlSocketPath(dataDirectory)
   const answer = socket === undefined ? undefined : await requestFromApp(socket, wanted)
   if (answer !== undefined) return answer
   const folder = storeFolder(dataDirectory)

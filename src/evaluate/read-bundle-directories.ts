@@ -30,7 +30,7 @@ import {
   maxTouchedBundleBytes,
   readBundleFiles,
 } from './read-bundle-files.ts'
-import { cacheNeighbor, filterNeighborEntries, readNeighbors } from './read-neighbors.ts'
+import { cacheNeighborCatalog, filterNeighborEntries, readNeighbors } from './read-neighbors.ts'
 
 export interface BundleDirectoriesContext {
   readonly repository: TreeReader
@@ -212,7 +212,7 @@ async function validateBundleDirectory(
   bundleFactsCache.set(key, made.facts)
   bundleFindingsCache.set(key, made.findings)
   renderedBundlesCache.set(key, { bundle: made.rendered })
-  await cacheNeighbor(cache, entries, root, files)
+  await cacheNeighborCatalog(cache, entries, root, files)
   return made
 }
 

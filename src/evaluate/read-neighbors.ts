@@ -53,7 +53,7 @@ function toNeighborKey(wanted: readonly TreePathEntry[], root: string): string {
 }
 
 /** Stores a bundle's facts for later looks; `files` are all files of its directory, by relative path. */
-export async function cacheNeighbor(
+export async function cacheNeighborCatalog(
   cache: Cache,
   entries: readonly TreePathEntry[],
   root: string,

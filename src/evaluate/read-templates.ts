@@ -40,7 +40,7 @@ const maxPatchedBytes = 4 * 1024 * 1024
  * Limits for all templates of a change: a megabyte costs a tenth of a second per round of questions, and one blob can
  * be at any number of paths. Far above a change of every package of the largest public catalog.
  */
-const maxTemplateTotals = { bytes: 16 * 1024 * 1024, templates: 2000 }
+const templateTotalLimits = { bytes: 16 * 1024 * 1024, templates: 2000 }
 
 /** Rejects with a GitError when a tree cannot be read. */
 export async function readTemplates(
@@ -62,7 +62,7 @@ export async function readTemplates(
   const sources: (readonly [pair: TemplatePair, source: LoadedTemplatePair['source']])[] = []
   let bytes = 0
   for (const pair of pairs) {
-    const isFull = sources.length >= maxTemplateTotals.templates || bytes >= maxTemplateTotals.bytes
+    const isFull = sources.length >= templateTotalLimits.templates || bytes >= templateTotalLimits.bytes
     const source = isFull ? 'too-many' : await readTemplateSource(repository, result.tree, pair.template)
     if (source instanceof Uint8Array) bytes += source.length
     sources.push([pair, source])

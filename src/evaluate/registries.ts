@@ -48,7 +48,7 @@ export interface RegistriesOptions {
 // cached answers.
 const defaultEvaluationTimeoutMs = 90_000
 /** Seconds. */
-const lateRetrySeconds = 30
+const timeoutRetrySeconds = 30
 
 /** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */
 export async function openRegistries({
@@ -77,7 +77,7 @@ export async function openRegistries({
     const late = {
       kind: 'unknown',
       reason: `registry lookups for this change take longer than ${lookTime / 1000} s; catalog-bot continues them in the next run`,
-      retryAfter: lateRetrySeconds,
+      retryAfter: timeoutRetrySeconds,
     } as const
     if (until === Infinity) return run()
     const remainingMs = until - clock.now()

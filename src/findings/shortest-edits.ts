@@ -19,9 +19,9 @@ export function findShortestEdits(
     steps.push(reach)
     const next = new Map(reach)
     for (let diagonal = -count; diagonal <= count; diagonal += 2) {
-      let x = movesDown(reach, diagonal, count)
-        ? getReach(reach, diagonal + 1)
-        : getReach(reach, diagonal - 1) + 1
+      let x = prefersDeletion(reach, diagonal, count)
+        ? getEditReach(reach, diagonal + 1)
+        : getEditReach(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
       next.set(diagonal, x)
       if (x >= old.length && x - diagonal >= now.length) return traceEdits(steps, old.length, now.length)
@@ -31,14 +31,14 @@ export function findShortestEdits(
   return undefined
 }
 
-function getReach(reach: ReadonlyMap<number, number>, diagonal: number): number {
+function getEditReach(reach: ReadonlyMap<number, number>, diagonal: number): number {
   return reach.get(diagonal) ?? -1
 }
 
-function movesDown(reach: ReadonlyMap<number, number>, diagonal: number, count: number): boolean {
+function prefersDeletion(reach: ReadonlyMap<number, number>, diagonal: number, count: number): boolean {
   return (
     diagonal === -count ||
-    (diagonal !== count && getReach(reach, diagonal - 1) < getReach(reach, diagonal + 1))
+    (diagonal !== count && getEditReach(reach, diagonal - 1) < getEditReach(reach, diagonal + 1))
   )
 }
 
@@ -52,9 +52,9 @@ function traceEdits(
   for (let count = steps.length - 1; count > 0; count--) {
     const reach = steps[count] ?? new Map<number, number>()
     const diagonal = x - y
-    const down = movesDown(reach, diagonal, count)
+    const down = prefersDeletion(reach, diagonal, count)
     const from = down ? diagonal + 1 : diagonal - 1
-    x = getReach(reach, from)
+    x = getEditReach(reach, from)
     y = x - from
     edits.push({ old: x, new: y, kind: down ? '+' : '-' })
   }

@@ -214,7 +214,7 @@ function* findCheckReasons({ outcomes, config, requestedBy, merge }: GateInput):
       yield createReason(
         'blocked',
         'findings',
-        `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}${isBaseBroken(outcome.findings) ? ', already on the base branch' : ''}`,
+        `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}${areAllErrorsOnBase(outcome.findings) ? ', already on the base branch' : ''}`,
       )
     for (const { question, reason: why } of outcome.unanswered)
       yield createReason('unknown', 'unanswered', `${outcome.check}: could not determine ${question}: ${why}`)
@@ -225,7 +225,7 @@ function* findCheckReasons({ outcomes, config, requestedBy, merge }: GateInput):
 }
 
 /** Whether the base branch has every error, so that the pull request caused none. */
-function isBaseBroken(findings: readonly Finding[]): boolean {
+function areAllErrorsOnBase(findings: readonly Finding[]): boolean {
   return findings.every(({ severity, isOnBase }) => severity !== 'error' || isOnBase === true)
 }
 

@@ -7,7 +7,7 @@ import { parseTreeObject } from './parse-output.ts'
 import { compareByPath, decodePath } from './path-text.ts'
 
 /** Per comparison. A bundle's release opens a dozen objects; a few thousand cost as much as git. */
-const compareLimits = {
+const treeComparisonLimits = {
   objects: 1000,
   entries: 200_000,
   changes: 20_000,
@@ -41,7 +41,7 @@ export async function compareTreeObjects(
   after: TreeSha,
 ): Promise<readonly PathChange[] | undefined> {
   const changes: PathChange[] = []
-  const remaining = { ...compareLimits }
+  const remaining = { ...treeComparisonLimits }
   let open: readonly TreePair[] = [{ prefix: '', before, after }]
   while (open.length > 0) {
     if (--remaining.depth < 0) return undefined
@@ -50,14 +50,14 @@ export async function compareTreeObjects(
       const pairs = open.slice(at, at + maxConcurrentPairs)
       remaining.objects -= pairs.length
       if (remaining.objects < 0) return undefined
-      const read = await readPairs(objects, pairs)
+      const read = await readTreePairs(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
         // Git writes no empty directories, so git must decide what they mean.
         if (pair.prefix !== '' && sides.some((side) => side !== emptyDirectory && side.size === 0))
           return undefined
         remaining.entries -= sides[0].size + sides[1].size
-        if (remaining.entries < 0 || !comparePair(pair.prefix, sides, changes, next, remaining))
+        if (remaining.entries < 0 || !compareTreePair(pair.prefix, sides, changes, next, remaining))
           return undefined
       }
     }
@@ -67,7 +67,7 @@ export async function compareTreeObjects(
 }
 
 /** Adds a directory's differences and the subtrees to open. False: over budget. */
-function comparePair(
+function compareTreePair(
   prefix: string,
   [before, after]: readonly [TreeDirectory, TreeDirectory],
   changes: PathChange[],
@@ -102,7 +102,7 @@ function toFileEntry(entry: TreeObjectEntry | undefined): PathChange['before'] {
     : { mode: entry.mode, oid: toBlobSha(entry.oid) }
 }
 
-async function readPairs(
+async function readTreePairs(
   objects: GitObjects,
   pairs: readonly TreePair[],
 ): Promise<readonly { pair: TreePair; sides: readonly [TreeDirectory, TreeDirectory] }[] | undefined> {
@@ -137,7 +137,7 @@ export async function readDirectory(objects: GitObjects, id: string): Promise<Tr
 }
 
 /** The modes that git writes today. Git reads others in its own way. */
-const knownModes = new Set([treeMode, '100644', '100755', '120000', '160000'])
+const knownFileModes = new Set([treeMode, '100644', '100755', '120000', '160000'])
 
 function parseDirectory(bytes: Buffer, width: number): TreeDirectory | undefined {
   const directory = new Map<string, TreeObjectEntry>()
@@ -146,7 +146,13 @@ function parseDirectory(bytes: Buffer, width: number): TreeDirectory | undefined
     const text = decodePath(name)
     // Git sorts by bytes, directories as if their names ended in a slash. Git compares unsorted trees its own way.
     const sortKey = name.toString('latin1') + (mode === treeMode ? '/' : '')
-    if (text === '' || text.includes('/') || sortKey <= last || !knownModes.has(mode) || directory.has(text))
+    if (
+      text === '' ||
+      text.includes('/') ||
+      sortKey <= last ||
+      !knownFileModes.has(mode) ||
+      directory.has(text)
+    )
       return undefined
     last = sortKey
     directory.set(text, { mode, oid })

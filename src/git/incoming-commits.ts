@@ -31,17 +31,17 @@ export async function readIncomingCommits(
 ): Promise<IncomingCommits> {
   const line = await readLinearHistory(objects, head, base)
   const links = line ? linkLinearHistory(line, base) : await readParents(git, base, head)
-  if (links === undefined) return truncatedResult
+  if (links === undefined) return truncatedIncomingCommits
   const edits = await findWorkflowEdits({ git, objects }, base, links)
   const largeFiles = links.size < 2 ? [] : await findLargeFiles(git, base, head, maxFileBytes)
-  if (largeFiles === undefined) return truncatedResult
+  if (largeFiles === undefined) return truncatedIncomingCommits
   const commits: IncomingCommit[] = []
   for (const id of links.keys())
     commits.push({ id, editsWorkflows: edits.has(id), ...(await readMessageFacts(objects, id)) })
   return { isWhole: true, commits, largeFiles }
 }
 
-const truncatedResult: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
+const truncatedIncomingCommits: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
 
 function linkLinearHistory(
   line: readonly CommitSha[],

@@ -11,7 +11,7 @@ import type { GitObjects } from './object-reader.ts'
 import { parseTreeList } from './parse-output.ts'
 import { encodePath } from './path-text.ts'
 import {
-  formatCount,
+  formatPathCount,
   toOutputLimits,
   diffTrees,
   findEntry,
@@ -58,7 +58,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
   const cacheListing = (listing: TreeListing): void => {
     cachedListings.delete(listing.tree)
     cachedListings.set(listing.tree, listing)
-    evictFor(listing, () => {
+    evictListings(listing, () => {
       if (cachedListings.get(listing.tree) === listing) cachedListings.delete(listing.tree)
     })
   }
@@ -138,7 +138,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
     if (known) rejectOversize(computeSizeAfter(known, changes))
     else rejectOversize(computeSizeAfter(await listWhole(after), changes.map(reverseChange)))
     if (changes.length > maxPaths)
-      throw new GitError('too-large', `two trees differ in more than ${formatCount(maxPaths)} paths`)
+      throw new GitError('too-large', `two trees differ in more than ${formatPathCount(maxPaths)} paths`)
     return changes
   }
 
@@ -165,7 +165,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
 /** Each with its removal, least recently used first. */
 const globalListingCache = new Map<TreeListing, () => void>()
 
-function evictFor(listing: TreeListing, evict: () => void): void {
+function evictListings(listing: TreeListing, evict: () => void): void {
   globalListingCache.delete(listing)
   globalListingCache.set(listing, evict)
   const remaining = { ...listingCacheLimits }

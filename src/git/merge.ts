@@ -23,7 +23,7 @@ export interface CommitIdentity {
 }
 
 /** Throws GitError `refused` when git would have to change a signature to write it. */
-export function checkIdentity(signature: CommitIdentity): CommitIdentity {
+export function requireValidIdentity(signature: CommitIdentity): CommitIdentity {
   for (const part of [signature.name, signature.email])
     if (
       !/^[^\s<>\u0000-\u001f](?:[^<>\u0000-\u001f]*[^\s<>\u0000-\u001f])?$/.test(part) ||

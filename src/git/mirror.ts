@@ -15,7 +15,7 @@ import { readGitVersion } from './git-version.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
 import { openListings } from './listings.ts'
 import { createLocalGit, type LocalGit } from './local-git.ts'
-import { checkIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
+import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
 import { openObjectReader, type GitObjects } from './object-reader.ts'
 import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
 import { openRemote, type GitCredential } from './remote.ts'
@@ -82,7 +82,7 @@ export const defaultMaxPaths = 300_000
  */
 export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
   const remote = openRemote(options.url, options.credential)
-  const signature = checkIdentity(options.signature ?? defaultIdentity)
+  const signature = requireValidIdentity(options.signature ?? defaultIdentity)
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
   const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxPaths } = options

@@ -41,7 +41,7 @@ export async function pushMerge(
   const base = toCommitSha(planned.base)
   // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
   const commit = as ?? planned.commit
-  await checkCommit(options, planned, commit)
+  await checkMergeCommit(options, planned, commit)
   const output = await runPush(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
   return parsePushOutcome(output, ref)
 }
@@ -53,7 +53,7 @@ export async function pushMergeBatch(
 ): Promise<MergePushResult> {
   for (const permit of permits) {
     const planned = checkPermit(options, permit)
-    await checkCommit(options, planned, planned.commit)
+    await checkMergeCommit(options, planned, planned.commit)
   }
   const why = findBatchProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
@@ -74,7 +74,7 @@ export async function createStagingBranch(
   permit: MergePermit,
 ): Promise<StagingResult> {
   const planned = checkPermit(options, permit)
-  await checkCommit(options, planned, planned.commit)
+  await checkMergeCommit(options, planned, planned.commit)
   const ref = toBranchRef(formatTemporaryBranch(planned))
   // An empty lease: the branch must not exist, or must already hold this commit.
   const output = await runPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
@@ -118,7 +118,7 @@ function checkPermit({ repository }: MergePushOptions, permit: MergePermit): Val
   return landing
 }
 
-async function checkCommit(
+async function checkMergeCommit(
   { objects }: MergePushOptions,
   planned: ValidatedMerge,
   commit: CommitSha,

@@ -34,10 +34,10 @@ export async function diffTrees(
     before,
     after,
   ]
-  const { stdout } = await withTooManyError(
+  const { stdout } = await toTooManyPathsError(
     // Each path has two records: the change and the name.
     () => git(args, toOutputLimits(2 * maxPaths)),
-    `two trees differ in more than ${formatCount(maxPaths)} paths`,
+    `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
   )
   return parseRawDiff(stdout)
 }
@@ -50,7 +50,7 @@ export function toOutputLimits(records: number) {
 }
 
 /** Nine tree objects can describe a billion paths, so stop reading early. */
-async function withTooManyError<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
+async function toTooManyPathsError<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -58,17 +58,17 @@ async function withTooManyError<T>(work: () => Promise<T>, tooMany: string): Pro
   }
 }
 
-export const formatCount = (count: number): string => count.toLocaleString('en')
+export const formatPathCount = (count: number): string => count.toLocaleString('en')
 
 export const formatTooManyPaths = (maxPaths: number): string =>
-  `a tree contains more than ${formatCount(maxPaths)} paths`
+  `a tree contains more than ${formatPathCount(maxPaths)} paths`
 
 /**
  * Counts the paths of a tree while git lists them. `diff-tree` prints nothing before it has walked through all of both
  * trees and holds every difference in memory: what is too large has to be known before.
  */
 export async function rejectLargeTree(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<void> {
-  await withTooManyError(
+  await toTooManyPathsError(
     () =>
       git(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
@@ -93,7 +93,7 @@ export async function listDirectory(
 
 export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
-  const { stdout } = await withTooManyError(
+  const { stdout } = await toTooManyPathsError(
     () => git(args, toOutputLimits(maxPaths)),
     formatTooManyPaths(maxPaths),
   )

@@ -48,7 +48,7 @@ const listLagMs = 2000
 const commentRecheckSeconds = 10
 
 /** GitHub failed rather than refused. A limit is never retried in place. */
-const isTemporary = (error: unknown): error is ForgeError =>
+const isTemporaryFailure = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 
 export function openForge(octokit: Octokit, repository: RepositoryName, acting: ActingApp): Forge {
@@ -231,7 +231,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         try {
           return await callGitHub(action.kind, () => perform(action, attempt > 1))
         } catch (error) {
-          if (!isTemporary(error)) throw error
+          if (!isTemporaryFailure(error)) throw error
           // A lagging list would cause a duplicate. The queue waits long enough.
           if (action.kind === 'put-comment')
             throw new ForgeError('unavailable', error.message, {

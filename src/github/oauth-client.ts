@@ -29,7 +29,7 @@ export interface OAuthClient {
   revoke(token: string): Promise<void>
 }
 
-const grantSchema = z.object({ access_token: z.string().min(1).max(1000), token_type: z.string() })
+const tokenGrantSchema = z.object({ access_token: z.string().min(1).max(1000), token_type: z.string() })
 const accountSchema = z.object({ id: z.number().int().positive(), login: z.string().min(1) })
 const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
 
@@ -75,7 +75,9 @@ export function createOAuthClient({
       })
       // GitHub answers 200 even when it refuses.
       const accessGrant =
-        reply?.ok === true ? grantSchema.safeParse(await reply.json().catch(() => undefined)).data : undefined
+        reply?.ok === true
+          ? tokenGrantSchema.safeParse(await reply.json().catch(() => undefined)).data
+          : undefined
       if (accessGrant === undefined) return undefined
       const response = await sendRequest(`${apiUrl}/user`, { headers: headers(accessGrant.access_token) })
       const person =

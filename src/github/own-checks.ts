@@ -74,7 +74,7 @@ export async function writeCheck(
 }
 
 /** Judged by what was just read. */
-const shouldCreate = ({ name }: CheckRunContent, present: readonly OwnCheck[]): boolean =>
+const shouldCreateCheckRun = ({ name }: CheckRunContent, present: readonly OwnCheck[]): boolean =>
   present.every((one) => one.name !== name || one.isOver === true)
 
 const createdCheckSchema = z.object({
@@ -92,7 +92,7 @@ export async function writeChecks(
 ): Promise<ReadonlyMap<string, string>> {
   const there = present ?? (await listOwnChecks(writer, head)).map(toOwnCheck)
   const fresh = runs.filter(
-    (run) => shouldCreate(run, there) && run.annotations.length <= annotationsPerRequest,
+    (run) => shouldCreateCheckRun(run, there) && run.annotations.length <= annotationsPerRequest,
   )
   const together = repositoryId === undefined || isAgain || fresh.length < 2 ? [] : fresh
   const made =
@@ -102,7 +102,7 @@ export async function writeChecks(
   const urls = new Map<string, string>()
   for (const run of runs) {
     const known = made.get(run.name)
-    const how = { isNew: shouldCreate(run, there), isAgain: isAgain || together.includes(run) }
+    const how = { isNew: shouldCreateCheckRun(run, there), isAgain: isAgain || together.includes(run) }
     const url = known ?? (await writeCheck(writer, head, run, how))
     if (url !== undefined) urls.set(run.name, url)
   }

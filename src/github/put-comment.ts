@@ -17,7 +17,9 @@ export async function putComment(
   { pull, body, present }: PutCommentAction,
 ): Promise<ForgeActionResult> {
   const known =
-    present !== undefined && !isStale(present, reader) ? present : await readObservedComment(reader, pull)
+    present !== undefined && !isStaleComment(present, reader)
+      ? present
+      : await readObservedComment(reader, pull)
   const { comment } = known
   if (known.duplicates !== undefined) await deleteComments(reader, known.duplicates)
   if (comment?.body === body) return { updatedAt: comment.updatedAt }
@@ -29,10 +31,10 @@ export async function putComment(
   }
   const made = await createComment(reader, pull, body)
   // This process may have been paused, so check for a duplicate.
-  return isStale(known, reader) ? keepFirstComment(reader, pull, made) : { updatedAt: made.updatedAt }
+  return isStaleComment(known, reader) ? keepFirstComment(reader, pull, made) : { updatedAt: made.updatedAt }
 }
 
-const isStale = ({ readAt }: ObservedComment, reader: CommentReader): boolean =>
+const isStaleComment = ({ readAt }: ObservedComment, reader: CommentReader): boolean =>
   getMonotonicNow(reader) - readAt > maxPauseMs
 
 const getMonotonicNow = ({ monotonic }: CommentReader): number => monotonic?.() ?? performance.now()

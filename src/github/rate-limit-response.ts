@@ -1,7 +1,7 @@
 // Reads GitHub's limits and limit refusals from its answers.
 import type { RateLimitResource } from './budget/request-cost.ts'
 
-type GetHeader = (name: string) => string | null | undefined
+type HeaderReader = (name: string) => string | null | undefined
 
 export interface RateLimitQuota {
   readonly resource: RateLimitResource | undefined
@@ -25,7 +25,7 @@ const maxWaitSeconds = 3600
 export const defaultWaitSeconds = 60
 
 /** Undefined: not in the answer. `now`: used if the answer has no time. */
-export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | undefined {
+export function parseQuota(headers: HeaderReader, now: number): RateLimitQuota | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     parseNumber(headers(`x-ratelimit-${name}`)),
   )
@@ -38,7 +38,7 @@ export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | un
 /** Undefined: not caused by a limit. `said`: GitHub's message. */
 export function parseLimitRejection(
   status: number,
-  headers: GetHeader,
+  headers: HeaderReader,
   message: string,
 ): LimitRejection | undefined {
   const usedUp = headers('x-ratelimit-remaining') === '0'
@@ -63,7 +63,7 @@ const isLimitMessage = (message: string): boolean =>
   )
 
 /** One second more, because the reset happens within the named second. */
-function getSecondsUntilReset(reset: number, headers: GetHeader, now: number): number {
+function getSecondsUntilReset(reset: number, headers: HeaderReader, now: number): number {
   const theirs = Date.parse(headers('date') ?? '') || now
   return reset * 1000 - theirs + 1000
 }

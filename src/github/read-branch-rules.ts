@@ -203,7 +203,7 @@ class BranchRulesReader {
     } catch (error) {
       // GitHub reports a missing protection to those who may read it, and "not found" to everyone else.
       if (isNoProtectionError(error)) return 'none'
-      if (isRejection(toForgeError(error, 'read the branch protection'))) return 'unknown'
+      if (isAccessRejection(toForgeError(error, 'read the branch protection'))) return 'unknown'
       throw this.#failure(error, `read the branch protection of ${branch}`)
     }
   }
@@ -252,7 +252,7 @@ class BranchRulesReader {
     } catch (error) {
       if (isNoProtectionError(error)) return undefined
       const failure = this.#failure(error, `read ${what}`)
-      if (!isRejection(failure)) throw failure
+      if (!isAccessRejection(failure)) throw failure
       const why =
         failure.code === 'not-found'
           ? 'this GitHub server does not support it or does not show it'
@@ -268,7 +268,7 @@ class BranchRulesReader {
 }
 
 /** A permanent rejection. */
-const isRejection = ({ code }: ForgeError): boolean =>
+const isAccessRejection = ({ code }: ForgeError): boolean =>
   code === 'not-found' || code === 'forbidden' || code === 'rejected'
 
 /** No protection exists, possibly because the owner's plan does not support it for private repositories. */

@@ -140,8 +140,8 @@ async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached
 }
 
 /** GitHub takes at most 100 ids in one list. */
-const idsPerList = 100
-const idsPerQuery = 25 * idsPerList
+const maxCommentIdsPerList = 100
+const maxCommentIdsPerQuery = 25 * maxCommentIdsPerList
 const existingIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
 
 /**
@@ -155,8 +155,10 @@ async function dropDeletedComments(
 ): Promise<CachedComments> {
   const deletedIds = new Set<string>()
   const nodes = [...cached.comments.values()].flatMap(({ node }) => node ?? [])
-  for (const ids of splitIntoChunks(nodes, idsPerQuery)) {
-    const lists = Object.fromEntries(splitIntoChunks(ids, idsPerList).map((list, at) => [`l${at}`, list]))
+  for (const ids of splitIntoChunks(nodes, maxCommentIdsPerQuery)) {
+    const lists = Object.fromEntries(
+      splitIntoChunks(ids, maxCommentIdsPerList).map((list, at) => [`l${at}`, list]),
+    )
     const names = Object.keys(lists)
     const query = `query CommentsThatExist(${names.map((name) => `$${name}: [ID!]!`).join(', ')}) {
   ${names.map((name) => `${name}: nodes(ids: $${name}) { id }`).join('\n  ')}

@@ -7,7 +7,7 @@ const noHashes = new Int32Array(0)
 const maxProbesPerKey = 8
 
 /** A hash table for the keys of a large map. Filling a Map or Set with a million strings is several times slower. */
-export class KeyTable {
+export class StringKeyIndex {
   private readonly keys: string[] = []
   private hashes: Int32Array = noHashes
   /** One plus the index of the key; at most half of the slots are used. */

@@ -50,13 +50,13 @@ export function compareBytes(a: string, b: string): number {
   for (let index = 0; index < shorter; index++) {
     const left = a.charCodeAt(index)
     const right = b.charCodeAt(index)
-    if (left !== right) return codePointRank(left) - codePointRank(right)
+    if (left !== right) return getCodePointRank(left) - getCodePointRank(right)
   }
   return a.length - b.length
 }
 
 /** Sorts surrogates, which encode code points beyond U+FFFF, after all other code units. */
-function codePointRank(unit: number): number {
+function getCodePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 

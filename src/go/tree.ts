@@ -1,6 +1,6 @@
 // The tree of one YAML or JSON document, with positions. Has no cycles, but aliases may share values.
 
-import { KeyTable } from './key-table.ts'
+import { StringKeyIndex } from './key-table.ts'
 
 /** Offsets into the document's text, `[start, end)`. */
 export interface TextSpan {
@@ -82,12 +82,12 @@ export function valueAt(value: Value | undefined, key: string): Value | undefine
 /**
  * Replaces a map's entries. Never spread a map: its content may be lazy or shared, and its memo belongs to its text.
  */
-export function withEntries({ start, end, repeated }: MapValue, entries: readonly MapEntry[]): MapValue {
+export function withMapEntries({ start, end, repeated }: MapValue, entries: readonly MapEntry[]): MapValue {
   return { kind: 'map', start, end, entries, ...(repeated && { repeated }) }
 }
 
-/** Like `withEntries`, for a list. */
-export function withItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
+/** Like `withMapEntries`, for a list. */
+export function withListItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
   return { kind: 'list', start, end, items }
 }
 
@@ -104,7 +104,7 @@ export class MapBuilder {
   private readonly entries: MapEntry[] = []
   private readonly repeated: RepeatedKey[] = []
   /** Only for a large map, because a short one is faster to search. */
-  private keys: KeyTable | undefined
+  private keys: StringKeyIndex | undefined
 
   /** Sets a key and returns its earlier value. `isMerge` marks a value from a YAML merge key, which may repeat keys. */
   set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): Value | undefined {
@@ -113,7 +113,7 @@ export class MapBuilder {
     if (position < 0) {
       this.entries.push(entry)
       if (this.entries.length === maxLinearKeys) {
-        this.keys = new KeyTable()
+        this.keys = new StringKeyIndex()
         for (const one of this.entries) this.keys.add(one.key)
       }
       return undefined

@@ -34,7 +34,7 @@ export async function attachManifest(
     artifactType: document['artifactType'] ?? (document['config'] as Descriptor | undefined)?.mediaType,
     ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
   }
-  const tag = referrersTag(subject)
+  const tag = toReferrersTag(subject)
   for (let attempt = 1; attempt <= maxIndexAttempts; attempt++) {
     const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }), signal)
     if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
@@ -58,7 +58,7 @@ export async function listAttached(
     (await pusher.listReferrers(target, digest, signal)) ??
     (await fetchReferrersIndex(
       registry,
-      formatImageReference({ ...target, tag: referrersTag(digest) }),
+      formatImageReference({ ...target, tag: toReferrersTag(digest) }),
       signal,
     ))
   return listed.flatMap((entry) => {
@@ -70,7 +70,7 @@ export async function listAttached(
 }
 
 /** The specification's referrers tag: `sha256-<hex>`, truncated to the maximum tag length. */
-export function referrersTag(digest: string): string {
+export function toReferrersTag(digest: string): string {
   const [algorithm = '', hex = ''] = digest.split(':')
   return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`
 }

@@ -173,7 +173,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     for (const { tag, now } of before) {
       const current = (await findManifest(`${target.repository}:${tag}`, signal))?.digest
       if (current === digest) continue
-      if (current !== now?.digest) throw tagMovedError(target, tag, now?.digest, current)
+      if (current !== now?.digest) throw createTagMovedError(target, tag, now?.digest, current)
       await pusher.push({ host, repository, blobs: [], manifests: [top], tags: [tag] }, signal)
     }
   }
@@ -236,7 +236,10 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       const { host, repository } = parseReferenceOrThrow(target.repository)
       const reference = parseReferenceOrThrow(text)
       if (reference.host !== host || reference.repository !== repository)
-        throw new ImageError('order', `${text} is not in ${target.repository}; a tag can only point to an image in the same repository`)
+        throw new ImageError(
+          'order',
+          `${text} is not in ${target.repository}; a tag can only point to an image in the same repository`,
+        )
       const image = await reader.fetchManifest(reference, signal)
       const before = await fetchTargetTags(target, signal)
       checkExpectedTags(target, before)
@@ -374,10 +377,10 @@ function checkExpectedTags(
   const { expected = {} } = target
   for (const { tag, now } of before)
     if (Object.hasOwn(expected, tag) && expected[tag] !== now?.digest)
-      throw tagMovedError(target, tag, expected[tag], now?.digest)
+      throw createTagMovedError(target, tag, expected[tag], now?.digest)
 }
 
-function tagMovedError(
+function createTagMovedError(
   target: PublishImageTarget,
   tag: string,
   wanted: string | undefined,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { createAuthorizedExchange } from '../registry/auth/authorized-exchange.ts'
-import { createClosableClock } from '../registry/transport/closable-clock.ts'
+import { createCancelableClock } from '../registry/transport/closable-clock.ts'
 import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
 import { getEndpoints, type RegistryEndpoint } from '../registry/endpoints.ts'
@@ -12,7 +12,7 @@ import type { ResolveHostname } from '../registry/transport/guarded-connector.ts
 import { manifestAcceptHeader } from '../registry/manifest.ts'
 import {
   defaultRetryPolicy,
-  createRetryingExchange,
+  createRetryingRequestSender,
   type RetryPolicy,
 } from '../registry/retrying-exchange.ts'
 import { RegistryError } from '../registry/registry-error.ts'
@@ -104,7 +104,7 @@ const maxTagListBytes = 1024 * 1024
 const maxPages = 1000
 
 export function openPusher(options: PusherOptions): Pusher {
-  const clock = createClosableClock(options.clock)
+  const clock = createCancelableClock(options.clock)
   const limits = { ...defaultUploadLimits, ...options.limits }
   const retryPolicy = { ...defaultRetryPolicy, ...options.limits }
   const transport = openTransport({
@@ -118,8 +118,8 @@ export function openPusher(options: PusherOptions): Pusher {
     options.credentials,
     'pull,push',
   )
-  const exchange = createRetryingExchange(authorized, retryPolicy, clock, options.random ?? Math.random)
-  const deleting = createRetryingExchange(
+  const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
+  const deleting = createRetryingRequestSender(
     createAuthorizedExchange(transport, openTokenService(transport, clock), options.credentials, 'delete'),
     retryPolicy,
     clock,
@@ -375,7 +375,10 @@ export function openPusher(options: PusherOptions): Pusher {
         if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
         throw error
       }
-      throw new RegistryError('too-large', `the referrers list of ${endpoint.name}/${repository} does not end`)
+      throw new RegistryError(
+        'too-large',
+        `the referrers list of ${endpoint.name}/${repository} does not end`,
+      )
     },
     async deleteManifest({ host, repository }, digest, signal) {
       const [endpoint] = getEndpoints({ host, repository }, [])
@@ -388,7 +391,9 @@ export function openPusher(options: PusherOptions): Pusher {
         if (!(error instanceof RegistryError)) throw error
         if (error.code === 'missing') return false
         if (error.status === 405 || error.status === 501 || /\bUNSUPPORTED\b/.test(error.message))
-          throw new RegistryError('unsupported', `${endpoint.name} does not support deleting images`, { cause: error })
+          throw new RegistryError('unsupported', `${endpoint.name} does not support deleting images`, {
+            cause: error,
+          })
         throw toPushError(error, `${host}/${repository}`)
       }
     },

@@ -37,12 +37,12 @@ export async function rebaseCatalogImage(
   rejectCatalogBase(base)
   const [first] = image.images
   if (!first || first.labels[catalogDirectoryLabel] !== '/configs')
-    throw rebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
+    throw createRebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
   const diffId = first.diffIds.at(-1) ?? ''
   const descriptor = first.manifest.layers.at(-1)
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
-    throw rebaseError(order, 'its platforms have different catalogs')
-  if (first.diffIds.length === 1) throw rebaseError(order, 'it has no base image')
+    throw createRebaseError(order, 'its platforms have different catalogs')
+  if (first.diffIds.length === 1) throw createRebaseError(order, 'it has no base image')
   // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)
   const old = order.labels && isOurs ? undefined : await fetchOldBase(registry, order, image, first, signal)
@@ -74,7 +74,7 @@ function detectLayerFormat(
   for (const format of ['oci', 'docker'] as const)
     for (const compression of ['gzip', 'none'] as const)
       if (mediaTypesByFormat[format].layers[compression] === layer.mediaType) return { format, compression }
-  throw rebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
+  throw createRebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
 }
 
 function isBuiltWithCache({ config }: FetchedImage): boolean {
@@ -111,18 +111,22 @@ async function fetchOldBase(
   const name = annotations[baseNameAnnotation]
   const digest = annotations[baseDigestAnnotation]
   if (name === undefined || digest === undefined)
-    throw rebaseError(order, 'it does not declare its base image; build the image again instead')
+    throw createRebaseError(order, 'it does not declare its base image; build the image again instead')
   let old: FetchedImageTree
   try {
     old = await fetchImageTree(registry, `${stripTag(name)}@${digest}`, 'base', undefined, signal)
   } catch (cause) {
     if (cause instanceof RegistryError && cause.retryable) throw cause
-    throw rebaseError(order, `its old base image ${name} no longer exists; build the image again instead`, cause)
+    throw createRebaseError(
+      order,
+      `its old base image ${name} no longer exists; build the image again instead`,
+      cause,
+    )
   }
   const under = old.images.find(({ platform }) => platform === first.platform)
   const isPrefix = under?.diffIds.every((diffId, at) => first.diffIds[at] === diffId) ?? false
   if (!under || !isPrefix || under.diffIds.length + 1 !== first.diffIds.length)
-    throw rebaseError(order, `it was not built on ${name}, the base image that it declares`)
+    throw createRebaseError(order, `it was not built on ${name}, the base image that it declares`)
   return under
 }
 
@@ -132,6 +136,6 @@ function stripTag(name: string): string {
   return colon < 0 ? name : name.slice(0, colon)
 }
 
-function rebaseError({ image }: RebaseRequest, why: string, cause?: unknown): ImageError {
+function createRebaseError({ image }: RebaseRequest, why: string, cause?: unknown): ImageError {
   return new ImageError('not-a-catalog', `cannot rebase ${image}: ${why}`, cause)
 }

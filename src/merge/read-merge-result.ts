@@ -5,7 +5,7 @@ import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import { triggerCrashPoint } from './crash-point.ts'
-import { readGroupOfCommit } from './validated-groups.ts'
+import { readMergeGroupForCommit } from './validated-groups.ts'
 import type { RecoverOptions } from './merge-options.ts'
 
 export type ObservedMerge =
@@ -57,7 +57,7 @@ async function describeDifference(
   const { repository } = options
   const { method } = intent
   if (method?.kind === 'queue') {
-    const group = await readGroupOfCommit(intent.repository, commit, options)
+    const group = await readMergeGroupForCommit(intent.repository, commit, options)
     return group === undefined ? `no merge queue group that contains ${commit} was validated` : undefined
   }
   const tree = await repository.treeOf(commit)

@@ -50,7 +50,7 @@ export async function readValidatedGroup(
  * The validated group that brought a commit to its branch: the commit's group, or a later merged group whose whole tree
  * was validated.
  */
-export async function readGroupOfCommit(
+export async function readMergeGroupForCommit(
   name: RepositoryName,
   commit: CommitSha,
   { repository, store }: QueueGroupContext,

@@ -35,7 +35,7 @@ const maintainerCommands: ReadonlySet<CommandRecord['command']> = new Set([
   'override',
   'test-install',
 ])
-const outdatedCommandMessage =
+const staleCommandMessage =
   ' (outdated because the effect of this commit has changed; comment again to confirm)'
 
 const helpText = [
@@ -97,7 +97,7 @@ export function describeCommands(
         ? ''
         : ` ${toCodeSpan(record.override.rule)}: ${escapeMarkdown(record.override.reason, 300)}`,
     ].join('')
-    return `- ${toCodeSpan(login)} ${commandLabels[command]}${about}${isForSomethingElse ? outdatedCommandMessage : ''}`
+    return `- ${toCodeSpan(login)} ${commandLabels[command]}${about}${isForSomethingElse ? staleCommandMessage : ''}`
   })
   return current.some(({ command }) => command === 'help' || command === 'unclear')
     ? [...lines, '', ...helpText]

@@ -60,7 +60,7 @@ function renderErrorBox(
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
-  const elsewhere = location?.isOnBase === true ? [formatBaseNote(commits)] : []
+  const elsewhere = location?.isOnBase === true ? [formatLineOnlyOnBaseNote(commits)] : []
   const fix = findGroupFix(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
@@ -224,7 +224,7 @@ function formatLocation(
   return `${toTableCodeSpan(name)}, ${where}`
 }
 
-function formatBaseNote({ baseRef }: VerdictCommits): string {
+function formatLineOnlyOnBaseNote({ baseRef }: VerdictCommits): string {
   return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 

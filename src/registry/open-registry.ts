@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { toImageAnswer } from './to-image-answer.ts'
 import { createAuthorizedExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
-import { createClosableClock } from './transport/closable-clock.ts'
+import { createCancelableClock } from './transport/closable-clock.ts'
 import { credentialIdentity } from './auth/credential-identity.ts'
 import { findCredential, type CredentialSource } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
@@ -27,7 +27,7 @@ import {
 } from './manifest.ts'
 import {
   defaultRetryPolicy,
-  createRetryingExchange,
+  createRetryingRequestSender,
   type RetryPolicy,
   type RequestKind,
 } from './retrying-exchange.ts'
@@ -69,7 +69,7 @@ const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
 export function openRegistry(options: RegistryClientOptions): RegistryClient {
   const { limits = {} } = options
-  const clock = createClosableClock(options.clock)
+  const clock = createCancelableClock(options.clock)
   const transport = openTransport({
     egress: options.egress ?? {},
     limits: omitUndefined(limits),
@@ -79,7 +79,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
   const tokens = openTokenService(transport, clock)
   const authorized = createAuthorizedExchange(transport, tokens, options.credentials ?? [])
   const retryPolicy = { ...defaultRetryPolicy, ...omitUndefined(limits) }
-  const exchange = createRetryingExchange(authorized, retryPolicy, clock, options.random ?? Math.random)
+  const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
   // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
   const brokenHead = new Set<string>()
 
@@ -128,7 +128,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     }
     // A mismatch is a permanent verdict on the image, so one bad transfer is not enough.
     const fetched = (await fetchOnce()) ?? (await fetchOnce())
-    if (!fetched) throw contentMismatchError(endpoint, wanted ?? '')
+    if (!fetched) throw createContentMismatchError(endpoint, wanted ?? '')
     return fetched
   }
 
@@ -192,7 +192,10 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
       if (error instanceof RegistryError && silent.includes(error.code)) return
       throw error
     }
-    throw new RegistryError('server', `${endpoint.name} returned contradictory replies (HEAD finds the image, GET returns 404)`)
+    throw new RegistryError(
+      'server',
+      `${endpoint.name} returned contradictory replies (HEAD finds the image, GET returns 404)`,
+    )
   }
 
   /** Uses HEAD where a GET counts as a pull. Only for registries that reject invalid manifests. */
@@ -262,7 +265,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     }
     // A wrong size or digest is a permanent verdict, so one bad transfer is not enough.
     const fetched = (await fetchOnce()) ?? (await fetchOnce())
-    if (!fetched) throw contentMismatchError(endpoint, `${digest} (${size} bytes)`)
+    if (!fetched) throw createContentMismatchError(endpoint, `${digest} (${size} bytes)`)
     return fetched
   }
 
@@ -383,7 +386,7 @@ function getStrongDigest(reply: TransportReply): string | undefined {
   return digest !== undefined && isStrongDigest(digest) ? digest : undefined
 }
 
-function contentMismatchError(endpoint: RegistryEndpoint, wanted: string): RegistryError {
+function createContentMismatchError(endpoint: RegistryEndpoint, wanted: string): RegistryError {
   return new RegistryError(
     'digest-mismatch',
     `${endpoint.name} returned content that does not match ${wanted}`,
@@ -400,7 +403,10 @@ function checkTransferIntegrity({ headers }: TransportReply, { name }: RegistryE
     )
   // Only the end of the connection marks the end of the body.
   if (!headers.get('content-length') && !headers.get('transfer-encoding'))
-    throw new RegistryError('network', `${name} closed the connection, possibly before the transfer was complete`)
+    throw new RegistryError(
+      'network',
+      `${name} closed the connection, possibly before the transfer was complete`,
+    )
 }
 
 function rejectHtmlPage(contentType: string | undefined, { name }: RegistryEndpoint): void {

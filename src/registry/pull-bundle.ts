@@ -113,7 +113,7 @@ export function getCatalogDirectory(labels: PulledBundle['labels']): string | un
   if (named === undefined) return undefined
   const directory = named.split('/').filter((part) => part !== '' && part !== '.')
   if (directory.length === 0 || directory.includes('..'))
-    throw rejectedImageError(`its label ${catalogDirectoryLabel} does not name a directory`)
+    throw createRejectedImageError(`its label ${catalogDirectoryLabel} does not name a directory`)
   return directory.join('/')
 }
 
@@ -158,18 +158,19 @@ async function pullImageLayers(
   const { digest, image } = await fetchImageManifest(registry, reference, signal)
   const { layers, config } = image
   if (config.size > maxConfigBytes)
-    throw rejectedImageError(`its config is larger than ${maxConfigBytes} bytes`)
+    throw createRejectedImageError(`its config is larger than ${maxConfigBytes} bytes`)
   const { labels, diffIds } = parseImageConfig(await registry.fetchBlob(reference, config, signal))
   const wanted = contentOf(labels)
   const { limits } = wanted
-  if (layers.length > limits.layers) throw rejectedImageError(`it has more than ${limits.layers} layers`)
+  if (layers.length > limits.layers)
+    throw createRejectedImageError(`it has more than ${limits.layers} layers`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
   if (compressed > limits.compressed)
-    throw rejectedImageError(`its layers are larger than ${limits.compressed} bytes`)
+    throw createRejectedImageError(`its layers are larger than ${limits.compressed} bytes`)
   if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw rejectedImageError('it has layers that are stored outside the registry')
+    throw createRejectedImageError('it has layers that are stored outside the registry')
   if (diffIds.length !== layers.length)
-    throw rejectedImageError('its config and manifest list different layers')
+    throw createRejectedImageError('its config and manifest list different layers')
   const packed: CompressedLayer[] = []
   for (const [index, layer] of layers.entries())
     packed.push({
@@ -212,7 +213,7 @@ async function fetchImageManifest(
   let current = top
   // An index within an index is legal; deeper nesting is abuse.
   for (let depth = 0; current.manifest.kind === 'index'; depth += 1) {
-    if (depth === 2) throw rejectedImageError('its indexes are nested more than two levels deep')
+    if (depth === 2) throw createRejectedImageError('its indexes are nested more than two levels deep')
     const { digest } = choosePlatformImage(current.manifest.manifests)
     current = await registry.fetchManifest({ ...reference, digest }, signal)
   }
@@ -225,9 +226,9 @@ function choosePlatformImage(manifests: readonly IndexEntry[]): IndexEntry {
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
   const matching = images.filter(isLinuxAmd64)
   if (new Set(matching.map(({ digest }) => digest)).size > 1)
-    throw rejectedImageError('it is an index with several candidates for linux/amd64')
+    throw createRejectedImageError('it is an index with several candidates for linux/amd64')
   const chosen = matching[0] ?? images[0]
-  if (!chosen) throw rejectedImageError('it is an index without images')
+  if (!chosen) throw createRejectedImageError('it is an index without images')
   return chosen
 }
 
@@ -238,6 +239,6 @@ function isLinuxAmd64({ platform }: IndexEntry): boolean {
   return (os === 'linux' || os === '') && ['amd64', 'x86_64', 'x86-64', ''].includes(architecture)
 }
 
-function rejectedImageError(reason: string, cause?: unknown): RegistryError {
+function createRejectedImageError(reason: string, cause?: unknown): RegistryError {
   return new RegistryError('unsupported', `catalog-bot rejects the image because ${reason}`, { cause })
 }

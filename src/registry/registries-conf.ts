@@ -42,14 +42,14 @@ const mirrorUsageByKeyword = { all: 'all', 'digest-only': 'digests', 'tag-only':
 export function parseRegistriesConf(text: string, name: string): readonly ConfiguredRegistry[] {
   const data = parseToml(text, name)
   if ('registries' in data)
-    throw registriesConfError(
+    throw createRegistriesConfError(
       name,
       'the file uses version 1 ([registries.search]); use [[registry]] tables instead',
     )
   const result = registriesConfSchema.safeParse(data)
   if (!result.success) {
     const issue = result.error.issues[0]
-    throw registriesConfError(name, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+    throw createRegistriesConfError(name, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
   }
   const rules: ConfiguredRegistry[] = []
   for (const entry of result.data.registry) {
@@ -57,27 +57,30 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
     const named: string[] = []
     const written = entry.prefix ?? entry.location
     if (written === undefined)
-      throw registriesConfError(name, 'a [[registry]] table has neither a prefix nor a location')
+      throw createRegistriesConfError(name, 'a [[registry]] table has neither a prefix nor a location')
     const prefix = normalizeRegistryName(written, name)
     const location = entry.location === undefined ? undefined : normalizeRegistryName(entry.location, name)
     if (location?.startsWith('*.'))
-      throw registriesConfError(name, `the location of ${prefix} must not contain a wildcard`)
+      throw createRegistriesConfError(name, `the location of ${prefix} must not contain a wildcard`)
     if (prefix.startsWith('*.') && entry.insecure && location === undefined)
-      throw registriesConfError(name, `${prefix} cannot be insecure; list each insecure host separately`)
+      throw createRegistriesConfError(
+        name,
+        `${prefix} cannot be insecure; list each insecure host separately`,
+      )
     if (rules.some((rule) => rule.prefix === prefix))
-      throw registriesConfError(name, `${prefix} is defined twice`)
+      throw createRegistriesConfError(name, `${prefix} is defined twice`)
     const itself = hostOf(location ?? prefix)
     if (entry.insecure || itself !== hostOf(prefix)) named.push(itself)
     if (entry.insecure) plainHttp.push(itself)
     const mirrors = entry.mirror.map((one) => {
       if (entry['mirror-by-digest-only'] && one['pull-from-mirror'] !== undefined)
-        throw registriesConfError(
+        throw createRegistriesConfError(
           name,
           `${prefix} sets both mirror-by-digest-only and pull-from-mirror, which conflict`,
         )
       const mirrorLocation = normalizeRegistryName(one.location, name)
       if (mirrorLocation.startsWith('*.'))
-        throw registriesConfError(name, `a mirror of ${prefix} must not contain a wildcard`)
+        throw createRegistriesConfError(name, `a mirror of ${prefix} must not contain a wildcard`)
       named.push(hostOf(mirrorLocation))
       if (one.insecure) plainHttp.push(hostOf(mirrorLocation))
       const all = entry['mirror-by-digest-only'] ? 'digest-only' : 'all'
@@ -113,9 +116,10 @@ export async function readRegistriesConf(
     return text !== undefined
   }
   if (configuredPath) {
-    if (!(await addFile(configuredPath))) throw registriesConfError(configuredPath, 'the file does not exist')
+    if (!(await addFile(configuredPath)))
+      throw createRegistriesConfError(configuredPath, 'the file does not exist')
     if (hasSearchRegistries(parseToml(await readFile(configuredPath, 'utf8'), configuredPath)))
-      throw registriesConfError(
+      throw createRegistriesConfError(
         configuredPath,
         'unqualified-search-registries is not supported; image names without a registry always mean docker.io',
       )
@@ -175,7 +179,7 @@ function normalizeRegistryName(text: string, name: string): string {
     /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/.test(lower) &&
     path.every((part) => /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/.test(part))
   if (!isName)
-    throw registriesConfError(
+    throw createRegistriesConfError(
       name,
       `${JSON.stringify(text.slice(0, 100))} is not a registry and path (without scheme, tag, and digest)`,
     )
@@ -195,7 +199,7 @@ async function listDropInFiles(folder: string): Promise<readonly string[]> {
       .map((entry) => join(folder, entry))
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-    throw registriesConfError(folder, 'the file or folder cannot be read', error)
+    throw createRegistriesConfError(folder, 'the file or folder cannot be read', error)
   }
 }
 
@@ -204,10 +208,10 @@ async function readIfPresent(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw registriesConfError(path, 'the file or folder cannot be read', error)
+    throw createRegistriesConfError(path, 'the file or folder cannot be read', error)
   }
 }
 
-function registriesConfError(name: string, reason: string, cause?: unknown): RegistryError {
+function createRegistriesConfError(name: string, reason: string, cause?: unknown): RegistryError {
   return new RegistryError('malformed', `${name}: ${reason}`, { cause })
 }

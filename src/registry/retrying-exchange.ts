@@ -32,17 +32,20 @@ export const defaultRetryPolicy: RetryPolicy = {
 export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 
 /** Resolves with a 2xx reply; rejects with a RegistryError for every other one. */
-export type RetryingExchange = (request: RegistryHttpRequest, kind: RequestKind) => Promise<TransportReply>
+export type RetryingRequestSender = (
+  request: RegistryHttpRequest,
+  kind: RequestKind,
+) => Promise<TransportReply>
 
 // Milliseconds in which an unreachable host gets no further requests.
 const unreachableHostBackOffMs = 15_000
 
-export function createRetryingExchange(
+export function createRetryingRequestSender(
   exchange: AuthorizedExchange,
   retryPolicy: RetryPolicy,
   clock: Clock,
   random: () => number,
-): RetryingExchange {
+): RetryingRequestSender {
   const windows = new Map<string, AdaptiveWindow>()
   const dead = new Map<string, { readonly until: number; readonly error: RegistryError }>()
 

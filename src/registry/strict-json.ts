@@ -31,7 +31,7 @@ export function parseStrictJson(body: Uint8Array, shape: JsonShape): Record<stri
   }
   const data = new StrictJsonReader(text).value(shape, '', 0)
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw badReplyError('its document is not a JSON object')
+    throw createInvalidReplyError('its document is not a JSON object')
   return data as Record<string, unknown>
 }
 
@@ -50,7 +50,8 @@ class StrictJsonReader {
 
   /** Returns `undefined` for null. */
   value(shape: JsonShape, path: string, depth: number): unknown {
-    if (depth > maxJsonDepth) throw badReplyError(`its document is more than ${maxJsonDepth} levels deep`)
+    if (depth > maxJsonDepth)
+      throw createInvalidReplyError(`its document is more than ${maxJsonDepth} levels deep`)
     this.skipWhitespace()
     const first = this.text[this.at]
     if (first === '{') return this.object(shape, path, depth)
@@ -63,16 +64,16 @@ class StrictJsonReader {
       typeof shape === 'object' && 'fields' in shape ? fieldsByFoldedKey(shape.fields) : undefined
     const items = typeof shape === 'object' && 'map' in shape ? shape.map : 'any'
     if (shape !== 'any' && !fields && !(typeof shape === 'object' && 'map' in shape))
-      throw wrongTypeError(path)
+      throw createWrongTypeError(path)
     const keys = new Set<string>()
     const entries: [string, unknown][] = []
     for (this.at += 1; !this.closes('}');) {
       const key = this.string('string', path)
-      if (keys.has(key)) throw badReplyError(`it contains ${quoteKey(key)} twice`)
+      if (keys.has(key)) throw createInvalidReplyError(`it contains ${quoteKey(key)} twice`)
       keys.add(key)
       const known = fields?.get(foldKey(key))
       if (known !== undefined && known.name !== key)
-        throw badReplyError(
+        throw createInvalidReplyError(
           `some clients read its key ${quoteKey(key)} as ${quoteKey(known.name)}, and others don't`,
         )
       this.skipWhitespace()
@@ -80,18 +81,20 @@ class StrictJsonReader {
       const value = this.value(known?.shape ?? items, path === '' ? key : `${path}.${key}`, depth + 1)
       if (value !== undefined) entries.push([key, value])
       // Go reads an empty string. Others read nothing.
-      else if (!fields && items === 'string') throw badReplyError(`its ${quoteKey(path)} contains a null value`)
+      else if (!fields && items === 'string')
+        throw createInvalidReplyError(`its ${quoteKey(path)} contains a null value`)
     }
     return Object.fromEntries(entries)
   }
 
   private array(shape: JsonShape, path: string, depth: number): unknown {
     const isList = typeof shape === 'object' && 'list' in shape
-    if (shape !== 'any' && !isList) throw wrongTypeError(path)
+    if (shape !== 'any' && !isList) throw createWrongTypeError(path)
     const values: unknown[] = []
     for (this.at += 1; !this.closes(']');) {
       const value = this.value(isList ? shape.list : 'any', path, depth + 1)
-      if (value === undefined && isList) throw badReplyError(`its ${quoteKey(path)} contains a null value`)
+      if (value === undefined && isList)
+        throw createInvalidReplyError(`its ${quoteKey(path)} contains a null value`)
       values.push(value ?? null)
     }
     return values
@@ -109,10 +112,11 @@ class StrictJsonReader {
     const quoted = this.text.slice(start, this.at)
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
     // Go replaces a lone surrogate with another character.
-    if (!isPlain && /\p{Surrogate}/u.test(value)) throw badReplyError('it contains a lone surrogate')
+    if (!isPlain && /\p{Surrogate}/u.test(value))
+      throw createInvalidReplyError('it contains a lone surrogate')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
-      throw wrongTypeError(path)
-    if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw wrongTypeError(path)
+      throw createWrongTypeError(path)
+    if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw createWrongTypeError(path)
     return value
   }
 
@@ -124,10 +128,11 @@ class StrictJsonReader {
     const type = word === 'true' || word === 'false' ? 'boolean' : 'integer'
     // Go does not parse 1.0 and 1e3 as integers, and JavaScript loses precision beyond 2^53.
     const isWhole = /^-?(?:0|[1-9]\d*)$/.test(word) && Number.isSafeInteger(Number(word))
-    if (shape !== 'any' && (shape !== type || (type === 'integer' && !isWhole))) throw wrongTypeError(path)
+    if (shape !== 'any' && (shape !== type || (type === 'integer' && !isWhole)))
+      throw createWrongTypeError(path)
     const value: unknown = JSON.parse(word)
     // Go rejects numbers that overflow a float. -0 equals 0 elsewhere.
-    if (value === Infinity || value === -Infinity) throw wrongTypeError(path)
+    if (value === Infinity || value === -Infinity) throw createWrongTypeError(path)
     return value === 0 ? 0 : value
   }
 
@@ -163,12 +168,12 @@ function quoteKey(key: string): string {
   return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)
 }
 
-function wrongTypeError(path: string): RegistryError {
-  return badReplyError(
+function createWrongTypeError(path: string): RegistryError {
+  return createInvalidReplyError(
     path === '' ? 'its document is not a JSON object' : `its ${quoteKey(path)} has the wrong type`,
   )
 }
 
-function badReplyError(message: string): RegistryError {
+function createInvalidReplyError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

@@ -34,7 +34,7 @@ export interface SerializedError {
 }
 
 let database: PGlite | undefined
-let unlock: () => void = () => undefined
+let releaseFolderLock: () => void = () => undefined
 let isInTransaction = false
 
 async function executeCommand(order: EmbeddedDatabaseCommand): Promise<readonly object[]> {
@@ -45,7 +45,7 @@ async function executeCommand(order: EmbeddedDatabaseCommand): Promise<readonly 
   if (!database) throw new StoreError('failed', 'the database is not open')
   if (order.kind === 'close') {
     await database.close()
-    unlock()
+    releaseFolderLock()
     return []
   }
   if (order.beginsTransaction) {
@@ -62,7 +62,7 @@ async function openDatabase(directory: string | undefined, timeoutMs: number): P
     return
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  unlock = await lockFolder(directory, timeoutMs)
+  releaseFolderLock = await lockFolder(directory, timeoutMs)
   database = await PGlite.create(join(directory, 'postgres'))
 }
 

@@ -23,7 +23,7 @@ const jobTable = `${jobSchema}.job_common`
 const queueName = 'job'
 
 /** One run of a job: `run` differs if the row is taken again. */
-export interface TakenJob {
+export interface ClaimedJob {
   readonly id: string
   readonly key: string
   readonly run: number
@@ -32,12 +32,12 @@ export interface TakenJob {
 
 export interface PersistentJobQueue {
   enqueue(sql: Transaction, job: Job, afterSeconds: number): Promise<void>
-  take(most: number): Promise<readonly TakenJob[]>
-  complete(taken: TakenJob): Promise<void>
+  take(most: number): Promise<readonly ClaimedJob[]>
+  complete(taken: ClaimedJob): Promise<void>
   /** Waits again after a back-off, or joins an equal job that already waits. */
-  fail(taken: TakenJob, error: unknown): Promise<void>
+  fail(taken: ClaimedJob, error: unknown): Promise<void>
   /** Records that this process still works on these jobs. */
-  touch(taken: readonly TakenJob[]): Promise<void>
+  touch(taken: readonly ClaimedJob[]): Promise<void>
   /** Makes jobs wait again if their process was silent for so long. Resolves with their number. */
   recover(silentSeconds: number): Promise<number>
   /** Counts running and runnable jobs by kind. */
@@ -45,7 +45,7 @@ export interface PersistentJobQueue {
   stop(): Promise<void>
 }
 
-export function jobKey(job: Job): string {
+export function toJobKey(job: Job): string {
   const repository = repositoryKey(job.repository)
   switch (job.kind) {
     case 'pull':
@@ -109,7 +109,7 @@ export async function openJobQueue(
       [key],
     )
   /** Locks the key and returns whether this run is still the active one. */
-  const stillOurs = async (sql: Transaction, { id, key, run }: TakenJob): Promise<boolean> => {
+  const stillOurs = async (sql: Transaction, { id, key, run }: ClaimedJob): Promise<boolean> => {
     await sql.lock(`job ${key}`)
     const rows = await sql.query(
       `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
@@ -117,7 +117,7 @@ export async function openJobQueue(
     )
     return rows.length === 1
   }
-  const putBack = async (sql: Transaction, { id, key }: Pick<TakenJob, 'id' | 'key'>, error: unknown) => {
+  const putBack = async (sql: Transaction, { id, key }: Pick<ClaimedJob, 'id' | 'key'>, error: unknown) => {
     const db = toJobDatabase(sql)
     if ((await waiting(sql, key)).length > 0) await boss.complete(queueName, id, null, { db })
     else await boss.fail(queueName, id, { message: toErrorText(error) }, { db })
@@ -125,7 +125,7 @@ export async function openJobQueue(
 
   return {
     enqueue: async (sql, job, afterSeconds) => {
-      const key = jobKey(job)
+      const key = toJobKey(job)
       await sql.lock(`job ${key}`)
       const joined = await sql.query(
         `UPDATE ${jobTable} SET data = $2::jsonb,
@@ -149,7 +149,7 @@ export async function openJobQueue(
         groupConcurrency: 1,
         includeMetadata: true,
       })
-      return rows.map(({ id, data, retryCount }) => ({ id, key: jobKey(data), run: retryCount, job: data }))
+      return rows.map(({ id, data, retryCount }) => ({ id, key: toJobKey(data), run: retryCount, job: data }))
     },
 
     complete: (taken) =>

@@ -1,7 +1,7 @@
 // Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
 import type { Clock } from '../ports/clock.ts'
 import type { Job } from '../ports/jobs.ts'
-import type { PersistentJobQueue, TakenJob } from './jobs.ts'
+import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'
 
 /** Milliseconds between polls without a wake-up. */
 const pollIntervalMs = 1000
@@ -45,7 +45,7 @@ export function startJobWorker({
   problem,
   silence,
 }: JobWorkerOptions): JobWorker {
-  const running = new Map<string, { taken: TakenJob; since: number; done: Promise<void> }>()
+  const running = new Map<string, { taken: ClaimedJob; since: number; done: Promise<void> }>()
   const stopping = new AbortController()
   const { signal } = stopping
   let calls = 0
@@ -55,7 +55,7 @@ export function startJobWorker({
     answer?.()
   }
 
-  const run = async (taken: TakenJob): Promise<void> => {
+  const run = async (taken: ClaimedJob): Promise<void> => {
     let failure: { readonly error: unknown } | undefined
     try {
       await handler(taken.job)

@@ -17,7 +17,7 @@ export type WorkerOrder<Order> =
 export type CallParent = (request: unknown) => Promise<unknown>
 
 /** Answers all orders. A worker's module calls it once. */
-export function answerOrders<Order, Answer>(
+export function serveWorkerOrders<Order, Answer>(
   work: (order: Order, call: CallParent) => Answer | Promise<Answer>,
 ): void {
   // Done now, before the process reads any untrusted input.

@@ -24,7 +24,7 @@ export interface WorkerProcess<Order, Answer> {
 }
 
 export interface WorkerProcessOptions {
-  /** Calls answerOrders(). */
+  /** Calls serveWorkerOrders(). */
   readonly script: URL
   /** Heap limit in megabytes; the script must limit other memory itself. */
   readonly heap: number

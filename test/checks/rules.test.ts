@@ -2,7 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { readExampleCases, readCasesOfRule, type ExampleCase } from '../../scripts/rule-examples/cases.ts'
+import {
+  readExampleCases,
+  readRuleExampleCases,
+  type ExampleCase,
+} from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { findDefinedRules, renderRuleLists } from '../../scripts/rule-lists.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
@@ -41,7 +45,7 @@ describe('every rule', () => {
   test.each(allRules.map((rule) => [rule.id, rule] as const))('%s has all that a rule has', (id, rule) => {
     expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
     expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
-    const own = readCasesOfRule(id)
+    const own = readRuleExampleCases(id)
     expect({
       good: own.some(({ kind }) => kind === 'good'),
       bad: own.some(({ kind }) => kind === 'bad'),

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { referrersTag } from '../../src/image/attach-manifest.ts'
+import { toReferrersTag } from '../../src/image/attach-manifest.ts'
 import { openVerifyingKey, type VerifyingKey } from '../../src/image/provenance/signing-key.ts'
 import { verifyImage } from '../../src/image/provenance/verify-image.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
@@ -59,7 +59,7 @@ describeWithRegistry('what is pushed with a key', () => {
   const beside = async () => {
     const at = { host: server.host, repository: 'org/catalog' }
     const { digest } = await registry.fetchManifest({ ...at, tag: 'v1' })
-    const { bytes } = await registry.fetchManifest({ ...at, tag: referrersTag(digest) })
+    const { bytes } = await registry.fetchManifest({ ...at, tag: toReferrersTag(digest) })
     const { manifests } = JSON.parse(Buffer.from(bytes).toString()) as {
       manifests: readonly { digest: string; artifactType: string }[]
     }

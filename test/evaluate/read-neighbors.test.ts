@@ -10,7 +10,7 @@ import { openBlobFactsCache } from '../../src/evaluate/catalogs/blob-facts-cache
 import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
 import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { computeContentKey } from '../../src/evaluate/read-bundle-files.ts'
-import { cacheNeighbor, neighborFactsCache, readNeighbors } from '../../src/evaluate/read-neighbors.ts'
+import { cacheNeighborCatalog, neighborFactsCache, readNeighbors } from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
@@ -84,7 +84,7 @@ test('what says nothing new is not read again, in this process or the next', asy
 test('a bundle that was judged is no stranger once it is merged', async () => {
   const { entries, repository, read, filesOf } = createPackage('judged', ['2.0.0'])
   const cache = openMemoryCache(systemClock)
-  await cacheNeighbor(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
+  await cacheNeighborCatalog(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
   const known = await readNeighbors({ repository, cache }, entries, packageRoot, new Map())
   expect(known?.get('2.0.0')).toMatchObject({ name: { text: 'foo.v2.0.0' }, package: { text: 'foo' } })
   expect(read).toEqual([])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
@@ -252,7 +252,7 @@ describe('whether a comment was edited (T29)', () => {
 
 describe('a check run', () => {
   test('is found again by its digest', async () => {
-    const run = withContentDigest(createReportedCheck())
+    const run = addContentDigest(createReportedCheck())
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
     expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).checks).toEqual([
@@ -263,7 +263,7 @@ describe('a check run', () => {
 
   test('carries more annotations than one request takes, each once', async () => {
     const annotations = Array.from({ length: 120 }, (_, index) => createAnnotation(index + 1))
-    const run = withContentDigest(
+    const run = addContentDigest(
       createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
     )
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
@@ -272,14 +272,14 @@ describe('a check run', () => {
   })
 
   test('a new result replaces the old one without repeating its annotations', async () => {
-    const first = withContentDigest(
+    const first = addContentDigest(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
         annotations: [createAnnotation(1)],
       }),
     )
-    const second = withContentDigest(
+    const second = addContentDigest(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
@@ -307,7 +307,7 @@ describe('a check run', () => {
     })
     const commit = toCommitSha(other.headSha)
     const runs = ['one', 'two', 'three', 'four'].map((id) =>
-      withContentDigest(
+      addContentDigest(
         createReportedCheck({
           name: `catalog-bot / ${id}`,
           annotations: id === 'two' ? [createAnnotation(1)] : [],
@@ -337,7 +337,7 @@ describe('a check run', () => {
     expect(new Map(checks.map(({ name: called, url }) => [called, url]))).toEqual(urls)
 
     // One that is over is made anew, and of what is under way nothing is known but that it is there.
-    const again = runs.map((run) => withContentDigest({ ...run, summary: 'other' }))
+    const again = runs.map((run) => addContentDigest({ ...run, summary: 'other' }))
     const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
     githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
@@ -348,7 +348,7 @@ describe('a check run', () => {
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
       5,
     )
-    const last = runs.map((run) => withContentDigest({ ...run, summary: 'last' }))
+    const last = runs.map((run) => addContentDigest({ ...run, summary: 'last' }))
     await forge.perform({ kind: 'put-checks', head: commit, runs: last, present })
     expect(shown().slice(8)).toMatchObject(last.map(({ digest }) => ({ externalId: digest })))
     expect(githubFixture.github.violations).toEqual([])
@@ -638,7 +638,7 @@ describe('writes', () => {
         pause: async (milliseconds) => void pauses.push(milliseconds),
       },
     )
-    const run = withContentDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
+    const run = addContentDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
     const shown = () =>
       githubFixture.github.checkRuns(pull).filter((candidate) => candidate.name === run.name)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
@@ -646,7 +646,7 @@ describe('writes', () => {
     expect([shown().length, pauses.length]).toEqual([1, 1])
     // Without anybody to wait by, it is left to the queue.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
-    const other = withContentDigest(createReportedCheck({ name: 'catalog-bot / other' }))
+    const other = addContentDigest(createReportedCheck({ name: 'catalog-bot / other' }))
     await expect(forge.perform({ kind: 'put-check', head: getHeadSha(), run: other })).rejects.toMatchObject({
       retryable: true,
     })

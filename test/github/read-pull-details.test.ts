@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import { systemClock } from '../../src/evaluate/system-clock.ts'
@@ -105,7 +105,7 @@ test('what of ours is on it comes with it, and nothing of anybody else', async (
   const { head } = (await readInOneRequest(pull)).snapshot ?? {}
   if (head === undefined) throw new Error('no head')
   expect((await readInOneRequest(pull)).present).toMatchObject({ head, checks: [] })
-  const run = withContentDigest({
+  const run = addContentDigest({
     name: 'catalog-bot / images',
     status: 'completed',
     conclusion: 'success',

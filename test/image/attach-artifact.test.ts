@@ -1,7 +1,7 @@
 // Attaching to an image: by the registry's own list where it has one, else by the index behind the tag, in which what
 // others wrote stays as it was.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { attachManifest, referrersTag } from '../../src/image/attach-manifest.ts'
+import { attachManifest, toReferrersTag } from '../../src/image/attach-manifest.ts'
 import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
 import {
   createSbomAttachment,
@@ -35,7 +35,7 @@ afterEach(() => Promise.all([pusher.close(), registryClient.close(), registrySer
 const sbomAttachmentFixture = (text: string) => createSbomAttachment(imageSubject, Buffer.from(text))
 const listAttached = async () => {
   const { host, repository, digest } = imageSubject
-  const { bytes } = await registryClient.fetchManifest({ host, repository, tag: referrersTag(digest) })
+  const { bytes } = await registryClient.fetchManifest({ host, repository, tag: toReferrersTag(digest) })
   return (JSON.parse(Buffer.from(bytes).toString()) as { manifests: Record<string, unknown>[] }).manifests
 }
 
@@ -61,7 +61,7 @@ describe('a registry without a list of referrers', () => {
           ),
         },
       ],
-      tags: [referrersTag(imageSubject.digest)],
+      tags: [toReferrersTag(imageSubject.digest)],
     })
     const second = await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":2}'))
     await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":2}'))
@@ -72,7 +72,7 @@ describe('a registry without a list of referrers', () => {
     const losing: Pick<Pusher, 'push'> = {
       async push(order) {
         // The first index is written over by somebody who had not seen it.
-        if (order.tags.includes(referrersTag(imageSubject.digest)) && ++pushes === 1)
+        if (order.tags.includes(toReferrersTag(imageSubject.digest)) && ++pushes === 1)
           return { digest: '', blobs: { present: 0, mounted: 0, uploaded: 0 } }
         return pusher.push(order)
       },
@@ -83,7 +83,7 @@ describe('a registry without a list of referrers', () => {
   test('whose tag holds something else is left alone', async () => {
     const { blobs, manifests } = createImage({ b: 'b' })
     const { host, repository } = imageSubject
-    await pusher.push({ host, repository, blobs, manifests, tags: [referrersTag(imageSubject.digest)] })
+    await pusher.push({ host, repository, blobs, manifests, tags: [toReferrersTag(imageSubject.digest)] })
     await expect(attachManifest(registryClient, pusher, sbomAttachmentFixture('{}'))).rejects.toMatchObject({
       code: 'bad-reply',
     })

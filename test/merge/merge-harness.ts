@@ -1,7 +1,7 @@
 // All that lands one pull request of the sandbox's GitHub, without a process of the bot's: the mirror, the forge, a store in
 // memory, and a permit for what it is now.
 import { join } from 'node:path'
-import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
 import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../src/gate/merge-permit.ts'
 import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
@@ -18,7 +18,7 @@ import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 /** Our checks by these names, as they are when all is well. */
 export const createGreenChecks = (names: readonly string[]): readonly CheckRunContent[] =>
   names.map((name) =>
-    withContentDigest({
+    addContentDigest({
       name,
       status: 'completed',
       conclusion: 'success',

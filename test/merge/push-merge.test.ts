@@ -3,7 +3,7 @@ import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/gate/temp
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
 import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
-import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
 import {
   createChecksRule,
   createPullRequestRule,
@@ -46,7 +46,7 @@ const listPushes = () =>
   scenario.github.requests.filter(
     ({ method, path }) => method === 'POST' && path.endsWith(`${scenario.full}.git/git-receive-pack`),
   )
-const failedInstallCheck = withContentDigest({
+const failedInstallCheck = addContentDigest({
   name: 'catalog-bot / install',
   status: 'completed',
   conclusion: 'failure',

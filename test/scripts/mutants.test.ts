@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { findFragment, applyRenames, tokenize } from '../../scripts/code-shape.ts'
+import { findCodeFragments, applyRenames, tokenizeCode } from '../../scripts/code-shape.ts'
 import {
   listSimulatorFiles,
   locateEdit,
-  locateTest,
+  locateTestFile,
   createSourceReader,
   readMutants,
 } from '../../scripts/mutants.ts'
@@ -19,7 +19,7 @@ test('every mutant fits the code it breaks, and its test file exists', () => {
       const located = locateEdit(sources, edit)
       return typeof located === 'string' ? [`${id}: ${edit.file}: ${located}`] : []
     }),
-    ...(killer !== undefined && locateTest(projectRoot, killer[0]) === undefined
+    ...(killer !== undefined && locateTestFile(projectRoot, killer[0]) === undefined
       ? [`${id}: no ${killer[0]}`]
       : []),
   ])
@@ -39,8 +39,8 @@ test('the files that simulated runs execute are found by their imports', () => {
 })
 
 describe('a fragment of code', () => {
-  const fragment = tokenize("if (head !== expected.head) throw new Moved('the head moved', head)")
-  const matches = (source: string) => findFragment(fragment, tokenize(source))
+  const fragment = tokenizeCode("if (head !== expected.head) throw new Moved('the head moved', head)")
+  const matches = (source: string) => findCodeFragments(fragment, tokenizeCode(source))
 
   test('is found after names, sentences, comments and layout changed', () => {
     const source = `const a = 1
@@ -54,9 +54,9 @@ describe('a fragment of code', () => {
   })
 
   test('is found after a template sentence was reworded, also with other values in it', () => {
-    const thrown = tokenize('if (old) throw new Stale(`${name} was read before ${time}`)')
+    const thrown = tokenizeCode('if (old) throw new Stale(`${name} was read before ${time}`)')
     const source = 'if (stale) throw new Outdated(`the copy of ${file} is older than the base branch`)'
-    expect(findFragment(thrown, tokenize(source))).toHaveLength(1)
+    expect(findCodeFragments(thrown, tokenizeCode(source))).toHaveLength(1)
   })
 
   test('is not found when an operator or a name’s role changed', () => {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { readCasesOfRule } from '../../scripts/rule-examples/cases.ts'
+import { readRuleExampleCases } from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { suiteNames } from '../../src/findings/suites.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
@@ -102,7 +102,7 @@ describe('a new rule', () => {
         mkdirSync(dirname(join(temporaryDirectory, kind, path)), { recursive: true })
         writeFileSync(join(temporaryDirectory, kind, path), text)
       }
-      const [good] = readCasesOfRule('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
+      const [good] = readRuleExampleCases('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
       const { findings } = await evaluateExample({ ...good!, judges })
       expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
     }
@@ -115,7 +115,7 @@ describe('a new rule', () => {
         mkdirSync(dirname(join(temporaryDirectory, suite, path)), { recursive: true })
         writeFileSync(join(temporaryDirectory, suite, path), text)
       }
-      const [good] = readCasesOfRule('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
+      const [good] = readRuleExampleCases('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
       const { findings } = await evaluateExample({ ...good!, judges: 'bundle' }, { suites: [suite] })
       expect({ suite, found: findings.map(({ rule }) => rule) }).toEqual({ suite, found: [] })
       const bad = [...files].filter(([path]) => path.includes('/bad/')).map(([, text]) => text)

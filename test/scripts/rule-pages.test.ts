@@ -8,7 +8,7 @@ import {
   renderRuleIndex,
   renderRulePages,
   updateRulePage,
-  findStrayPages,
+  findOrphanedRulePages,
 } from '../../scripts/rule-pages.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
@@ -30,7 +30,7 @@ describe('pages of rules', () => {
   test('every page is as the script makes it, and none speaks of a rule that does not exist', async () => {
     for (const [path, text] of await renderRulePages(projectRoot))
       expect({ path, text: readFileSync(join(projectRoot, path), 'utf8') }).toEqual({ path, text })
-    expect(findStrayPages(projectRoot)).toEqual([])
+    expect(findOrphanedRulePages(projectRoot)).toEqual([])
   })
 
   test('no two rules share an id, or their pages would be one', () => {

@@ -7,7 +7,12 @@ import { applyUserAction, seedRepository } from '../../simulate/apply-user-actio
 import { generatePlan } from '../../simulate/generate-plan.ts'
 import { checkMerge } from '../../simulate/oracles/check-merge.ts'
 import type { ObservedRun } from '../../simulate/oracles/observed-run.ts'
-import type { UserAction, FileEdit, PlannedEvent, SimulationPlan } from '../../simulate/simulation-plan.ts'
+import type {
+  UserAction,
+  PlannedFileEdit,
+  PlannedEvent,
+  SimulationPlan,
+} from '../../simulate/simulation-plan.ts'
 import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
 import { StoreTables } from '../../simulate/ports/memory-store.ts'
 import { runSimulation, type SimulationResult } from '../../simulate/run-simulation.ts'
@@ -128,8 +133,8 @@ test('I4: what was something else between its verdict and its landing is judged 
 })
 
 describe('what lands is judged by what is true of the world', () => {
-  const release: FileEdit = { kind: 'release', package: 'foo' }
-  const open = (by: string, ...edits: FileEdit[]): UserAction => ({ do: 'open', by, edits })
+  const release: PlannedFileEdit = { kind: 'release', package: 'foo' }
+  const open = (by: string, ...edits: PlannedFileEdit[]): UserAction => ({ do: 'open', by, edits })
 
   interface Meanwhile {
     /** What people do after the merge was made, and before it lands. */

@@ -10,7 +10,7 @@ import type { MergeIntent } from '../../src/ports/merge-records.ts'
 import type { Lease } from '../../src/ports/leases.ts'
 import { defineState, type StateNamespace } from '../../src/ports/state.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { jobKey } from '../../src/store/jobs.ts'
+import { toJobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
 import { mergeFreezesContract } from './merge-freezes-contract.ts'
 import { pageRecordsContract } from './page-records-contract.ts'
@@ -780,7 +780,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
           const ran = new Map<string, number>()
           let overlaps = 0
           const handler = (where: 'here' | 'there') => async (job: Job) => {
-            const key = jobKey(job)
+            const key = toJobKey(job)
             if (running.has(key)) overlaps += 1
             running.add(key)
             ran.set(key, performance.now())
@@ -794,7 +794,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
             await Promise.all(
               Array.from({ length: 40 }, async (_, pull) => {
                 const job = createPullJob(pull + 1, of)
-                asked.set(jobKey(job), performance.now())
+                asked.set(toJobKey(job), performance.now())
                 await (pull % 2 ? store : other).enqueue(job)
               }),
             )

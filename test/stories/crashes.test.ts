@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { crashPoints } from '../../src/merge/crash-point.ts'
-import { evaluateStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -39,7 +39,7 @@ describe('a bot that is killed', () => {
       const told = { story, pull }
       await waitUntil(
         `it lands and is rebuilt after a kill at ${point}`,
-        () => evaluateStory(told, [told], demo).isExpected,
+        () => evaluateDemoStory(told, [told], demo).isExpected,
         60,
         world.log,
       )

@@ -1,12 +1,12 @@
 // Each line of the demo, as a test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { findBotComment, evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
+import { findBotComment, evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe("the demo's pull requests", () => {
   let world: StoryEnvironment
-  const told: OpenedStory[] = []
+  const told: OpenedDemoStory[] = []
 
   beforeAll(async () => {
     world = await openStoryEnvironment({ validateTraffic: true })
@@ -24,7 +24,7 @@ describe("the demo's pull requests", () => {
       await waitUntil(
         `${id} comes to its end`,
         () => {
-          const { isExpected, hasComment } = evaluateStory(mine, told, world.demo)
+          const { isExpected, hasComment } = evaluateDemoStory(mine, told, world.demo)
           return isExpected && hasComment
         },
         90,

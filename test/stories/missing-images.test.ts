@@ -1,6 +1,6 @@
 // Images that catalogs name already go from their registry and come back: the bot tells of it in one issue.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
@@ -65,7 +65,7 @@ describe('images that go, with a scan every second', () => {
     const told = { story, pull: await world.demo.github.openPull(story.open(world.demo)) }
     await waitUntil(
       'it lands',
-      () => evaluateStory(told, [told], world.demo).isMerged,
+      () => evaluateDemoStory(told, [told], world.demo).isMerged,
       timeoutSeconds,
       world.log,
     )

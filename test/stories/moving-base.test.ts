@@ -1,7 +1,7 @@
 // The base moves between validation and landing: nothing that was not validated lands (T13, T37, I1, I2).
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
@@ -35,7 +35,7 @@ describe('a base branch that moves under a landing', () => {
     try {
       await waitUntil(
         'it lands',
-        () => evaluateStory({ story: good, pull }, [], demo).isMerged,
+        () => evaluateDemoStory({ story: good, pull }, [], demo).isMerged,
         90,
         world.log,
       )

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
-import { evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
@@ -61,7 +61,7 @@ describe('an older GitHub', () => {
 
   test('a pull request that is up to date and one that is behind are merged, each as it was checked', async () => {
     const { demo } = world
-    const told: OpenedStory[] = []
+    const told: OpenedDemoStory[] = []
     for (const id of ['good update', 'first of two']) {
       const story = demoStories.find((each) => each.id === id)
       if (story === undefined) throw new Error(`no story ${id}`)
@@ -74,7 +74,7 @@ describe('an older GitHub', () => {
     for (const each of told)
       await waitUntil(
         `${each.story.id} is merged`,
-        () => evaluateStory(each, told, demo).isMerged,
+        () => evaluateDemoStory(each, told, demo).isMerged,
         60,
         world.log,
       )

@@ -1,6 +1,6 @@
 // What whoever runs the bot sees and does: probes, metrics, a stop that ends, a start with the wrong key that does not.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
 import { findQueryProblems, parseMetricLabels, readQueries } from '../deploy/prometheus-queries.ts'
@@ -26,10 +26,12 @@ describe('the bot in operation', () => {
   test('counts what it merged', async () => {
     const [story] = demoStories
     if (story === undefined) throw new Error('the demo has no story')
-    const told: OpenedStory[] = [{ story, pull: await world.demo.github.openPull(story.open(world.demo)) }]
+    const told: OpenedDemoStory[] = [
+      { story, pull: await world.demo.github.openPull(story.open(world.demo)) },
+    ]
     await waitUntil(
       'the pull request is merged',
-      () => told.every((each) => evaluateStory(each, told, world.demo).isExpected),
+      () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),
       60,
       world.log,
     )
@@ -123,10 +125,10 @@ describe('the bot in operation', () => {
     expect(performance.now() - stopped).toBeLessThan(10_000)
     release()
     await world.start()
-    const told: OpenedStory[] = [{ story, pull }]
+    const told: OpenedDemoStory[] = [{ story, pull }]
     await waitUntil(
       'the pull request comes to its end',
-      () => told.every((each) => evaluateStory(each, told, world.demo).isExpected),
+      () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),
       90,
       world.log,
     )

@@ -6,9 +6,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { publishCrashPoints } from '../../src/merge/crash-point.ts'
-import { findBotComment, evaluateStory } from '../../sandbox/demo/story-outcome.ts'
+import { findBotComment, evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { readCatalogFixture } from '../../sandbox/demo/demo-environment.ts'
-import { openImageReader, type PulledCatalogImage } from '../../sandbox/demo/verify-published-images.ts'
+import {
+  openCatalogImageReader,
+  type PulledCatalogImage,
+} from '../../sandbox/demo/verify-published-images.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
@@ -31,7 +34,7 @@ describe('a catalog that is merged', () => {
       }),
     )
   const read = (tag: string): Promise<PulledCatalogImage | undefined> =>
-    openImageReader(shop.host).read(`${publishedRepository}:${tag}`)
+    openCatalogImageReader(shop.host).read(`${publishedRepository}:${tag}`)
   const push = (channel: string) => {
     const text = world.demo.files[catalogPath] ?? ''
     return world.demo.github.pushToBase('coast/operators', { [catalogPath]: `${text}\n# ${channel}\n` })
@@ -83,7 +86,7 @@ describe('a catalog that is merged', () => {
     const told = { story, pull }
     await waitUntil(
       'it lands',
-      () => evaluateStory(told, [told], world.demo).isMerged,
+      () => evaluateDemoStory(told, [told], world.demo).isMerged,
       timeoutSeconds,
       world.log,
     )

@@ -1,7 +1,7 @@
 // A merged bundle directory gets into the catalogs: the bot opens the pull request for it, dies on the way, opens no second
 // one, judges it like any other, and merges it by the role that the configuration gives it.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { git } from '../../sandbox/github/git/git-store.ts'
+import { runGitForText } from '../../sandbox/github/git/git-store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { bundleDirectory, type FileTree } from '../checks/bundles/bundle-trees.ts'
@@ -101,7 +101,7 @@ describe('a repository whose catalogs are made from bundles', () => {
     const { repository, registry, github } = world.demo
     const image = `${registry.host}/foo/foo@${registry.manifest('foo/foo', '1.2.0')?.digest}`
     for (const path of [templatePath, 'catalogs/v4.19/foo/catalog.yaml', 'catalogs/v4.20/foo/catalog.yaml'])
-      expect(await git(repository.path, 'show', `main:${path}`)).toContain(image)
+      expect(await runGitForText(repository.path, 'show', `main:${path}`)).toContain(image)
     const [release] = own()
     if (!release) throw new Error('there is none')
     expect(github.checkRuns(release).map(({ name }) => name)).toContain('catalog-bot / ownership')

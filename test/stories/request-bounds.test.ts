@@ -7,13 +7,13 @@ import { parse } from 'yaml'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { allowanceByJobKind } from '../../src/app/jobs/job-allowance.ts'
+import { requestQuotaByJobKind } from '../../src/app/jobs/job-allowance.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 interface RequestBound {
   readonly events: readonly string[]
   readonly one: number
-  readonly job: keyof typeof allowanceByJobKind | undefined
+  readonly job: keyof typeof requestQuotaByJobKind | undefined
 }
 
 /** The rows of the table: which deliveries, the most requests of one of them, and the job whose allowance holds many. */
@@ -42,7 +42,7 @@ test('the table has every event that the App subscribes to', () => {
 
 test('the table says what the allowances are', () => {
   const text = readFileSync('docs/request-costs.md', 'utf8')
-  for (const [kind, [burst, perHour]] of Object.entries(allowanceByJobKind))
+  for (const [kind, [burst, perHour]] of Object.entries(requestQuotaByJobKind))
     expect(text).toMatch(new RegExp(`\\| ${kind} +\\| ${burst} +\\| ${perHour} +\\|`))
 })
 
@@ -212,7 +212,7 @@ test('reports on commits that no pull request waits with cost nothing, however m
 
 test('many deliveries cost no more than the allowance of what they are about', async () => {
   const { github } = storyEnvironment.demo
-  const [burst = 0, perHour = 0] = allowanceByJobKind.pull ?? []
+  const [burst = 0, perHour = 0] = requestQuotaByJobKind.pull ?? []
   const before = listPaidRequests().length
   const began = Date.now()
   for (let times = 0; times < 40; times += 1) {

@@ -1,6 +1,6 @@
 // Webhooks are hints: the sweep alone comes to the same end (T41, I17).
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -14,12 +14,12 @@ describe('with every webhook dropped', () => {
   afterAll(() => world.close())
 
   test('every pull request of the demo comes to the same end', async () => {
-    const told: OpenedStory[] = []
+    const told: OpenedDemoStory[] = []
     for (const story of demoStories)
       told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })
     await waitUntil(
       'all stories end',
-      () => told.every((each) => evaluateStory(each, told, world.demo).isExpected),
+      () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),
       150,
       world.log,
     )

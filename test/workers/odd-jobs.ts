@@ -1,6 +1,6 @@
 // A worker that does what it is told, good and bad, for the tests of those who have to live with it.
 import { appendFileSync, readFileSync } from 'node:fs'
-import { answerOrders } from '../../src/workers/answer-orders.ts'
+import { serveWorkerOrders } from '../../src/workers/answer-orders.ts'
 
 export type TestJob =
   | { readonly kind: 'say'; readonly value: unknown }
@@ -16,7 +16,7 @@ export type TestJob =
   /** Answers when the file is there. */
   | { readonly kind: 'wait'; readonly diary: string }
 
-answerOrders(async (job: TestJob): Promise<unknown> => {
+serveWorkerOrders(async (job: TestJob): Promise<unknown> => {
   switch (job.kind) {
     case 'say':
       return job.value

@@ -1,12 +1,12 @@
 // Auto-merge: GitHub merges automatically as soon as every requirement is met.
 // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
-import { computeMergeability, emitPullEvent } from '../git/ref-changes.ts'
+import { computeMergeability, emitPullRequestEvent } from '../git/ref-changes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockAccount, MergeMethod, MockPull, MockRepository } from '../github-data.ts'
 import { mergePull } from './merge-pull.ts'
 import { computeMergeState } from './merge-state.ts'
-import { formatMethodNotAllowed } from './required-pull.ts'
+import { formatMergeMethodNotAllowed } from './required-pull.ts'
 
 /** Switches it on. Throws what GitHub says where that cannot be; "Pull request" is GitHub's own prefix. */
 export async function enableAutoMerge(
@@ -18,7 +18,7 @@ export async function enableAutoMerge(
   const reject = (message: string): GitHubApiError => new GitHubApiError(422, message)
   const { repo } = pull
   if (!repo.allowAutoMerge) throw reject('Pull request Auto merge is not allowed for this repository')
-  if (!repo.mergeMethods[method]) throw reject(`Pull request ${formatMethodNotAllowed(method)}`)
+  if (!repo.mergeMethods[method]) throw reject(`Pull request ${formatMergeMethodNotAllowed(method)}`)
   if (pull.state !== 'open') throw reject('Pull request is not open')
   await computeMergeability(state, pull)
   const now = await computeMergeState(state.world, pull)
@@ -26,11 +26,11 @@ export async function enableAutoMerge(
   if (now === 'clean' || now === 'unstable' || now === 'draft' || now === 'dirty')
     throw reject(`Pull request Pull request is in ${now} status`)
   pull.autoMerge = { by, method }
-  await emitPullEvent(state, pull, 'auto_merge_enabled', by)
+  await emitPullRequestEvent(state, pull, 'auto_merge_enabled', by)
 }
 
 /** Merges what waits for it and has everything now. A refusal leaves it waiting. */
-export async function mergeReadyAutoMerges(state: GitHubState, repo: MockRepository): Promise<void> {
+export async function mergeReadyAutoMergePulls(state: GitHubState, repo: MockRepository): Promise<void> {
   for (const pull of repo.pulls.values()) {
     const { autoMerge } = pull
     if (autoMerge === null || pull.state !== 'open') continue

@@ -1,7 +1,7 @@
 // Who need not keep a rule. A ruleset names actors; classic protection spares administrators unless told otherwise
 // and has lists of its own.
 import type { Caller } from '../http/caller.ts'
-import { findRole } from '../github-data.ts'
+import { findCollaboratorRole } from '../github-data.ts'
 import type { MockRepository, CollaboratorRole, MockGitHubData } from '../github-data.ts'
 import type { ActorNames } from './rule-types.ts'
 import type { BypassActor } from './rule-types.ts'
@@ -32,7 +32,7 @@ function matchesBypassActor(
     case 'OrganizationAdmin':
       return world.organizationOwners.get(repo.owner.id)?.has(account.id) === true
     case 'RepositoryRole': {
-      const role = findRole(world, repo, account)
+      const role = findCollaboratorRole(world, repo, account)
       return role !== undefined && rolesByActorId[actor_id ?? 0]?.includes(role) === true
     }
     case 'Team':
@@ -84,5 +84,5 @@ export function isInAllowList(
 
 /** Whether a caller is an administrator, for classic protection's eyes: an app never is. */
 export function isAdministrator(world: MockGitHubData, repo: MockRepository, by: Caller): boolean {
-  return by.kind === 'user' && findRole(world, repo, by.account) === 'admin'
+  return by.kind === 'user' && findCollaboratorRole(world, repo, by.account) === 'admin'
 }

@@ -1,9 +1,9 @@
 // Code owners of a change: CODEOWNERS of the base branch, last matching line, people and teams.
 import { minimatch } from 'minimatch'
-import { GitFailure, git } from '../git/git-store.ts'
+import { GitFailure, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
-import { readLooseOrAskGit, readLooseObject } from '../git/loose-objects.ts'
-import { findLooseEntry } from '../git/loose-trees.ts'
+import { readLooseOrRunGit, readLooseObject } from '../git/loose-objects.ts'
+import { findLooseTreeEntry } from '../git/loose-trees.ts'
 import { findAccountByLogin } from '../github-data.ts'
 import type { MockAccount, MockPull, MockGitHubData } from '../github-data.ts'
 
@@ -17,9 +17,9 @@ interface CodeownersLine {
 async function readCodeownersLines(path: string, commit: string): Promise<CodeownersLine[]> {
   for (const codeownersPath of codeownersPaths)
     try {
-      const text = await readLooseOrAskGit(
+      const text = await readLooseOrRunGit(
         () => readFileAtCommit(path, commit, codeownersPath),
-        () => git(path, 'show', `${commit}:${codeownersPath}`),
+        () => runGitForText(path, 'show', `${commit}:${codeownersPath}`),
       )
       if (text === undefined) continue
       return text
@@ -37,12 +37,12 @@ async function readCodeownersLines(path: string, commit: string): Promise<Codeow
 }
 
 function readFileAtCommit(path: string, commit: string, filePath: string): string | undefined {
-  const entry = findLooseEntry(path, readLooseCommit(path, commit).tree, filePath)
+  const entry = findLooseTreeEntry(path, readLooseCommit(path, commit).tree, filePath)
   return entry === undefined ? undefined : readLooseObject(path, entry.id).bytes.toString()
 }
 
 /** As gitignore's patterns: a slash inside ties to the root, a folder means all below it. */
-export function codeownersPatternMatches(pattern: string, file: string): boolean {
+export function matchesCodeownersPattern(pattern: string, file: string): boolean {
   const rooted = pattern.replace(/\/$/, '').includes('/')
   const glob = rooted ? pattern.replace(/^\//, '') : `**/${pattern}`
   const folder = glob.replace(/\/$/, '')
@@ -55,7 +55,7 @@ export function codeownersPatternMatches(pattern: string, file: string): boolean
 /** The files that a pull request changes. */
 export async function listChangedFiles({ repo, headSha }: MockPull, base: string): Promise<string[]> {
   const range = `${base}...${headSha}`
-  const names = await git(repo.path, 'diff', '--name-only', '-z', '--no-renames', range, '--')
+  const names = await runGitForText(repo.path, 'diff', '--name-only', '-z', '--no-renames', range, '--')
   return names.split('\0').filter(Boolean)
 }
 
@@ -65,7 +65,7 @@ export async function findRequiredOwners(pull: MockPull, base: string): Promise<
   if (lines.length === 0) return []
   const groups = new Map<string, readonly string[]>()
   for (const file of await listChangedFiles(pull, base)) {
-    const owners = lines.findLast(({ pattern }) => codeownersPatternMatches(pattern, file))?.owners ?? []
+    const owners = lines.findLast(({ pattern }) => matchesCodeownersPattern(pattern, file))?.owners ?? []
     if (owners.length > 0) groups.set(owners.join(' '), owners)
   }
   return [...groups.values()]

@@ -7,9 +7,14 @@ import type { MockPull } from '../github-data.ts'
 import { collectRuleLayers } from './rule-layers.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { createMergeCommit } from './merge-commits.ts'
-import { enqueue, findQueueEntry, toMergeMethod, findMergeQueueParameters } from './merge-queue.ts'
+import {
+  addMergeQueueEntry,
+  findQueueEntry,
+  toQueueMergeMethod,
+  findMergeQueueParameters,
+} from './merge-queue.ts'
 import type { QueueEntry } from '../github-data.ts'
-import { formatVerdictMessage } from './verdict-messages.ts'
+import { formatApiRejectionMessage } from './verdict-messages.ts'
 
 export interface EnqueueRequest {
   readonly expectedHeadOid?: string | null
@@ -34,7 +39,7 @@ export async function enqueuePull(
     if (pull.state !== 'open') throw reject('Pull request is not open')
     if (pull.draft) throw reject('Pull request is still a draft')
     if (findQueueEntry(pull) !== undefined) throw reject('Pull request is already in the queue')
-    const method = toMergeMethod(settings)
+    const method = toQueueMergeMethod(settings)
     const old = repo.knownRefs.get(`refs/heads/${baseRef}`) ?? pull.baseSha
     const made = await createMergeCommit(
       { world, path: repo.path, by: getActingAccount(by) },
@@ -47,8 +52,8 @@ export async function enqueuePull(
     const ref = `refs/heads/${baseRef}`
     const update = { world, repo, path: repo.path, ref, old, now: made.sha, by, merge }
     const verdict = await evaluateRefUpdate(update)
-    if (verdict.rejected.length > 0) throw reject(`Pull request ${formatVerdictMessage(verdict)}`)
+    if (verdict.rejected.length > 0) throw reject(`Pull request ${formatApiRejectionMessage(verdict)}`)
     const isBypass = collectRuleLayers(update).some(({ bypass }) => bypass !== 'no')
-    return await enqueue(state, pull, getActingAccount(by), { jump: jump === true, isBypass })
+    return await addMergeQueueEntry(state, pull, getActingAccount(by), { jump: jump === true, isBypass })
   })
 }

@@ -1,9 +1,13 @@
 // The judgement of one ref update: every layer that is in force, every rule in it, who is spared, and what is said.
 // It reads; it never moves a ref.
 import type { ActorNames } from './rule-types.ts'
-import { checkLinearHistory, checkSignatures } from './commit-history-rules.ts'
+import { checkLinearHistory, checkCommitSignatures } from './commit-history-rules.ts'
 import { collectRuleLayers } from './rule-layers.ts'
-import { checkCodeScanning, checkRequiredDeployments, checkRequiredWorkflows } from './required-results.ts'
+import {
+  checkRequiredCodeScanning,
+  checkRequiredDeployments,
+  checkRequiredWorkflows,
+} from './required-results.ts'
 import {
   checkAuthorEmail,
   checkBranchName,
@@ -11,16 +15,16 @@ import {
   checkCommitterEmail,
 } from './name-patterns.ts'
 import type { NamePattern } from './name-patterns.ts'
-import type { RefMove, RefUpdate, RuleViolation } from './ref-update.ts'
+import type { NonDeletingRefUpdate, RefUpdate, RuleViolation } from './ref-update.ts'
 import { checkRequiredChecks } from './required-checks.ts'
-import { checkConversationResolution, checkRequiredPull } from './required-pull.ts'
+import { checkConversationResolution, checkPullRequestRule } from './required-pull.ts'
 import {
-  checkCreation,
-  checkDeletion,
+  checkRefCreation,
+  checkRefDeletion,
   checkLockedBranch,
   checkNonFastForward,
   checkRestrictedPushers,
-  checkUpdate,
+  checkRefUpdate,
 } from './restrictions.ts'
 import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-types.ts'
 
@@ -38,37 +42,40 @@ type RuleEvaluator = (
 ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
 
 /** A rule about what an update leads to: a deletion leads nowhere. */
-const skipForDeletions =
+const skipRuleForDeletions =
   (
-    judge: (move: RefMove, parameters: never) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>,
+    judge: (
+      move: NonDeletingRefUpdate,
+      parameters: never,
+    ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>,
   ): RuleEvaluator =>
   (it, parameters) =>
     it.now === undefined ? [] : judge({ ...it, now: it.now }, parameters as never)
 
 const ruleEvaluators: Readonly<Record<string, RuleEvaluator>> = {
-  creation: checkCreation,
-  update: checkUpdate,
-  deletion: checkDeletion,
+  creation: checkRefCreation,
+  update: checkRefUpdate,
+  deletion: checkRefDeletion,
   locked: checkLockedBranch,
   non_fast_forward: checkNonFastForward,
   restricted_pushers: (it, named) => checkRestrictedPushers(it, named as ActorNames),
-  required_linear_history: skipForDeletions(checkLinearHistory),
-  required_signatures: skipForDeletions(checkSignatures),
-  required_status_checks: skipForDeletions((move, it: StatusCheckParameters) =>
+  required_linear_history: skipRuleForDeletions(checkLinearHistory),
+  required_signatures: skipRuleForDeletions(checkCommitSignatures),
+  required_status_checks: skipRuleForDeletions((move, it: StatusCheckParameters) =>
     checkRequiredChecks(move, it),
   ),
-  pull_request: skipForDeletions((move, it: PullRequestParameters) => checkRequiredPull(move, it)),
-  conversation_resolution: skipForDeletions(checkConversationResolution),
-  merge_queue: skipForDeletions(({ merge }) =>
+  pull_request: skipRuleForDeletions((move, it: PullRequestParameters) => checkPullRequestRule(move, it)),
+  conversation_resolution: skipRuleForDeletions(checkConversationResolution),
+  merge_queue: skipRuleForDeletions(({ merge }) =>
     merge?.queued === true ? [] : [{ message: 'Changes must be made through the merge queue' }],
   ),
-  workflows: skipForDeletions(checkRequiredWorkflows),
-  code_scanning: skipForDeletions(checkCodeScanning),
-  required_deployments: skipForDeletions(checkRequiredDeployments),
+  workflows: skipRuleForDeletions(checkRequiredWorkflows),
+  code_scanning: skipRuleForDeletions(checkRequiredCodeScanning),
+  required_deployments: skipRuleForDeletions(checkRequiredDeployments),
   branch_name_pattern: (it, parameters) => checkBranchName(it, parameters as NamePattern),
-  commit_message_pattern: skipForDeletions(checkCommitMessage),
-  commit_author_email_pattern: skipForDeletions(checkAuthorEmail),
-  committer_email_pattern: skipForDeletions(checkCommitterEmail),
+  commit_message_pattern: skipRuleForDeletions(checkCommitMessage),
+  commit_author_email_pattern: skipRuleForDeletions(checkAuthorEmail),
+  committer_email_pattern: skipRuleForDeletions(checkCommitterEmail),
 }
 
 export async function evaluateRule(

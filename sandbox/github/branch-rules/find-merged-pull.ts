@@ -1,12 +1,12 @@
 // Which pull request a push brings in. GitHub takes a hand-made merge for the pull request's own when it is that:
 // the branch as it was and the pull request's head, nothing else, and one pull request at a time.
-import { isAncestor, readParents } from '../git/git-store.ts'
+import { isAncestor, readCommitParents } from '../git/git-store.ts'
 import { getBranchName } from './ref-update.ts'
-import type { RefMove } from './ref-update.ts'
+import type { NonDeletingRefUpdate } from './ref-update.ts'
 import type { MockPull } from '../github-data.ts'
 
 /** The open pull request that this update merges, by button or by push; undefined when there is not exactly one. */
-export async function findMergedPull(move: RefMove): Promise<MockPull | undefined> {
+export async function findMergedPull(move: NonDeletingRefUpdate): Promise<MockPull | undefined> {
   const { repo, path, old, now, merge } = move
   if (merge !== undefined) return merge.pull
   if (old === undefined) return undefined
@@ -23,7 +23,7 @@ export async function findMergedPull(move: RefMove): Promise<MockPull | undefine
   const [pull] = mergedPulls
   if (pull === undefined || mergedPulls.length > 1) return undefined
   if (now === pull.headSha) return pull
-  const parents = await readParents(path, now)
+  const parents = await readCommitParents(path, now)
   const isItsMerge = parents.length === 2 && parents.includes(old) && parents.includes(pull.headSha)
   return isItsMerge ? pull : undefined
 }

@@ -1,5 +1,11 @@
 // The commits that GitHub makes of a pull request: a merge, one commit, or each of its commits anew.
-import { commitTree, listCommitsBeyond, mergeTrees, readParents, readCommitTree } from '../git/git-store.ts'
+import {
+  commitTree,
+  listCommitsBeyond,
+  mergeTrees,
+  readCommitParents,
+  readCommitTree,
+} from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
 import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
 import { readCommits } from '../views/commit-view.ts'
@@ -69,7 +75,7 @@ async function rebaseCommits(
   base: string,
 ): Promise<{ readonly sha: string } | MergeFailure> {
   for (const commit of await listCommitsBeyond(path, [base], pull.headSha))
-    if ((await readParents(path, commit)).length > 1) return 'not rebaseable'
+    if ((await readCommitParents(path, commit)).length > 1) return 'not rebaseable'
   let tip = base
   for (const commit of await readCommits(path, '--reverse', `${base}..${pull.headSha}`)) {
     const tree = await cherryPickTree(path, tip, commit)
@@ -83,7 +89,7 @@ async function rebaseCommits(
 
 /** The tree of one commit's change on another tip: a merge whose common ancestor is made to be the commit's parent. */
 async function cherryPickTree(path: string, tip: string, commit: CommitData): Promise<string | undefined> {
-  const [parent] = await readParents(path, commit.sha)
+  const [parent] = await readCommitParents(path, commit.sha)
   if (parent === undefined) return undefined
   const nobody: GitIdentity = { name: 'sandbox', email: 'sandbox@github.invalid', at: 0 }
   const root = await commitTree(path, await readCommitTree(path, parent), [], 'parent', nobody)

@@ -4,15 +4,15 @@ import type { Caller } from '../http/caller.ts'
 import { setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { computeMergeability, processRefChanges, markMerged } from '../git/ref-changes.ts'
+import { computeMergeability, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MergeMethod, MockPull } from '../github-data.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import type { MergeFailure } from './merge-commits.ts'
-import { formatMethodNotAllowed } from './required-pull.ts'
+import { formatMergeMethodNotAllowed } from './required-pull.ts'
 import { throwIfRejected } from './verdict-messages.ts'
-import { findWorkflowRejection } from './workflow-files.ts'
+import { findWorkflowFileRejection } from './workflow-files.ts'
 
 export interface MergePullOptions {
   readonly sha?: string
@@ -55,7 +55,7 @@ export async function mergePull(
       state.runInBackground(computeMergeability(state, pull))
       if (world.testMergeDelay > 0) throw new GitHubApiError(405, 'Pull Request is not mergeable')
     }
-    if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatMethodNotAllowed(method))
+    if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatMergeMethodNotAllowed(method))
     const base = repo.knownRefs.get(ref)
     // Another merge was on its way when this one was asked for: GitHub's own race.
     if (base === undefined || base !== knownTip)
@@ -72,14 +72,14 @@ export async function mergePull(
     )
     if (typeof made === 'string') throw new GitHubApiError(405, mergeFailureMessages[made])
     const { sha } = made
-    const rejection = await findWorkflowRejection(repo, repo.path, base, sha, by)
+    const rejection = await findWorkflowFileRejection(repo, repo.path, base, sha, by)
     if (rejection !== undefined) throw new GitHubApiError(403, rejection)
     const update = { world, repo, path: repo.path, ref, old: base, now: sha, by, merge: { pull, method } }
     throwIfRejected(await evaluateRefUpdate(update), 405)
     await setRef(repo.path, ref, sha, base)
     await processRefChanges(state, repo, getActingAccount(by))
     // Squashed and rebased commits are not found by following the refs.
-    if (pull.merged === null) await markMerged(state, pull, sha, getActingAccount(by))
+    if (pull.merged === null) await markPullMerged(state, pull, sha, getActingAccount(by))
     return sha
   })
   return await work.finally(() => pullsBeingMerged.delete(pull))

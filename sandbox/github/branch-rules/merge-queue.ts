@@ -2,8 +2,8 @@
 // branch. The required checks are judged on those commits, and what is green lands as it was tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
-import { emitPullEvent, processRefChanges, markMerged } from '../git/ref-changes.ts'
-import { readCommit, shortCommitView } from '../views/commit-view.ts'
+import { emitPullRequestEvent, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
+import { readCommit, toShortCommitView } from '../views/commit-view.ts'
 import { toTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
@@ -17,7 +17,7 @@ import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from '.
 import { findRulesetsForRef } from './rule-layers.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import { findUnmetChecks } from './required-checks.ts'
-import { checkRequiredPull } from './required-pull.ts'
+import { checkPullRequestRule } from './required-pull.ts'
 import type {
   MergeQueueParameters,
   PullRequestParameters,
@@ -59,11 +59,12 @@ export function findMergeQueueParameters(
   return rule?.parameters as MergeQueueParameters | undefined
 }
 
-export const toMergeMethod = ({ merge_method }: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod =>
-  merge_method.toLowerCase() as MergeMethod
+export const toQueueMergeMethod = ({
+  merge_method,
+}: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod => merge_method.toLowerCase() as MergeMethod
 
 /** Puts a pull request into its branch's queue. Whether it may be there is judged before. Call it in line. */
-export async function enqueue(
+export async function addMergeQueueEntry(
   state: GitHubState,
   pull: MockPull,
   by: MockAccount,
@@ -86,7 +87,7 @@ export async function enqueue(
   if (jump) entries.unshift(entry)
   else entries.push(entry)
   repo.queues.set(baseRef, entries)
-  await emitPullEvent(state, pull, 'enqueued', by)
+  await emitPullRequestEvent(state, pull, 'enqueued', by)
   await advanceMergeQueues(state, repo)
   return entry
 }
@@ -95,7 +96,7 @@ export const findQueueEntry = (pull: MockPull): QueueEntry | undefined =>
   pull.repo.queues.get(pull.baseRef)?.find((it) => it.pull === pull)
 
 /** Takes a pull request out. Those behind it are built anew. Call it in line. */
-export async function dequeue(
+export async function removeMergeQueueEntry(
   state: GitHubState,
   entry: QueueEntry,
   reason: DequeueReason,
@@ -111,11 +112,11 @@ export async function dequeue(
     by: reason === 'MANUAL' ? by : null,
   }
   await dissolveMergeGroup(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
-  await emitPullEvent(state, pull, 'dequeued', by, { reason })
+  await emitPullRequestEvent(state, pull, 'dequeued', by, { reason })
 }
 
 /** Tells the apps of a group: that checks are wanted on its commit, or why it is gone. */
-export async function emitMergeGroup(
+export async function emitMergeGroupEvent(
   state: GitHubState,
   repo: MockRepository,
   { headSha, branch, baseSha, baseRef }: Omit<QueuedMergeGroup, 'requestedAt'>,
@@ -127,7 +128,7 @@ export async function emitMergeGroup(
     head_ref: `refs/heads/${branch}`,
     base_sha: baseSha,
     base_ref: `refs/heads/${baseRef}`,
-    head_commit: shortCommitView(await readCommit(repo.path, headSha)),
+    head_commit: toShortCommitView(await readCommit(repo.path, headSha)),
   }
   state.webhooks.emit('merge_group', action, repo, repo.owner, {
     merge_group,
@@ -143,7 +144,7 @@ async function dissolveMergeGroup(
   const { group, pull, by } = entry
   if (group === undefined) return
   entry.group = undefined
-  await emitMergeGroup(state, pull.repo, group, 'destroyed', reason)
+  await emitMergeGroupEvent(state, pull.repo, group, 'destroyed', reason)
   await deleteRef(pull.repo.path, `refs/heads/${group.branch}`)
   await processRefChanges(state, pull.repo, by)
 }
@@ -153,29 +154,29 @@ export async function advanceMergeQueues(state: GitHubState, repo: MockRepositor
   for (const branch of repo.queues.keys()) {
     // Each step changes one thing; the next looks at everything anew.
     let goesOn = true
-    while (goesOn) goesOn = await advanceOneQueue(state, repo, branch)
+    while (goesOn) goesOn = await advanceMergeQueue(state, repo, branch)
   }
 }
 
-async function advanceOneQueue(state: GitHubState, repo: MockRepository, branch: string): Promise<boolean> {
+async function advanceMergeQueue(state: GitHubState, repo: MockRepository, branch: string): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const settings = findMergeQueueParameters(repo, branch)
   const [first] = entries
   if (first === undefined) return false
   if (settings === undefined) {
-    await dequeue(state, first, 'QUEUE_CLEARED')
+    await removeMergeQueueEntry(state, first, 'QUEUE_CLEARED')
     return true
   }
   for (const entry of entries) {
     const { pull, headSha } = entry
     if (pull.state === 'open' && pull.headSha === headSha) continue
-    await dequeue(state, entry, pull.merged === null ? 'MANUAL' : 'ALREADY_MERGED')
+    await removeMergeQueueEntry(state, entry, pull.merged === null ? 'MANUAL' : 'ALREADY_MERGED')
     return true
   }
   return (
-    (await dropDisallowedEntry(state, repo, branch)) ||
+    (await removeIneligibleEntry(state, repo, branch)) ||
     (await buildMergeGroup(state, repo, branch, settings)) ||
-    (await dropFailedEntry(state, repo, branch, settings)) ||
+    (await removeFailedEntry(state, repo, branch, settings)) ||
     (await mergeGreenEntries(state, repo, branch, settings))
   )
 }
@@ -194,7 +195,7 @@ async function buildMergeGroup(
       return true
     }
     if (entry.group === undefined) {
-      await requestGroupChecks(state, entry, base, toMergeMethod(settings))
+      await requestMergeGroupChecks(state, entry, base, toQueueMergeMethod(settings))
       return true
     }
     base = entry.group.headSha
@@ -202,7 +203,7 @@ async function buildMergeGroup(
   return false
 }
 
-async function requestGroupChecks(
+async function requestMergeGroupChecks(
   state: GitHubState,
   entry: QueueEntry,
   base: string,
@@ -211,16 +212,16 @@ async function requestGroupChecks(
   const { pull, by } = entry
   const { repo, number, baseRef } = pull
   const made = await createMergeCommit({ world: state.world, path: repo.path, by }, pull, base, method)
-  if (typeof made === 'string') return await dequeue(state, entry, 'MERGE_CONFLICT')
+  if (typeof made === 'string') return await removeMergeQueueEntry(state, entry, 'MERGE_CONFLICT')
   const branch = `gh-readonly-queue/${baseRef}/pr-${number}-${base}`
   entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, requestedAt: state.world.now() }
   await setRef(repo.path, `refs/heads/${branch}`, made.sha)
   await processRefChanges(state, repo, by)
-  await emitMergeGroup(state, repo, entry.group, 'checks_requested')
+  await emitMergeGroupEvent(state, repo, entry.group, 'checks_requested')
 }
 
 /** An approval that ended, or changes that were requested, after it had entered: the branch does not take it any more. */
-async function dropDisallowedEntry(
+async function removeIneligibleEntry(
   state: GitHubState,
   repo: MockRepository,
   branch: string,
@@ -239,31 +240,31 @@ async function dropDisallowedEntry(
     const by = { kind: 'user', account } as const
     const merge = {
       pull,
-      method: toMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultQueueMethod),
+      method: toQueueMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultQueueMergeMethod),
       queued: true,
     }
     const move = { world, repo, path: repo.path, ref, old, now, by, merge }
     for (const { parameters } of requirements) {
-      if ((await checkRequiredPull(move, parameters as unknown as PullRequestParameters)).length === 0)
+      if ((await checkPullRequestRule(move, parameters as unknown as PullRequestParameters)).length === 0)
         continue
-      await dequeue(state, entry, 'BRANCH_PROTECTIONS')
+      await removeMergeQueueEntry(state, entry, 'BRANCH_PROTECTIONS')
       return true
     }
   }
   return false
 }
 
-const defaultQueueMethod = { merge_method: 'MERGE' } as const
+const defaultQueueMergeMethod = { merge_method: 'MERGE' } as const
 
-type GroupCheckOutcome = 'green' | 'waiting' | 'failed' | 'late'
+type MergeGroupCheckOutcome = 'green' | 'waiting' | 'failed' | 'late'
 
-function evaluateGroupChecks(
+function evaluateMergeGroupChecks(
   state: GitHubState,
   repo: MockRepository,
   branch: string,
   entry: QueueEntry,
   minutes: number,
-): GroupCheckOutcome {
+): MergeGroupCheckOutcome {
   const { group } = entry
   if (group === undefined) return 'waiting'
   const required = findBranchRules(repo, branch)
@@ -276,7 +277,7 @@ function evaluateGroupChecks(
 }
 
 /** With HEADGREEN an entry that failed may still land under a later one that is green. */
-async function dropFailedEntry(
+async function removeFailedEntry(
   state: GitHubState,
   repo: MockRepository,
   branch: string,
@@ -284,7 +285,7 @@ async function dropFailedEntry(
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const outcomes = entries.map((it) =>
-    evaluateGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes),
+    evaluateMergeGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes),
   )
   const hasLaterGreenEntry = (at: number): boolean =>
     settings.grouping_strategy === 'HEADGREEN' &&
@@ -294,7 +295,7 @@ async function dropFailedEntry(
   )
   const entry = entries[at]
   if (entry === undefined) return false
-  await dequeue(state, entry, outcomes[at] === 'failed' ? 'CI_FAILURE' : 'CI_TIMEOUT')
+  await removeMergeQueueEntry(state, entry, outcomes[at] === 'failed' ? 'CI_FAILURE' : 'CI_TIMEOUT')
   return true
 }
 
@@ -306,7 +307,8 @@ async function mergeGreenEntries(
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const green = entries.map(
-    (it) => evaluateGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes) === 'green',
+    (it) =>
+      evaluateMergeGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes) === 'green',
   )
   const maxEntries = Math.max(1, settings.max_entries_to_merge)
   const allGreen = settings.grouping_strategy === 'ALLGREEN'
@@ -322,8 +324,8 @@ async function mergeGreenEntries(
   await setRef(repo.path, ref, last.sha, repo.knownRefs.get(ref))
   await processRefChanges(state, repo, last.entry.by)
   for (const { entry, sha } of entriesToMerge) {
-    await dequeue(state, entry, 'MERGE')
-    if (entry.pull.merged === null) await markMerged(state, entry.pull, sha, entry.by)
+    await removeMergeQueueEntry(state, entry, 'MERGE')
+    if (entry.pull.merged === null) await markPullMerged(state, entry.pull, sha, entry.by)
   }
   return true
 }

@@ -8,7 +8,7 @@ import type { StatusCheckParameters } from './rule-types.ts'
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
 // How it is merged is the merger's choice, and the queue has a separate endpoint.
-const mergeTimeRuleTypes = new Set(['required_linear_history', 'merge_queue'])
+const ruleTypesIgnoredForMergeState = new Set(['required_linear_history', 'merge_queue'])
 
 /** Evaluated for a person without any bypass. Only Enterprise Server with pre-receive hooks reports `has_hooks`. */
 export async function computeMergeState(world: MockGitHubData, pull: MockPull): Promise<MergeState> {
@@ -23,7 +23,7 @@ export async function computeMergeState(world: MockGitHubData, pull: MockPull): 
     const merge = { pull, method: 'merge', queued: true } as const
     const update = { world, repo, path: repo.path, ref, old, now, by, merge }
     const rules = collectRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
-    for (const rule of rules.filter(({ type }) => !mergeTimeRuleTypes.has(type))) {
+    for (const rule of rules.filter(({ type }) => !ruleTypesIgnoredForMergeState.has(type))) {
       // The test merge is GitHub's own: only what others committed lacks a signature.
       const found = (await evaluateRule(update, rule)).filter(({ commits = [] }) => commits.join() !== now)
       if (found.length > 0) return 'blocked'

@@ -5,7 +5,7 @@ import { readCommit } from '../views/commit-view.ts'
 import type { CommitData } from '../views/commit-view.ts'
 import { listAddedCommits } from './commit-history-rules.ts'
 import { getBranchName } from './ref-update.ts'
-import type { RefMove, RefUpdate, RuleViolation } from './ref-update.ts'
+import type { NonDeletingRefUpdate, RefUpdate, RuleViolation } from './ref-update.ts'
 
 export interface NamePattern {
   readonly operator: 'starts_with' | 'ends_with' | 'contains' | 'regex'
@@ -14,14 +14,14 @@ export interface NamePattern {
   readonly name?: string
 }
 
-const operatorPhrases: Readonly<Record<NamePattern['operator'], string>> = {
+const phraseByPatternOperator: Readonly<Record<NamePattern['operator'], string>> = {
   starts_with: 'start with a matching pattern',
   ends_with: 'end with a matching pattern',
   contains: 'contain a matching pattern',
   regex: 'match a given regex pattern',
 }
 
-function matchesPattern(text: string, { operator, pattern }: NamePattern): boolean {
+function matchesPatternOperator(text: string, { operator, pattern }: NamePattern): boolean {
   if (operator === 'starts_with') return text.startsWith(pattern)
   if (operator === 'ends_with') return text.endsWith(pattern)
   return operator === 'contains' ? text.includes(pattern) : new RegExp(pattern, 'm').test(text)
@@ -29,23 +29,23 @@ function matchesPattern(text: string, { operator, pattern }: NamePattern): boole
 
 /** The words of the settings page: it says which pattern is to be matched, in a sentence that no document spells. */
 const formatPatternViolation = (subject: string, pattern: NamePattern): string =>
-  `${subject} must ${pattern.negate === true ? 'not ' : ''}${operatorPhrases[pattern.operator]}: ${pattern.pattern}`
+  `${subject} must ${pattern.negate === true ? 'not ' : ''}${phraseByPatternOperator[pattern.operator]}: ${pattern.pattern}`
 
-const satisfiesPattern = (text: string, pattern: NamePattern): boolean =>
-  matchesPattern(text, pattern) !== (pattern.negate === true)
+const satisfiesNamePattern = (text: string, pattern: NamePattern): boolean =>
+  matchesPatternOperator(text, pattern) !== (pattern.negate === true)
 
 /** A branch is named once: when it is made. */
 export function checkBranchName(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
-  if (update.old !== undefined || satisfiesPattern(getBranchName(update), pattern)) return []
+  if (update.old !== undefined || satisfiesNamePattern(getBranchName(update), pattern)) return []
   return [{ message: formatPatternViolation('Branch name', pattern) }]
 }
 
 const createCommitPatternCheck =
   (subject: string, read: (commit: CommitData) => string) =>
-  async (move: RefMove, pattern: NamePattern): Promise<RuleViolation[]> => {
+  async (move: NonDeletingRefUpdate, pattern: NamePattern): Promise<RuleViolation[]> => {
     const commits: string[] = []
     for (const sha of await listAddedCommits(move))
-      if (!satisfiesPattern(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
+      if (!satisfiesNamePattern(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
     return commits.length === 0 ? [] : [{ message: formatPatternViolation(subject, pattern), commits }]
   }
 

@@ -27,7 +27,7 @@ function formatPktLine(content: Buffer): Buffer {
 }
 
 /** The commands of a push request, and its pack: empty for deletions alone. */
-export function parsePush(body: Buffer): { readonly commands: PushCommand[]; readonly pack: Buffer } {
+export function parsePushRequest(body: Buffer): { readonly commands: PushCommand[]; readonly pack: Buffer } {
   const { lines, end } = parsePktLines(body)
   const [, capabilities = ''] = (lines[0]?.toString() ?? '').split('\0')
   const commands = lines.flatMap((line) => {
@@ -39,7 +39,7 @@ export function parsePush(body: Buffer): { readonly commands: PushCommand[]; rea
 }
 
 /** Writes the objects of a pack into the repository at `path`. A pack that git cannot read is left to git to refuse. */
-export async function unpackObjects(path: string, pack: Buffer): Promise<void> {
+export async function unpackGitObjects(path: string, pack: Buffer): Promise<void> {
   if (pack.length === 0) return
   try {
     await runGitForBytes(path, ['unpack-objects', '-q'], [pack])
@@ -49,10 +49,10 @@ export async function unpackObjects(path: string, pack: Buffer): Promise<void> {
 }
 
 /** Puts our reasons into git's report, where its own says no more, twice, than that a hook declined. */
-export function rewriteStatusReport(answer: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
+export function addReasonsToStatusReport(answer: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
   const { lines, end } = parsePktLines(answer)
   const report = lines.filter((it) => it[0] === 1).map((it) => it.subarray(1))
-  const reportLines = lines.filter((it) => it[0] !== 1).map((it) => stripHookMessage(it, reasons))
+  const reportLines = lines.filter((it) => it[0] !== 1).map((it) => stripHookDeclinedMessage(it, reasons))
   const inner = parsePktLines(Buffer.concat(report)).lines.map((line) => {
     const [, ref] = /^ng (\S+) hook declined\n?$/.exec(line.toString()) ?? []
     const reason = ref === undefined ? undefined : reasons.get(ref)
@@ -64,7 +64,7 @@ export function rewriteStatusReport(answer: Buffer, reasons: ReadonlyMap<string,
 }
 
 /** A packet of what the client prints, without git's own line about the hook. */
-function stripHookMessage(line: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
+function stripHookDeclinedMessage(line: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
   let text = line.toString('latin1')
   for (const ref of reasons.keys()) {
     const own = Buffer.from(`error: hook declined to update ${ref}\n`).toString('latin1')

@@ -23,7 +23,7 @@ export interface RefUpdate {
 }
 
 /** An update that leads to a commit: not a deletion. */
-export type RefMove = RefUpdate & { readonly now: string }
+export type NonDeletingRefUpdate = RefUpdate & { readonly now: string }
 
 /** One sentence of GitHub's, and the commits that it is about. */
 export interface RuleViolation {

@@ -1,7 +1,7 @@
 // Renaming a branch, as `POST /branches/{branch}/rename` and the settings page do it.
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
 import { deleteRef, setRef } from '../git/git-store.ts'
-import { emitPullEvent, processRefChanges } from '../git/ref-changes.ts'
+import { emitPullRequestEvent, processRefChanges } from '../git/ref-changes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockAccount, MockRepository } from '../github-data.ts'
@@ -22,7 +22,7 @@ export async function renameBranch(
       if (pull.state !== 'open' || pull.baseRef !== from) continue
       pull.baseRef = to
       const changes = { base: { ref: { from }, sha: { from: pull.baseSha } } }
-      await emitPullEvent(state, pull, 'edited', by, { changes })
+      await emitPullRequestEvent(state, pull, 'edited', by, { changes })
     }
     const protection = repo.protections.get(from)
     if (protection !== undefined) {

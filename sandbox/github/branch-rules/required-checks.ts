@@ -3,7 +3,7 @@
 import { isAncestor, readCommitTree } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
 import { findMergedPull } from './find-merged-pull.ts'
-import type { RefMove, RuleViolation } from './ref-update.ts'
+import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { StatusCheckParameters } from './rule-types.ts'
 
 type RequiredCheck = StatusCheckParameters['required_status_checks'][number]
@@ -12,7 +12,7 @@ type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | '
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
-interface CheckReport {
+interface ReportedCheckState {
   readonly app: number | undefined
   readonly state: RequiredCheckState
 }
@@ -24,9 +24,9 @@ function findCheckReports(
   sha: string,
   context: string,
   delay: number,
-): CheckReport[] {
+): ReportedCheckState[] {
   const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
-  const newest = new Map<string, CheckReport>()
+  const newest = new Map<string, ReportedCheckState>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
     for (const run of suite.runs.filter((it) => it.name === context && isVisible(it)))
       newest.set(`run ${suite.app.id}`, {
@@ -48,7 +48,7 @@ function findCheckReports(
   return [...newest.values()]
 }
 
-function computeCheckState(
+function computeRequiredCheckState(
   world: MockGitHubData,
   repo: MockRepository,
   sha: string,
@@ -77,7 +77,7 @@ export function findUnmetChecks(
   delay = world.checkDelay,
 ): UnmetCheck[] {
   return required.flatMap((it) => {
-    const checkState = computeCheckState(world, repo, sha, it, delay)
+    const checkState = computeRequiredCheckState(world, repo, sha, it, delay)
     return checkState === undefined ? [] : [{ context: it.context, state: checkState }]
   })
 }
@@ -102,7 +102,7 @@ export function formatUnmetChecks(unmet: readonly UnmetCheck[], total: number): 
 }
 
 export async function checkRequiredChecks(
-  move: RefMove,
+  move: NonDeletingRefUpdate,
   parameters: StatusCheckParameters,
 ): Promise<RuleViolation[]> {
   const { world, repo, path, old, now, merge } = move
@@ -125,14 +125,14 @@ export async function checkRequiredChecks(
   }
   const unmet = findUnmetChecks(world, repo, now, required)
   if (unmet.length === 0) return []
-  const head = await findUpToDateHead(move)
+  const head = await findUpToDatePullHead(move)
   return head !== undefined && findUnmetChecks(world, repo, head, required).length === 0
     ? []
     : toViolations(unmet)
 }
 
 /** The head of the pull request whose local merge this is, if that head contains the branch: then the trees are one. */
-async function findUpToDateHead(move: RefMove): Promise<string | undefined> {
+async function findUpToDatePullHead(move: NonDeletingRefUpdate): Promise<string | undefined> {
   const { path, old, now } = move
   const head = (await findMergedPull(move))?.headSha
   if (old === undefined || head === undefined || !(await isAncestor(path, old, head))) return undefined

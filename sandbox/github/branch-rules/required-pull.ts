@@ -1,11 +1,11 @@
 // "Require a pull request": there is one, it is approved as the rule says, and a hand-made merge of it is the merge
 // that GitHub would have made where approvals could otherwise be carried over to something else.
-import { mergeTrees, readParents, readCommitTree } from '../git/git-store.ts'
+import { mergeTrees, readCommitParents, readCommitTree } from '../git/git-store.ts'
 import { canPush } from '../github-data.ts'
 import type { MergeMethod, MockPull, MockReview } from '../github-data.ts'
-import { listChangedFiles, codeownersPatternMatches, isCodeOwner, findRequiredOwners } from './code-owners.ts'
+import { listChangedFiles, matchesCodeownersPattern, isCodeOwner, findRequiredOwners } from './code-owners.ts'
 import { findMergedPull } from './find-merged-pull.ts'
-import type { RefMove, RuleViolation } from './ref-update.ts'
+import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { PullRequestParameters } from './rule-types.ts'
 
 const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
@@ -15,7 +15,7 @@ const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
 }
 
 /** What GitHub says of a merge method that is switched off. */
-export const formatMethodNotAllowed = (method: MergeMethod): string =>
+export const formatMergeMethodNotAllowed = (method: MergeMethod): string =>
   `${mergeMethodLabels[method]} are not allowed on this repository.`
 
 const formatApprovalsNeeded = (count: number): string =>
@@ -24,7 +24,7 @@ const formatApprovalsNeeded = (count: number): string =>
     : `At least ${count} approving reviews are required by reviewers with write access.`
 
 /** The last word of everyone with write access: comments do not take a word back. */
-function findLatestReviews({ world }: RefMove, pull: MockPull): MockReview[] {
+function findLatestReviews({ world }: NonDeletingRefUpdate, pull: MockPull): MockReview[] {
   const last = new Map<number, MockReview>()
   for (const review of pull.reviews)
     if (
@@ -36,21 +36,21 @@ function findLatestReviews({ world }: RefMove, pull: MockPull): MockReview[] {
   return [...last.values()]
 }
 
-export async function checkRequiredPull(
-  move: RefMove,
+export async function checkPullRequestRule(
+  move: NonDeletingRefUpdate,
   parameters: PullRequestParameters,
 ): Promise<RuleViolation[]> {
   const pull = await findMergedPull(move)
   if (pull === undefined) return [{ message: 'Changes must be made through a pull request.' }]
   return [
-    ...(await checkReviews(move, pull, parameters)),
+    ...(await checkRequiredReviews(move, pull, parameters)),
     ...(parameters.required_review_thread_resolution ? checkPullConversations(pull) : []),
     ...(await checkMergeMethod(move, parameters)),
   ]
 }
 
-async function checkReviews(
-  move: RefMove,
+async function checkRequiredReviews(
+  move: NonDeletingRefUpdate,
   pull: MockPull,
   parameters: PullRequestParameters,
 ): Promise<RuleViolation[]> {
@@ -75,7 +75,7 @@ async function checkReviews(
     })
   // It blocks regardless of other approvals, and so does the same commit's review in another pull request:
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-pull-request-reviews-before-merging
-  if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedByOtherPull(move, pull))
+  if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedBySameHeadPull(move, pull))
     violations.push({ message: 'Changes have been requested.' })
   violations.push(...(await checkRequiredReviewers(move, pull, approvals, parameters)))
   const isAltered = (stale || last) && (await differsFromGitHubMerge(move, pull))
@@ -88,7 +88,7 @@ async function checkReviews(
 }
 
 /** Whether another open pull request has the same head commit, and a review that rejects it or is not submitted yet. */
-function isBlockedByOtherPull(move: RefMove, pull: MockPull): boolean {
+function isBlockedBySameHeadPull(move: NonDeletingRefUpdate, pull: MockPull): boolean {
   const twins = [...pull.repo.pulls.values()].filter(
     (it) => it !== pull && it.state === 'open' && it.headSha === pull.headSha,
   )
@@ -104,7 +104,7 @@ function isBlockedByOtherPull(move: RefMove, pull: MockPull): boolean {
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#required-reviewers
  */
 async function checkRequiredReviewers(
-  { world, old }: RefMove,
+  { world, old }: NonDeletingRefUpdate,
   pull: MockPull,
   approvals: readonly MockReview[],
   { required_reviewers = [] }: PullRequestParameters,
@@ -114,7 +114,7 @@ async function checkRequiredReviewers(
   return required_reviewers.flatMap(({ minimum_approvals, file_patterns, reviewer }) => {
     const team = world.teams.find(({ id }) => id === reviewer.id)
     const isTouched = files.some((file) => {
-      const last = file_patterns.findLast((it) => codeownersPatternMatches(it.replace(/^!/, ''), file))
+      const last = file_patterns.findLast((it) => matchesCodeownersPattern(it.replace(/^!/, ''), file))
       return last !== undefined && !last.startsWith('!')
     })
     // Team members' approvals count when the team may write.
@@ -128,7 +128,10 @@ async function checkRequiredReviewers(
 }
 
 /** Whether a pushed merge holds something else than GitHub's own merge of the same commits would. */
-async function differsFromGitHubMerge({ path, old, now, merge }: RefMove, pull: MockPull): Promise<boolean> {
+async function differsFromGitHubMerge(
+  { path, old, now, merge }: NonDeletingRefUpdate,
+  pull: MockPull,
+): Promise<boolean> {
   if (merge !== undefined || now === pull.headSha || old === undefined) return false
   const tree = await readCommitTree(path, now)
   return tree !== (await mergeTrees(path, old, pull.headSha))
@@ -141,18 +144,18 @@ function checkPullConversations(pull: MockPull): RuleViolation[] {
 }
 
 /** Classic protection can ask for resolved conversations without asking for a pull request. */
-export async function checkConversationResolution(move: RefMove): Promise<RuleViolation[]> {
+export async function checkConversationResolution(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
   const pull = await findMergedPull(move)
   return pull === undefined ? [] : checkPullConversations(pull)
 }
 
 /** A pushed merge commit counts as the method "merge"; a fast-forward is no method at all. */
 async function checkMergeMethod(
-  { path, now, merge }: RefMove,
+  { path, now, merge }: NonDeletingRefUpdate,
   parameters: PullRequestParameters,
 ): Promise<RuleViolation[]> {
   const allowed = parameters.allowed_merge_methods
-  const method = merge?.method ?? ((await readParents(path, now)).length > 1 ? 'merge' : undefined)
+  const method = merge?.method ?? ((await readCommitParents(path, now)).length > 1 ? 'merge' : undefined)
   if (allowed === undefined || method === undefined || allowed.includes(method)) return []
-  return [{ message: formatMethodNotAllowed(method) }]
+  return [{ message: formatMergeMethodNotAllowed(method) }]
 }

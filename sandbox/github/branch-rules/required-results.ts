@@ -1,11 +1,11 @@
 // Requirements that GitHub looks up on the pull request's head when it merges, and on the pushed commit for
 // pushes: deployments, code scanning, workflows. A missing result is not a success.
-import type { RefMove, RuleViolation } from './ref-update.ts'
+import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 
 /** The commit whose results count. */
-const getCheckedSha = ({ merge, now }: RefMove): string => merge?.pull.headSha ?? now
+const getCheckedSha = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
 
-const joinNames = (names: readonly string[]): string =>
+const formatNameList = (names: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
 
 /**
@@ -14,7 +14,7 @@ const joinNames = (names: readonly string[]): string =>
  * An App's merge is blocked, too: https://github.com/chdsbd/kodiak/issues/920
  */
 export function checkRequiredDeployments(
-  move: RefMove,
+  move: NonDeletingRefUpdate,
   {
     required_deployment_environments: wanted,
   }: { readonly required_deployment_environments: readonly string[] },
@@ -28,7 +28,7 @@ export function checkRequiredDeployments(
   if (missing.length === 0) return []
   return [
     {
-      message: `Missing successful active ${joinNames(missing)} deployment${missing.length === 1 ? '' : 's'}.`,
+      message: `Missing successful active ${formatNameList(missing)} deployment${missing.length === 1 ? '' : 's'}.`,
     },
   ]
 }
@@ -38,8 +38,8 @@ export function checkRequiredDeployments(
  * https://docs.github.com/code-security/code-scanning/managing-your-code-scanning-configuration/set-code-scanning-merge-protection
  * The sentences: https://github.com/github/codeql/issues/19459 (push), https://github.com/quokka-astro/quokka/pull/1200 (merge).
  */
-export function checkCodeScanning(
-  move: RefMove,
+export function checkRequiredCodeScanning(
+  move: NonDeletingRefUpdate,
   { code_scanning_tools: tools }: { readonly code_scanning_tools: readonly { readonly tool: string }[] },
 ): RuleViolation[] {
   const { repo, now, merge } = move
@@ -68,7 +68,7 @@ export function checkCodeScanning(
  * Seen in rejected pushes; GitHub does not document the sentence, and no other one is published for merges.
  */
 export function checkRequiredWorkflows(
-  { repo, merge }: RefMove,
+  { repo, merge }: NonDeletingRefUpdate,
   { workflows }: { readonly workflows: readonly { readonly path: string }[] },
 ): RuleViolation[] {
   const unmet = workflows.filter(({ path }) => {

@@ -4,34 +4,35 @@ import type { ActorNames } from './rule-types.ts'
 import { isInAllowList } from './bypass.ts'
 import type { RefUpdate, RuleViolation } from './ref-update.ts'
 
-const createViolation = (message: string): RuleViolation[] => [{ message }]
+const createRuleViolations = (message: string): RuleViolation[] => [{ message }]
 const getRefKind = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
 
 /** Making a ref that a ruleset's patterns cover. */
-export const checkCreation = (update: RefUpdate): RuleViolation[] =>
-  update.old === undefined ? createViolation('Cannot create ref due to creations being restricted.') : []
+export const checkRefCreation = (update: RefUpdate): RuleViolation[] =>
+  update.old === undefined ? createRuleViolations('Cannot create ref due to creations being restricted.') : []
 
 /** Moving it, whoever moves it and however: a merge button is a push, too. */
-export const checkUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
-  old !== undefined && now !== undefined ? createViolation('Cannot update this protected ref.') : []
+export const checkRefUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
+  old !== undefined && now !== undefined ? createRuleViolations('Cannot update this protected ref.') : []
 
-export const checkDeletion = (update: RefUpdate): RuleViolation[] =>
-  update.now === undefined ? createViolation(`Cannot delete this ${getRefKind(update)}`) : []
+export const checkRefDeletion = (update: RefUpdate): RuleViolation[] =>
+  update.now === undefined ? createRuleViolations(`Cannot delete this ${getRefKind(update)}`) : []
 
 /** A force push: what was there is not in what comes. */
 export async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> {
   const { path, old, now } = update
   if (old === undefined || now === undefined || (await isAncestor(path, old, now))) return []
-  return createViolation(`Cannot force-push to this ${getRefKind(update)}`)
+  return createRuleViolations(`Cannot force-push to this ${getRefKind(update)}`)
 }
 
 /** Classic protection's list of who may push: necessary, never sufficient. */
 export function checkRestrictedPushers(update: RefUpdate, named: ActorNames): RuleViolation[] {
   const { world, repo, by } = update
   if (isInAllowList(world, repo, by, named)) return []
-  return createViolation(
+  return createRuleViolations(
     "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.",
   )
 }
 
-export const checkLockedBranch = (): RuleViolation[] => createViolation('Cannot change this locked branch')
+export const checkLockedBranch = (): RuleViolation[] =>
+  createRuleViolations('Cannot change this locked branch')

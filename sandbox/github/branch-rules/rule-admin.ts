@@ -1,10 +1,10 @@
 // How a test or the demo sets rules, as an administrator would: the same JSON that the REST interface takes.
-import { pullSummary } from '../views/pull-view.ts'
+import { toPullSummary } from '../views/pull-view.ts'
 import { toNodeId } from '../views/account-view.ts'
-import { emitProtection, emitRuleset, storeRuleset } from '../routes/rule-routes.ts'
+import { emitBranchProtectionEvent, emitRulesetEvent, storeRuleset } from '../routes/rule-routes.ts'
 import { GitHubAdmin } from '../github-admin.ts'
 import type { MergeMethod, GitHubPayload, MockPull } from '../github-data.ts'
-import type { ProtectionRequest } from './rule-types.ts'
+import type { BranchProtectionRequest } from './rule-types.ts'
 import { parseRuleset } from './ruleset.ts'
 import type { BranchRule, Ruleset, RulesetRequest } from './rule-types.ts'
 
@@ -29,7 +29,7 @@ export class RuleAdmin extends GitHubAdmin {
   removeRuleset(repository: string, ruleset: Ruleset): void {
     const repo = this.repository(repository)
     repo.rulesets.delete(ruleset.id)
-    emitRuleset(this.state, repo, ruleset, 'deleted', repo.owner)
+    emitRulesetEvent(this.state, repo, ruleset, 'deleted', repo.owner)
   }
 
   /** A ruleset of an organization, for the default branches of all its repositories unless said otherwise. */
@@ -78,7 +78,7 @@ export class RuleAdmin extends GitHubAdmin {
   protect(
     repository: string,
     pattern: string,
-    protection: (ProtectionRequest & { readonly required_signatures?: boolean }) | null,
+    protection: (BranchProtectionRequest & { readonly required_signatures?: boolean }) | null,
   ): void {
     const repo = this.repository(repository)
     const old = repo.protections.get(pattern)
@@ -87,7 +87,7 @@ export class RuleAdmin extends GitHubAdmin {
     else repo.protections.set(pattern, now)
     const told = now ?? old
     const action = now === undefined ? 'deleted' : old === undefined ? 'created' : 'edited'
-    if (told !== undefined) emitProtection(this.state, repo, [pattern, told], action, repo.owner)
+    if (told !== undefined) emitBranchProtectionEvent(this.state, repo, [pattern, told], action, repo.owner)
   }
 
   /** Switches on or off that nobody at all may push to a branch. */
@@ -116,7 +116,7 @@ export class RuleAdmin extends GitHubAdmin {
     const { world, webhooks } = this.state
     webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
       thread: { node_id: toNodeId('PullRequestReviewThread', pull.id), comments: [] },
-      pull_request: pullSummary(world, pull),
+      pull_request: toPullSummary(world, pull),
     })
     this.state.queueDue(pull.repo)
   }

@@ -75,7 +75,7 @@ export interface ActorNames {
   readonly apps?: readonly string[]
 }
 
-export interface ProtectionRequest {
+export interface BranchProtectionRequest {
   readonly required_status_checks?: {
     readonly strict: boolean
     readonly contexts?: readonly string[]
@@ -100,7 +100,7 @@ export interface ProtectionRequest {
   readonly allow_fork_syncing?: boolean
 }
 
-export interface BranchProtection extends ProtectionRequest {
+export interface BranchProtection extends BranchProtectionRequest {
   /** Has an endpoint of its own. */
   readonly required_signatures: boolean
 }

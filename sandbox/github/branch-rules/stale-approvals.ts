@@ -1,13 +1,13 @@
 // Approvals that end by themselves where a rule says so: when what was approved is no longer what would be merged.
-import { git, findMergeBase } from '../git/git-store.ts'
+import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
-import { pullSummary, reviewView } from '../views/pull-view.ts'
+import { toPullSummary, toReviewView } from '../views/pull-view.ts'
 import type { MockAccount, MockPull } from '../github-data.ts'
 import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
 import { findRulesetsForRef } from './rule-layers.ts'
 import type { PullRequestParameters } from './rule-types.ts'
 
-function dismissesStaleApprovals({ repo, baseRef }: MockPull): boolean {
+function shouldDismissStaleApprovals({ repo, baseRef }: MockPull): boolean {
   const protection = findBranchProtection(repo, baseRef)
   const rules = [
     ...findRulesetsForRef(repo, `refs/heads/${baseRef}`).flatMap((it) => it.rules),
@@ -21,31 +21,31 @@ function dismissesStaleApprovals({ repo, baseRef }: MockPull): boolean {
 }
 
 /** The change as reviewers see it: from where it left the base to its head. */
-async function readPullDiff({ repo, baseSha }: MockPull, head: string): Promise<string> {
+async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): Promise<string> {
   const from = (await findMergeBase(repo.path, baseSha, head)) ?? baseSha
-  return await git(repo.path, 'diff', '--no-ext-diff', '--full-index', '--binary', from, head, '--')
+  return await runGitForText(repo.path, 'diff', '--no-ext-diff', '--full-index', '--binary', from, head, '--')
 }
 
 /** After a push to the head: a push that leaves the change as it was (the base merged in) ends no approval. */
-export async function dismissAfterHeadPush(
+export async function dismissApprovalsAfterHeadPush(
   state: GitHubState,
   pull: MockPull,
   by: MockAccount,
   before: string,
 ): Promise<void> {
-  if (!hasApprovals(pull) || !dismissesStaleApprovals(pull)) return
-  if ((await readPullDiff(pull, before)) !== (await readPullDiff(pull, pull.headSha)))
+  if (!hasApprovals(pull) || !shouldDismissStaleApprovals(pull)) return
+  if ((await readPullRequestDiff(pull, before)) !== (await readPullRequestDiff(pull, pull.headSha)))
     dismissAllApprovals(state, pull, by)
 }
 
 /** After the base moved: a merge base that moved with it shows another change than the one that was approved. */
-export async function dismissAfterBaseMove(
+export async function dismissApprovalsAfterBaseMove(
   state: GitHubState,
   pull: MockPull,
   by: MockAccount,
   old: string | undefined,
 ): Promise<void> {
-  if (old === undefined || !hasApprovals(pull) || !dismissesStaleApprovals(pull)) return
+  if (old === undefined || !hasApprovals(pull) || !shouldDismissStaleApprovals(pull)) return
   const { repo, baseRef, headSha } = pull
   const now = repo.knownRefs.get(`refs/heads/${baseRef}`) ?? old
   const [before, after] = [
@@ -62,8 +62,8 @@ function dismissAllApprovals({ world, webhooks }: GitHubState, pull: MockPull, b
   for (const review of pull.reviews.filter(({ state }) => state === 'APPROVED')) {
     review.state = 'DISMISSED'
     webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
-      review: { ...reviewView(world, pull, review), state: 'dismissed' },
-      pull_request: pullSummary(world, pull),
+      review: { ...toReviewView(world, pull, review), state: 'dismissed' },
+      pull_request: toPullSummary(world, pull),
     })
   }
 }

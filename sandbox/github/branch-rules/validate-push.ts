@@ -7,13 +7,17 @@ import { createBareRepository } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { hasRulesForRef } from './rule-layers.ts'
-import { parsePush, unpackObjects } from './receive-pack.ts'
+import { parsePushRequest, unpackGitObjects } from './receive-pack.ts'
 import type { PushCommand } from './receive-pack.ts'
-import { formatBypassLines, declineReasons, formatRejectionLines } from './verdict-messages.ts'
-import { canWriteWorkflows, findWorkflowRejection } from './workflow-files.ts'
+import {
+  formatRuleBypassLines,
+  declineMessageByRuleCode,
+  formatPushRejectionLines,
+} from './verdict-messages.ts'
+import { canWriteWorkflowFiles, findWorkflowFileRejection } from './workflow-files.ts'
 
 /** What is to be said of a push: reasons by refused ref, and where the hook finds its words. */
-export interface PushValidation {
+export interface PushValidationResult {
   readonly reasons: ReadonlyMap<string, string>
   /** For git's environment. */
   readonly environment: Readonly<Record<string, string>>
@@ -21,7 +25,7 @@ export interface PushValidation {
   cleanUp(): Promise<void>
 }
 
-const unrestrictedPush: PushValidation = {
+const unrestrictedPushResult: PushValidationResult = {
   reasons: new Map(),
   environment: {},
   cleanUp: async () => undefined,
@@ -42,22 +46,23 @@ export async function validatePush(
   repo: MockRepository,
   by: Caller,
   body: Buffer,
-): Promise<PushValidation> {
-  const { commands, pack } = parsePush(body)
-  if (canWriteWorkflows(by) && !commands.some(({ ref }) => hasRulesForRef(repo, ref))) return unrestrictedPush
+): Promise<PushValidationResult> {
+  const { commands, pack } = parsePushRequest(body)
+  if (canWriteWorkflowFiles(by) && !commands.some(({ ref }) => hasRulesForRef(repo, ref)))
+    return unrestrictedPushResult
   const quarantine = await mkdtemp(`${repo.path}-push-`)
   const cleanUp = async (): Promise<void> => rm(quarantine, { recursive: true, force: true, maxRetries: 10 })
   try {
     await createBareRepository(quarantine, repo.defaultBranch)
     await mkdir(join(quarantine, 'objects', 'info'), { recursive: true })
     await writeFile(join(quarantine, 'objects', 'info', 'alternates'), `${resolve(repo.path, 'objects')}\n`)
-    await unpackObjects(quarantine, pack)
+    await unpackGitObjects(quarantine, pack)
     const reasons = new Map<string, string>()
     for (const command of commands) {
-      const verdict = await validateRefCommand(world, repo, quarantine, by, command)
+      const verdict = await validatePushCommand(world, repo, quarantine, by, command)
       if (verdict === undefined) continue
       if (verdict.reason !== undefined) reasons.set(command.ref, verdict.reason)
-      await writeHookVerdict(join(quarantine, 'verdicts', command.ref), verdict)
+      await writeUpdateHookVerdict(join(quarantine, 'verdicts', command.ref), verdict)
     }
     await mkdir(join(repo.path, 'hooks'), { recursive: true })
     await writeFile(join(repo.path, 'hooks', 'update'), updateHookScript, { mode: 0o755 })
@@ -68,32 +73,35 @@ export async function validatePush(
   }
 }
 
-interface HookVerdict {
+interface UpdateHookVerdict {
   readonly lines: readonly string[]
   /** Undefined: the push goes through. */
   readonly reason?: string
 }
 
-async function validateRefCommand(
+async function validatePushCommand(
   world: MockGitHubData,
   repo: MockRepository,
   path: string,
   by: Caller,
   { old, now, ref }: PushCommand,
-): Promise<HookVerdict | undefined> {
+): Promise<UpdateHookVerdict | undefined> {
   const from = old === zeroSha ? undefined : old
   const to = now === zeroSha ? undefined : now
-  const rejection = await findWorkflowRejection(repo, path, from, to, by)
+  const rejection = await findWorkflowFileRejection(repo, path, from, to, by)
   if (rejection !== undefined) return { lines: [], reason: rejection }
   // A push that starts from an old tip is git's to refuse: the words are its own.
   if (!hasRulesForRef(repo, ref) || repo.knownRefs.get(ref) !== from) return undefined
   const verdict = await evaluateRefUpdate({ world, repo, path, ref, old: from, now: to, by })
   if (verdict.rejected.length > 0)
-    return { lines: formatRejectionLines(world, repo, ref, verdict), reason: declineReasons[verdict.code] }
-  return verdict.bypassed.length > 0 ? { lines: formatBypassLines(ref, verdict) } : undefined
+    return {
+      lines: formatPushRejectionLines(world, repo, ref, verdict),
+      reason: declineMessageByRuleCode[verdict.code],
+    }
+  return verdict.bypassed.length > 0 ? { lines: formatRuleBypassLines(ref, verdict) } : undefined
 }
 
-async function writeHookVerdict(folder: string, { lines, reason }: HookVerdict): Promise<void> {
+async function writeUpdateHookVerdict(folder: string, { lines, reason }: UpdateHookVerdict): Promise<void> {
   await mkdir(folder, { recursive: true })
   if (lines.length > 0) await writeFile(join(folder, 'said'), `${lines.join('\n')}\n`)
   if (reason !== undefined) await writeFile(join(folder, 'refused'), '')

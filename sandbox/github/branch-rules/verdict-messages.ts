@@ -1,13 +1,13 @@
 // How a verdict is told: as lines of a push, and as a message of the REST interface. The words are GitHub's.
 import { GitHubApiError } from '../http/route.ts'
 import type { MockRepository } from '../github-data.ts'
-import { webUrl } from '../views/repository-view.ts'
+import { getRepositoryWebUrl } from '../views/repository-view.ts'
 import type { MockGitHubData } from '../github-data.ts'
 import type { RuleVerdict } from './evaluate-ref-update.ts'
 import type { RuleViolation } from './ref-update.ts'
 
 /** What stands behind `! [remote rejected] main -> main`, in brackets. */
-export const declineReasons = {
+export const declineMessageByRuleCode = {
   GH006: 'protected branch hook declined',
   GH013: 'push declined due to repository rule violations',
 } as const
@@ -22,7 +22,7 @@ const formatViolations = (violations: readonly RuleViolation[]): string[] =>
   violations.flatMap((it) => [...formatViolation(it), ''])
 
 /** What a client prints behind `remote: `, when a push is refused. */
-export function formatRejectionLines(
+export function formatPushRejectionLines(
   world: MockGitHubData,
   repo: MockRepository,
   ref: string,
@@ -36,19 +36,19 @@ export function formatRejectionLines(
     ]
   return [
     `error: GH013: Repository rule violations found for ${ref}.`,
-    `Review all repository rules at ${webUrl(world, repo)}/rules?ref=${encodeURIComponent(ref)}`,
+    `Review all repository rules at ${getRepositoryWebUrl(world, repo)}/rules?ref=${encodeURIComponent(ref)}`,
     '',
     ...formatViolations(verdict.rejected),
   ]
 }
 
 /** What is printed when a push went through past a rule. */
-export function formatBypassLines(ref: string, verdict: RuleVerdict): string[] {
+export function formatRuleBypassLines(ref: string, verdict: RuleVerdict): string[] {
   return [`Bypassed rule violations for ${ref}:`, '', ...formatViolations(verdict.bypassed)]
 }
 
 /** The sentence of REST and GraphQL. */
-export function formatVerdictMessage(verdict: RuleVerdict): string {
+export function formatApiRejectionMessage(verdict: RuleVerdict): string {
   const messages = verdict.rejected.map(({ message }) => message)
   if (verdict.code === 'GH006') return messages.join(' ')
   return `Repository rule violations found\n\n${messages.map((it) => `${it}\n\n`).join('')}`
@@ -56,5 +56,5 @@ export function formatVerdictMessage(verdict: RuleVerdict): string {
 
 /** Throws when a verdict refuses: with 405 for a merge, 422 for a ref. */
 export function throwIfRejected(verdict: RuleVerdict, status: 405 | 422): void {
-  if (verdict.rejected.length > 0) throw new GitHubApiError(status, formatVerdictMessage(verdict))
+  if (verdict.rejected.length > 0) throw new GitHubApiError(status, formatApiRejectionMessage(verdict))
 }

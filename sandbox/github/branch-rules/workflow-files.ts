@@ -1,15 +1,15 @@
 // Workflow files in what an app pushes: GitHub wants the permission `workflows` for them, whatever the branch.
 import type { Caller } from '../http/caller.ts'
-import { listCommitsBeyond, git } from '../git/git-store.ts'
+import { listCommitsBeyond, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
-import { readLooseOrAskGit } from '../git/loose-objects.ts'
-import { findLooseEntry } from '../git/loose-trees.ts'
+import { readLooseOrRunGit } from '../git/loose-objects.ts'
+import { findLooseTreeEntry } from '../git/loose-trees.ts'
 import type { MockRepository } from '../github-data.ts'
 
 const workflowsFolder = '.github/workflows'
 
 /** People may; of apps those that were granted it, and still are. */
-export function canWriteWorkflows(by: Caller): boolean {
+export function canWriteWorkflowFiles(by: Caller): boolean {
   return (
     by.kind !== 'installation' ||
     [by.permissions, by.installation.permissions].every((held) => held['workflows'] === 'write')
@@ -17,17 +17,17 @@ export function canWriteWorkflows(by: Caller): boolean {
 }
 
 /** GitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
-export async function findWorkflowRejection(
+export async function findWorkflowFileRejection(
   repo: MockRepository,
   path: string,
   old: string | undefined,
   now: string | undefined,
   by: Caller,
 ): Promise<string | undefined> {
-  if (canWriteWorkflows(by) || now === undefined) return undefined
+  if (canWriteWorkflowFiles(by) || now === undefined) return undefined
   const known = [...repo.knownRefs.values(), ...(old === undefined ? [] : [old])]
-  if (!(await touchesWorkflows(path, known, now))) return undefined
-  const text = await git(
+  if (!(await hasChangedWorkflowFiles(path, known, now))) return undefined
+  const text = await runGitForText(
     path,
     'log',
     '--format=',
@@ -48,10 +48,14 @@ export async function findWorkflowRejection(
 }
 
 /** Whether the folder of some new commit is none of its parents'. */
-async function touchesWorkflows(path: string, known: readonly string[], now: string): Promise<boolean> {
+async function hasChangedWorkflowFiles(
+  path: string,
+  known: readonly string[],
+  now: string,
+): Promise<boolean> {
   const commits = await listCommitsBeyond(path, known, now)
   const findWorkflowsTreeId = (commit: string) =>
-    findLooseEntry(path, readLooseCommit(path, commit).tree, workflowsFolder)?.id
+    findLooseTreeEntry(path, readLooseCommit(path, commit).tree, workflowsFolder)?.id
   const hasNewWorkflows = (commit: string): boolean => {
     const { parents } = readLooseCommit(path, commit)
     const here = findWorkflowsTreeId(commit)
@@ -59,7 +63,7 @@ async function touchesWorkflows(path: string, known: readonly string[], now: str
       ? here !== undefined
       : parents.every((parent) => findWorkflowsTreeId(parent) !== here)
   }
-  return await readLooseOrAskGit(
+  return await readLooseOrRunGit(
     () => commits.some(hasNewWorkflows),
     async () => true,
   )

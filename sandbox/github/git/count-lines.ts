@@ -1,20 +1,24 @@
 // How many files and lines differ between two commits, renames followed, as GitHub shows it on a pull request.
-import { git } from './git-store.ts'
+import { runGitForText } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
-import { readLooseOrAskGit, NotLooseError, readLooseObject } from './loose-objects.ts'
+import { readLooseOrRunGit, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
 import { diffLooseTrees, type LooseTreeEntry } from './loose-trees.ts'
 
-export interface LineCounts {
+export interface ChangedLineCounts {
   readonly files: number
   readonly additions: number
   readonly deletions: number
 }
 
-export async function countLines(path: string, before: string, after: string): Promise<LineCounts> {
-  return await readLooseOrAskGit(
-    () => countPlainLines(path, before, after),
+export async function countChangedLines(
+  path: string,
+  before: string,
+  after: string,
+): Promise<ChangedLineCounts> {
+  return await readLooseOrRunGit(
+    () => countLooseChangedLines(path, before, after),
     async () => {
-      const lines = (await git(path, 'diff', '-M', '--numstat', before, after, '--'))
+      const lines = (await runGitForText(path, 'diff', '-M', '--numstat', before, after, '--'))
         .split('\n')
         .filter(Boolean)
       const sum = (column: number): number =>
@@ -25,7 +29,7 @@ export async function countLines(path: string, before: string, after: string): P
 }
 
 /** Where no file can be a renamed one, and no lines can be paired in two ways; NotLooseError for all else. */
-function countPlainLines(path: string, before: string, after: string): LineCounts {
+function countLooseChangedLines(path: string, before: string, after: string): ChangedLineCounts {
   const differences = diffLooseTrees(
     path,
     readLooseCommit(path, before).tree,
@@ -33,10 +37,10 @@ function countPlainLines(path: string, before: string, after: string): LineCount
   )
   const isOneSided =
     differences.every((it) => it.before !== undefined) || differences.every((it) => it.after !== undefined)
-  if (!isOneSided) throw new NotLooseError('renames')
+  if (!isOneSided) throw new NotLooseObjectError('renames')
   let [additions, deletions] = [0, 0]
   for (const difference of differences) {
-    const [was, is] = [readLines(path, difference.before), readLines(path, difference.after)]
+    const [was, is] = [readBlobLines(path, difference.before), readBlobLines(path, difference.after)]
     if (was === undefined || is === undefined) continue
     let start = 0
     while (start < was.length && start < is.length && was[start] === is[start]) start += 1
@@ -45,7 +49,7 @@ function countPlainLines(path: string, before: string, after: string): LineCount
     while (end < rest && was.at(-1 - end) === is.at(-1 - end)) end += 1
     const removedLines = was.slice(start, was.length - end)
     const come = new Set(is.slice(start, is.length - end))
-    if (removedLines.some((line) => come.has(line))) throw new NotLooseError('lines that are in both')
+    if (removedLines.some((line) => come.has(line))) throw new NotLooseObjectError('lines that are in both')
     deletions += removedLines.length
     additions += is.length - end - start
   }
@@ -53,9 +57,9 @@ function countPlainLines(path: string, before: string, after: string): LineCount
 }
 
 /** Lines with their ends, so that a last one without is another. Undefined for what git takes to be no text. */
-function readLines(path: string, entry: LooseTreeEntry | undefined): string[] | undefined {
+function readBlobLines(path: string, entry: LooseTreeEntry | undefined): string[] | undefined {
   if (entry === undefined) return []
-  if (entry.mode === '160000') throw new NotLooseError('a submodule')
+  if (entry.mode === '160000') throw new NotLooseObjectError('a submodule')
   const { bytes } = readLooseObject(path, entry.id)
   if (bytes.subarray(0, 8000).includes(0)) return undefined
   return bytes.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? []

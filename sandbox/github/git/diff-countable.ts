@@ -4,41 +4,41 @@
 import { spawn } from 'node:child_process'
 import { isolatedGitEnvironment } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
-import { readLooseOrAskGit } from './loose-objects.ts'
-import { countLooseFiles } from './loose-trees.ts'
+import { readLooseOrRunGit } from './loose-objects.ts'
+import { countFilesInLooseTree } from './loose-trees.ts'
 
 /** Far above every catalog repository. */
-const maxCountablePaths = 500_000
-const countableCache = new Map<string, Promise<boolean>>()
+const maxPathsForDiffCount = 500_000
+const diffCountableCache = new Map<string, Promise<boolean>>()
 const maxCachedCommits = 1000
 
 /** Lists the commit's paths as far as that. */
 export function isDiffCountable(path: string, commit: string): Promise<boolean> {
-  const found = countableCache.get(commit) ?? computeCountable(path, commit)
-  countableCache.set(commit, found)
-  for (const oldest of countableCache.keys())
-    if (countableCache.size > maxCachedCommits) countableCache.delete(oldest)
+  const found = diffCountableCache.get(commit) ?? computeDiffCountable(path, commit)
+  diffCountableCache.set(commit, found)
+  for (const oldest of diffCountableCache.keys())
+    if (diffCountableCache.size > maxCachedCommits) diffCountableCache.delete(oldest)
   return found
 }
 
-async function computeCountable(path: string, commit: string): Promise<boolean> {
-  return await readLooseOrAskGit(
-    () => countLooseFiles(path, readLooseCommit(path, commit).tree) <= maxCountablePaths,
-    () => hasFewPathsByGit(path, commit),
+async function computeDiffCountable(path: string, commit: string): Promise<boolean> {
+  return await readLooseOrRunGit(
+    () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxPathsForDiffCount,
+    () => hasFewPathsAccordingToGit(path, commit),
   )
 }
 
-async function hasFewPathsByGit(path: string, commit: string): Promise<boolean> {
+async function hasFewPathsAccordingToGit(path: string, commit: string): Promise<boolean> {
   const args = ['--git-dir', path, 'ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
   const child = spawn('git', args, { env: isolatedGitEnvironment, stdio: ['ignore', 'pipe', 'ignore'] })
   let paths = 0
   child.stdout.on('data', (chunk: Buffer) => {
     for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) paths += 1
-    if (paths > maxCountablePaths) child.kill('SIGKILL')
+    if (paths > maxPathsForDiffCount) child.kill('SIGKILL')
   })
   await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  return paths <= maxCountablePaths
+  return paths <= maxPathsForDiffCount
 }

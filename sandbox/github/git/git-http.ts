@@ -6,7 +6,7 @@ import { requirePermissions, canSeeRepository, formatCallerName } from '../http/
 import type { Caller } from '../http/caller.ts'
 import type { FaultInjector } from '../http/faults.ts'
 import { validatePush } from '../branch-rules/validate-push.ts'
-import { rewriteStatusReport } from '../branch-rules/receive-pack.ts'
+import { addReasonsToStatusReport } from '../branch-rules/receive-pack.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { serveGitRequest, type GitHttpResponse, type GitHttpRequest } from './serve-git-request.ts'
@@ -142,7 +142,7 @@ async function receivePush(
     await processRefChanges(state, repo, getActingAccount(caller))
     return judged.reasons.size === 0
       ? answer
-      : { ...answer, body: rewriteStatusReport(answer.body, judged.reasons) }
+      : { ...answer, body: addReasonsToStatusReport(answer.body, judged.reasons) }
   } finally {
     await judged.cleanUp()
   }

@@ -5,9 +5,14 @@ import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/prom
 import { join, relative, sep } from 'node:path'
 import { launchProcess } from '../../../src/git/launcher.ts'
 import type { ProcessResult } from '../../../src/git/run-process.ts'
-import { isLooseAncestor, readLooseCommit, findLooseMergeBase, listLooseRange } from './loose-history.ts'
-import { readLooseOrAskGit, NotLooseError, readLooseObject, writeLooseObject } from './loose-objects.ts'
-import { editLooseTree, mergeLooseTrees, type FileEdit } from './loose-trees.ts'
+import {
+  isAncestorInLooseObjects,
+  readLooseCommit,
+  findMergeBaseInLooseObjects,
+  listLooseCommitRange,
+} from './loose-history.ts'
+import { readLooseOrRunGit, NotLooseObjectError, readLooseObject, writeLooseObject } from './loose-objects.ts'
+import { editLooseTree, mergeLooseTrees, type TreeFileEdit } from './loose-trees.ts'
 import { updateRefFile, readRefs } from './refs.ts'
 
 /** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
@@ -46,7 +51,7 @@ export const isolatedGitEnvironment: Readonly<Record<string, string>> = {
 }
 
 /** Runs a program of git's in the closed environment, to its end. */
-export const runIsolated = (
+export const runInIsolatedGitEnvironment = (
   program: string,
   args: readonly string[],
   input: Uint8Array = new Uint8Array(),
@@ -69,7 +74,7 @@ export async function runGitForBytes(
   args: readonly string[],
   input: Iterable<Uint8Array> = [],
 ): Promise<Buffer> {
-  const { code, stdout, stderr } = await runIsolated(
+  const { code, stdout, stderr } = await runInIsolatedGitEnvironment(
     'git',
     ['--git-dir', path, ...args],
     Buffer.concat([...input]),
@@ -78,12 +83,12 @@ export async function runGitForBytes(
   return stdout
 }
 
-export async function git(path: string, ...args: string[]): Promise<string> {
+export async function runGitForText(path: string, ...args: string[]): Promise<string> {
   return (await runGitForBytes(path, args)).toString()
 }
 
 /** True or false by exit status 0 or 1; any other status throws. */
-async function gitSucceeds(path: string, ...args: string[]): Promise<boolean> {
+async function runGitForBoolean(path: string, ...args: string[]): Promise<boolean> {
   try {
     await runGitForBytes(path, args)
     return true
@@ -157,7 +162,7 @@ function* buildFastImportStream(
 
 let scratchRefCount = 0
 /** From here on a pack is quicker than a file for each object. */
-const minFilesForPack = 200
+const minFilesForFastImport = 200
 
 /**
  * Makes a commit of `files` on top of `parent` (all its other files stay) and returns its id.
@@ -170,12 +175,12 @@ export async function commitFiles(
   message: string,
   by: GitIdentity,
 ): Promise<string> {
-  const edits = Object.entries(files).map(([file, change]): FileEdit => ({
+  const edits = Object.entries(files).map(([file, change]): TreeFileEdit => ({
     path: file,
-    to: toEditContent(change),
+    to: toFileEditContent(change),
   }))
   const commitLoose = (): string => {
-    if (edits.length > minFilesForPack) throw new NotLooseError('many files')
+    if (edits.length > minFilesForFastImport) throw new NotLooseObjectError('many files')
     const tree = editLooseTree(
       path,
       parent === undefined ? undefined : readLooseCommit(path, parent).tree,
@@ -184,16 +189,16 @@ export async function commitFiles(
     const parents = parent === undefined ? [] : [parent]
     return writeLooseObject(path, 'commit', formatCommitObject(tree, parents, message, by, by))
   }
-  return await readLooseOrAskGit(commitLoose, () => fastImportFiles(path, parent, files, message, by))
+  return await readLooseOrRunGit(commitLoose, () => runFastImport(path, parent, files, message, by))
 }
 
-function toEditContent(change: FileChange): FileEdit['to'] {
+function toFileEditContent(change: FileChange): TreeFileEdit['to'] {
   if (change === null) return undefined
   const given = typeof change === 'string' || change instanceof Uint8Array ? { content: change } : change
   return { mode: 'mode' in given ? given.mode : '100644', bytes: Buffer.from(given.content) }
 }
 
-async function fastImportFiles(
+async function runFastImport(
   path: string,
   parent: string | undefined,
   files: FileChanges,
@@ -214,7 +219,7 @@ async function fastImportFiles(
 }
 
 /** All files below a folder, links and executable bits included, `.git` left out. */
-export async function readFilesBelow(directory: string): Promise<FileChanges> {
+export async function readFilesRecursively(directory: string): Promise<FileChanges> {
   const files: Record<string, FileChange> = {}
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const full = join(entry.parentPath, entry.name)
@@ -235,12 +240,18 @@ export async function readBranchesAndTags(path: string): Promise<Map<string, str
 /** Sets a ref; with `expected` only from that value ('' for: must not exist). */
 export async function setRef(path: string, ref: string, sha: string, expected?: string): Promise<void> {
   const isThere = () => readLooseObject(path, sha).type === 'commit'
-  if ((await readLooseOrAskGit(isThere, async () => false)) && updateRefFile(path, ref, sha, expected)) return
-  await git(path, 'update-ref', ref, sha, ...(expected === undefined ? [] : [expected || '0'.repeat(40)]))
+  if ((await readLooseOrRunGit(isThere, async () => false)) && updateRefFile(path, ref, sha, expected)) return
+  await runGitForText(
+    path,
+    'update-ref',
+    ref,
+    sha,
+    ...(expected === undefined ? [] : [expected || '0'.repeat(40)]),
+  )
 }
 
 export async function deleteRef(path: string, ref: string): Promise<void> {
-  if (!updateRefFile(path, ref, undefined)) await git(path, 'update-ref', '-d', ref)
+  if (!updateRefFile(path, ref, undefined)) await runGitForText(path, 'update-ref', '-d', ref)
 }
 
 /** Commits that were seen, by repository and id: none is ever taken away. */
@@ -251,7 +262,7 @@ export async function resolveCommit(path: string, name: string): Promise<string 
   if (name.startsWith('-')) return undefined
   if (knownCommitCache.has(`${path} ${name}`)) return name
   const isCommit = (id: string) =>
-    readLooseOrAskGit(
+    readLooseOrRunGit(
       () => readLooseObject(path, id).type === 'commit',
       async () => false,
     )
@@ -273,7 +284,14 @@ export async function resolveCommit(path: string, name: string): Promise<string 
   for (const candidate of candidates)
     try {
       const found = (
-        await git(path, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`)
+        await runGitForText(
+          path,
+          'rev-parse',
+          '--verify',
+          '--quiet',
+          '--end-of-options',
+          `${candidate}^{commit}`,
+        )
       ).trim()
       knownCommitCache.add(`${path} ${found}`)
       return found
@@ -284,9 +302,9 @@ export async function resolveCommit(path: string, name: string): Promise<string 
 }
 
 export async function isAncestor(path: string, ancestor: string, commit: string): Promise<boolean> {
-  return await readLooseOrAskGit(
-    () => isLooseAncestor(path, commit, ancestor),
-    () => gitSucceeds(path, 'merge-base', '--is-ancestor', ancestor, commit),
+  return await readLooseOrRunGit(
+    () => isAncestorInLooseObjects(path, commit, ancestor),
+    () => runGitForBoolean(path, 'merge-base', '--is-ancestor', ancestor, commit),
   )
 }
 
@@ -296,10 +314,10 @@ export async function listCommitsBeyond(
   known: readonly string[],
   tip: string,
 ): Promise<readonly string[]> {
-  return await readLooseOrAskGit(
-    () => listLooseRange(path, tip, known),
+  return await readLooseOrRunGit(
+    () => listLooseCommitRange(path, tip, known),
     async () => {
-      const text = await git(path, 'rev-list', tip, ...known.map((it) => `^${it}`))
+      const text = await runGitForText(path, 'rev-list', tip, ...known.map((it) => `^${it}`))
       return text.split('\n').filter(Boolean)
     },
   )
@@ -307,42 +325,43 @@ export async function listCommitsBeyond(
 
 /** The best common ancestor, or undefined for unrelated histories. */
 export async function findMergeBase(path: string, one: string, other: string): Promise<string | undefined> {
-  return await readLooseOrAskGit(
-    () => findLooseMergeBase(path, one, other),
-    () => undefinedOnExitOne(async () => (await git(path, 'merge-base', one, other)).trim()),
+  return await readLooseOrRunGit(
+    () => findMergeBaseInLooseObjects(path, one, other),
+    () => catchExitOneAsUndefined(async () => (await runGitForText(path, 'merge-base', one, other)).trim()),
   )
 }
 
 export async function readCommitTree(path: string, commit: string): Promise<string> {
-  return await readLooseOrAskGit(
+  return await readLooseOrRunGit(
     () => readLooseCommit(path, commit).tree,
-    async () => (await git(path, 'rev-parse', `${commit}^{tree}`)).trim(),
+    async () => (await runGitForText(path, 'rev-parse', `${commit}^{tree}`)).trim(),
   )
 }
 
-export async function readParents(path: string, commit: string): Promise<readonly string[]> {
-  return await readLooseOrAskGit(
+export async function readCommitParents(path: string, commit: string): Promise<readonly string[]> {
+  return await readLooseOrRunGit(
     () => readLooseCommit(path, commit).parents,
-    async () => (await git(path, 'rev-list', '--no-walk', '--parents', commit)).trim().split(' ').slice(1),
+    async () =>
+      (await runGitForText(path, 'rev-list', '--no-walk', '--parents', commit)).trim().split(' ').slice(1),
   )
 }
 
 /** The tree of merging `head` into `base`, or undefined when they conflict. */
 export async function mergeTrees(path: string, base: string, head: string): Promise<string | undefined> {
   const mergeLoose = (): string => {
-    const commonAncestor = findLooseMergeBase(path, base, head)
-    if (commonAncestor === undefined) throw new NotLooseError('nothing in common')
+    const commonAncestor = findMergeBaseInLooseObjects(path, base, head)
+    if (commonAncestor === undefined) throw new NotLooseObjectError('nothing in common')
     const [ancestor, ours, theirs] = [commonAncestor, base, head].map((it) => readLooseCommit(path, it).tree)
     return mergeLooseTrees(path, ancestor ?? '', ours ?? '', theirs ?? '')
   }
   const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
-  return await readLooseOrAskGit(mergeLoose, () =>
-    undefinedOnExitOne(async () => (await git(path, ...args)).split('\n')[0]),
+  return await readLooseOrRunGit(mergeLoose, () =>
+    catchExitOneAsUndefined(async () => (await runGitForText(path, ...args)).split('\n')[0]),
   )
 }
 
 /** Undefined where git ends with 1: there is no such thing. */
-async function undefinedOnExitOne<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
+async function catchExitOneAsUndefined<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
   try {
     return await runCommand()
   } catch (error) {
@@ -401,5 +420,5 @@ export async function writeTree(
   for (const { path: at, mode, sha } of entries)
     files[at] = { content: await runGitForBytes(path, ['cat-file', 'blob', sha]), mode: mode as FileMode }
   const commit = await commitFiles(path, parent, files, 'tree', by)
-  return (await git(path, 'rev-parse', `${commit}^{tree}`)).trim()
+  return (await runGitForText(path, 'rev-parse', `${commit}^{tree}`)).trim()
 }

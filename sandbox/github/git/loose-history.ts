@@ -1,7 +1,7 @@
 // Commits of loose objects and what they have in common, as git tells it.
-import { memoizeByObject, NotLooseError, readLooseObject } from './loose-objects.ts'
+import { memoizeByObjectId, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
 
-export interface LooseIdentity {
+export interface LooseCommitIdentity {
   readonly name: string
   readonly email: string
   /** Seconds since the epoch. */
@@ -11,40 +11,40 @@ export interface LooseIdentity {
 export interface LooseCommit {
   readonly tree: string
   readonly parents: readonly string[]
-  readonly author: LooseIdentity
-  readonly committer: LooseIdentity
+  readonly author: LooseCommitIdentity
+  readonly committer: LooseCommitIdentity
   readonly message: string
 }
 
 /** Throws NotLooseError for whatever is no plain commit in UTF-8. */
-export const readLooseCommit = memoizeByObject((path, id): LooseCommit => {
+export const readLooseCommit = memoizeByObjectId((path, id): LooseCommit => {
   const { type, bytes } = readLooseObject(path, id)
   const text = bytes.toString()
   const end = text.indexOf('\n\n')
-  if (type !== 'commit' || end < 0 || text.includes('\uFFFD')) throw new NotLooseError(id)
+  if (type !== 'commit' || end < 0 || text.includes('\uFFFD')) throw new NotLooseObjectError(id)
   const parents: string[] = []
-  let [tree, author, committer]: [string?, LooseIdentity?, LooseIdentity?] = []
+  let [tree, author, committer]: [string?, LooseCommitIdentity?, LooseCommitIdentity?] = []
   for (const line of text.slice(0, end).split('\n')) {
     const space = line.indexOf(' ')
     const [name, value] = [line.slice(0, space), line.slice(space + 1)]
     if (name === 'tree') tree = value
     else if (name === 'parent') parents.push(value)
-    else if (name === 'author') author = parseIdentity(value)
-    else if (name === 'committer') committer = parseIdentity(value)
-    else if (name === 'encoding') throw new NotLooseError(id)
+    else if (name === 'author') author = parseCommitIdentity(value)
+    else if (name === 'committer') committer = parseCommitIdentity(value)
+    else if (name === 'encoding') throw new NotLooseObjectError(id)
   }
-  if (tree === undefined || author === undefined || committer === undefined) throw new NotLooseError(id)
+  if (tree === undefined || author === undefined || committer === undefined) throw new NotLooseObjectError(id)
   return { tree, parents, author, committer, message: text.slice(end + 2) }
 })
 
-function parseIdentity(line: string): LooseIdentity | undefined {
+function parseCommitIdentity(line: string): LooseCommitIdentity | undefined {
   const found = /^([^<>\s](?:[^<>]*[^<>\s])?) <([^<>\s]*)> (\d+) [+-]\d{4}$/.exec(line)
   const [, name, email, at] = found ?? []
   return name === undefined || email === undefined ? undefined : { name, email, at: Number(at) }
 }
 
 /** The commits, and all that they contain. */
-function listReachable(path: string, from: readonly string[]): Set<string> {
+function listReachableCommits(path: string, from: readonly string[]): Set<string> {
   const visited = new Set<string>()
   const left = [...from]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -55,7 +55,7 @@ function listReachable(path: string, from: readonly string[]): Set<string> {
   return visited
 }
 
-export function isLooseAncestor(path: string, commit: string, ancestor: string): boolean {
+export function isAncestorInLooseObjects(path: string, commit: string, ancestor: string): boolean {
   // It has to be there, as git wants it.
   readLooseCommit(path, ancestor)
   const visited = new Set<string>()
@@ -70,8 +70,8 @@ export function isLooseAncestor(path: string, commit: string, ancestor: string):
 }
 
 /** The commits that `tip` contains and `known` do not, in the order of `git log`: the newest first. */
-export function listLooseRange(path: string, tip: string, known: readonly string[]): readonly string[] {
-  const visited = listReachable(path, known)
+export function listLooseCommitRange(path: string, tip: string, known: readonly string[]): readonly string[] {
+  const visited = listReachableCommits(path, known)
   const line: string[] = []
   const waiting: { readonly id: string; readonly at: number }[] = []
   const enqueueCommit = (id: string): void => {
@@ -104,14 +104,14 @@ export function findIntroducingMerge(path: string, commit: string, tip: string):
 }
 
 /** The best common ancestor, undefined for none. Of several git chooses one: that is git's to say. */
-export function findLooseMergeBase(path: string, one: string, other: string): string | undefined {
-  const ofOther = listReachable(path, [other])
-  const common = [...listReachable(path, [one])].filter((commit) => ofOther.has(commit))
-  const below = listReachable(
+export function findMergeBaseInLooseObjects(path: string, one: string, other: string): string | undefined {
+  const ofOther = listReachableCommits(path, [other])
+  const common = [...listReachableCommits(path, [one])].filter((commit) => ofOther.has(commit))
+  const below = listReachableCommits(
     path,
     common.flatMap((commit) => readLooseCommit(path, commit).parents),
   )
   const best = common.filter((commit) => !below.has(commit))
-  if (best.length > 1) throw new NotLooseError('criss-cross')
+  if (best.length > 1) throw new NotLooseObjectError('criss-cross')
   return best[0]
 }

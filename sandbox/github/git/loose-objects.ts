@@ -13,14 +13,14 @@ export interface LooseObject {
 }
 
 /** An object that does not lie loose, or one that this code does not understand. */
-export class NotLooseError extends Error {}
+export class NotLooseObjectError extends Error {}
 
 /** What can be read of loose objects, or else what git says. */
-export async function readLooseOrAskGit<T>(read: () => T, askGit: () => Promise<T>): Promise<T> {
+export async function readLooseOrRunGit<T>(read: () => T, askGit: () => Promise<T>): Promise<T> {
   try {
     return read()
   } catch (error) {
-    if (error instanceof NotLooseError) return await askGit()
+    if (error instanceof NotLooseObjectError) return await askGit()
     throw error
   }
 }
@@ -29,7 +29,7 @@ const objectIdPattern = /^[0-9a-f]{40}$/
 
 /** Throws NotLooseError, also where there is no such object. */
 export function readLooseObject(path: string, id: string): LooseObject {
-  if (!objectIdPattern.test(id)) throw new NotLooseError(id)
+  if (!objectIdPattern.test(id)) throw new NotLooseObjectError(id)
   for (const folder of listObjectFolders(path)) {
     const raw = readFileIfExists(getLooseObjectPath(folder, id))
     if (raw === undefined) continue
@@ -38,7 +38,7 @@ export function readLooseObject(path: string, id: string): LooseObject {
     const type = bytes.toString('latin1', 0, bytes.indexOf(0x20))
     return { type: type as GitObjectType, bytes: bytes.subarray(end + 1) }
   }
-  throw new NotLooseError(id)
+  throw new NotLooseObjectError(id)
 }
 
 /** Writes an object, if it is not there, and returns its id. */
@@ -80,7 +80,7 @@ function readFileIfExists(file: string): Buffer | undefined {
 }
 
 /** What was read, by repository and id: an object never changes and never goes. Forgotten when it becomes too much. */
-export function memoizeByObject<T>(read: (path: string, id: string) => T): (path: string, id: string) => T {
+export function memoizeByObjectId<T>(read: (path: string, id: string) => T): (path: string, id: string) => T {
   const cached = new Map<string, T>()
   return (path, id) => {
     const key = `${path} ${id}`

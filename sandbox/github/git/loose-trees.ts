@@ -1,5 +1,5 @@
 // Trees of loose objects: compared, merged and edited as git does it.
-import { memoizeByObject, NotLooseError, readLooseObject, writeLooseObject } from './loose-objects.ts'
+import { memoizeByObjectId, NotLooseObjectError, readLooseObject, writeLooseObject } from './loose-objects.ts'
 
 export interface LooseTreeEntry {
   /** As git writes it: `40000` is a folder. */
@@ -10,22 +10,22 @@ export interface LooseTreeEntry {
 /** Entries by name. A name is a string of bytes (latin1): git's names need no encoding. */
 export type LooseTree = ReadonlyMap<string, LooseTreeEntry>
 
-const treeMode = '40000'
-const isFolder = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === treeMode
-const isSameEntry = (one: LooseTreeEntry | undefined, other: LooseTreeEntry | undefined): boolean =>
+const treeEntryMode = '40000'
+const isDirectoryEntry = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === treeEntryMode
+const isSameTreeEntry = (one: LooseTreeEntry | undefined, other: LooseTreeEntry | undefined): boolean =>
   one?.id === other?.id && one?.mode === other?.mode
 const emptyTree: LooseTree = new Map()
 
-const readLooseTree = memoizeByObject((path, id): LooseTree => {
+const readLooseTree = memoizeByObjectId((path, id): LooseTree => {
   const { type, bytes } = readLooseObject(path, id)
-  if (type !== 'tree') throw new NotLooseError(id)
+  if (type !== 'tree') throw new NotLooseObjectError(id)
   const entries = new Map<string, LooseTreeEntry>()
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
     const end = bytes.indexOf(0, space)
-    if (space < 0 || end < 0) throw new NotLooseError(id)
+    if (space < 0 || end < 0) throw new NotLooseObjectError(id)
     const name = bytes.toString('latin1', space + 1, end)
-    if (entries.has(name)) throw new NotLooseError(id)
+    if (entries.has(name)) throw new NotLooseObjectError(id)
     entries.set(name, {
       mode: bytes.toString('latin1', at, space),
       id: bytes.toString('hex', end + 1, end + 21),
@@ -37,7 +37,7 @@ const readLooseTree = memoizeByObject((path, id): LooseTree => {
 
 function writeLooseTree(path: string, tree: LooseTree): string {
   // Git compares a folder's name as if it ended in a slash.
-  const sortKey = ([name, { mode }]: [string, LooseTreeEntry]) => (mode === treeMode ? `${name}/` : name)
+  const sortKey = ([name, { mode }]: [string, LooseTreeEntry]) => (mode === treeEntryMode ? `${name}/` : name)
   const sorted = [...tree].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const parts = sorted.flatMap(([name, { mode, id }]) => [
     Buffer.from(`${mode} ${name}\0`, 'latin1'),
@@ -47,18 +47,19 @@ function writeLooseTree(path: string, tree: LooseTree): string {
 }
 
 /** How many files lie in a tree: each of its trees is counted once, however often it stands in it. */
-export const countLooseFiles = memoizeByObject((path, id): number => {
+export const countFilesInLooseTree = memoizeByObjectId((path, id): number => {
   let count = 0
   for (const entry of readLooseTree(path, id).values())
-    count += isFolder(entry) ? countLooseFiles(path, entry.id) : 1
+    count += isDirectoryEntry(entry) ? countFilesInLooseTree(path, entry.id) : 1
   return count
 })
 
 /** The entry at a path of a tree, or undefined. */
-export function findLooseEntry(path: string, tree: string, file: string): LooseTreeEntry | undefined {
-  let entry: LooseTreeEntry | undefined = { mode: treeMode, id: tree }
+export function findLooseTreeEntry(path: string, tree: string, file: string): LooseTreeEntry | undefined {
+  let entry: LooseTreeEntry | undefined = { mode: treeEntryMode, id: tree }
   for (const name of Buffer.from(file).toString('latin1').split('/'))
-    entry = entry !== undefined && isFolder(entry) ? readLooseTree(path, entry.id).get(name) : undefined
+    entry =
+      entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id).get(name) : undefined
   return entry
 }
 
@@ -72,20 +73,23 @@ export interface FileDifference {
 export function diffLooseTrees(path: string, before?: string, after?: string): FileDifference[] {
   const found: FileDifference[] = []
   const treeOf = (entry: LooseTreeEntry | undefined) =>
-    entry !== undefined && isFolder(entry) ? readLooseTree(path, entry.id) : emptyTree
+    entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id) : emptyTree
   const compare = (one: LooseTree, other: LooseTree, under: string): void => {
     for (const name of new Set([...one.keys(), ...other.keys()])) {
       const [was, is] = [one.get(name), other.get(name)]
-      if (isSameEntry(was, is)) continue
+      if (isSameTreeEntry(was, is)) continue
       const file = `${under}${name}`
-      const [fileBefore, fileAfter] = [isFolder(was) ? undefined : was, isFolder(is) ? undefined : is]
+      const [fileBefore, fileAfter] = [
+        isDirectoryEntry(was) ? undefined : was,
+        isDirectoryEntry(is) ? undefined : is,
+      ]
       if (fileBefore !== undefined || fileAfter !== undefined)
         found.push({
           path: Buffer.from(file, 'latin1').toString(),
           ...(fileBefore && { before: fileBefore }),
           ...(fileAfter && { after: fileAfter }),
         })
-      if (isFolder(was) || isFolder(is)) compare(treeOf(was), treeOf(is), `${file}/`)
+      if (isDirectoryEntry(was) || isDirectoryEntry(is)) compare(treeOf(was), treeOf(is), `${file}/`)
     }
   }
   const whole = (id: string | undefined) => (id === undefined ? emptyTree : readLooseTree(path, id))
@@ -104,19 +108,25 @@ export function mergeLooseTrees(path: string, ancestor: string, ours: string, th
       const [before, here, there] = [was.get(name), one.get(name), other.get(name)]
       const isGone = here === undefined || there === undefined
       // A file that is gone may be one that was moved.
-      if (before !== undefined && isGone) throw new NotLooseError(name)
-      if (isSameEntry(here, there) || isSameEntry(there, before)) setTreeEntry(merged, name, here)
-      else if (isSameEntry(here, before)) setTreeEntry(merged, name, there)
-      else if (here && there && isFolder(here) && isFolder(there) && (!before || isFolder(before)))
+      if (before !== undefined && isGone) throw new NotLooseObjectError(name)
+      if (isSameTreeEntry(here, there) || isSameTreeEntry(there, before)) setTreeEntry(merged, name, here)
+      else if (isSameTreeEntry(here, before)) setTreeEntry(merged, name, there)
+      else if (
+        here &&
+        there &&
+        isDirectoryEntry(here) &&
+        isDirectoryEntry(there) &&
+        (!before || isDirectoryEntry(before))
+      )
         merged.set(name, {
-          mode: treeMode,
+          mode: treeEntryMode,
           id: merge(
             before ? readLooseTree(path, before.id) : emptyTree,
             readLooseTree(path, here.id),
             readLooseTree(path, there.id),
           ),
         })
-      else throw new NotLooseError(name)
+      else throw new NotLooseObjectError(name)
     }
     return writeLooseTree(path, merged)
   }
@@ -133,37 +143,41 @@ function setTreeEntry(
   if (entry !== undefined) tree.set(name, entry)
 }
 
-export interface FileEdit {
+export interface TreeFileEdit {
   readonly path: string
   /** Undefined: the file, or the folder with all that it holds, goes. */
   readonly to: { readonly mode: string; readonly bytes: Uint8Array } | undefined
 }
 
 /** Every other name git has a look at first: what could mean `.git` on some machine, and what leads elsewhere. */
-const plainNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
+const safeEntryNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
 
-interface EditableFolder {
-  readonly entries: Map<string, LooseTreeEntry | EditableFolder>
+interface EditableTree {
+  readonly entries: Map<string, LooseTreeEntry | EditableTree>
 }
 
 /** A tree with these edits, one after the other. NotLooseError for paths that git looks at twice. */
-export function editLooseTree(path: string, tree: string | undefined, edits: readonly FileEdit[]): string {
-  const open = (id: string): EditableFolder => ({ entries: new Map(readLooseTree(path, id)) })
-  const root: EditableFolder = tree === undefined ? { entries: new Map() } : open(tree)
+export function editLooseTree(
+  path: string,
+  tree: string | undefined,
+  edits: readonly TreeFileEdit[],
+): string {
+  const open = (id: string): EditableTree => ({ entries: new Map(readLooseTree(path, id)) })
+  const root: EditableTree = tree === undefined ? { entries: new Map() } : open(tree)
   for (const edit of edits) {
     const names = Buffer.from(edit.path).toString('latin1').split('/')
     if (
-      names.some((name) => !plainNamePattern.test(name)) ||
+      names.some((name) => !safeEntryNamePattern.test(name)) ||
       (edit.to?.mode === '120000' && edit.path.includes('.git'))
     )
-      throw new NotLooseError(edit.path)
+      throw new NotLooseObjectError(edit.path)
     const last = names.pop() ?? ''
-    let at: EditableFolder | undefined = root
+    let at: EditableTree | undefined = root
     for (const name of names) {
-      const next: LooseTreeEntry | EditableFolder | undefined = at.entries.get(name)
-      let inside: EditableFolder | undefined
+      const next: LooseTreeEntry | EditableTree | undefined = at.entries.get(name)
+      let inside: EditableTree | undefined
       if (next !== undefined && 'entries' in next) inside = next
-      else if (next !== undefined && isFolder(next)) inside = open(next.id)
+      else if (next !== undefined && isDirectoryEntry(next)) inside = open(next.id)
       else if (edit.to !== undefined) inside = { entries: new Map() }
       if (inside === undefined) {
         at = undefined
@@ -178,13 +192,13 @@ export function editLooseTree(path: string, tree: string | undefined, edits: rea
   return write(root) ?? writeLooseTree(path, emptyTree)
 
   /** Undefined for a folder in which nothing is left: git keeps none. */
-  function write(one: EditableFolder): string | undefined {
+  function write(one: EditableTree): string | undefined {
     const entries = new Map<string, LooseTreeEntry>()
     for (const [name, entry] of one.entries)
       if (!('entries' in entry)) entries.set(name, entry)
       else {
         const id = write(entry)
-        if (id !== undefined) entries.set(name, { mode: treeMode, id })
+        if (id !== undefined) entries.set(name, { mode: treeEntryMode, id })
       }
     return entries.size === 0 ? undefined : writeLooseTree(path, entries)
   }

@@ -4,19 +4,22 @@ import {
   commitTree,
   deleteRef,
   isAncestor,
-  git,
+  runGitForText,
   mergeTrees,
   readBranchesAndTags,
   setRef,
 } from './git-store.ts'
 import { findIntroducingMerge } from './loose-history.ts'
-import { readLooseOrAskGit } from './loose-objects.ts'
-import { dismissAfterBaseMove, dismissAfterHeadPush } from '../branch-rules/stale-approvals.ts'
+import { readLooseOrRunGit } from './loose-objects.ts'
+import {
+  dismissApprovalsAfterBaseMove,
+  dismissApprovalsAfterHeadPush,
+} from '../branch-rules/stale-approvals.ts'
 import type { GitHubState } from '../github-state.ts'
-import { pullView } from '../views/pull-view.ts'
-import { pushedCommitView, readPushedCommits } from '../views/commit-view.ts'
-import { checkSuiteView } from '../views/check-view.ts'
-import { webUrl } from '../views/repository-view.ts'
+import { toPullView } from '../views/pull-view.ts'
+import { toPushedCommitView, readPushedCommits } from '../views/commit-view.ts'
+import { toCheckSuiteView } from '../views/check-view.ts'
+import { getRepositoryWebUrl } from '../views/repository-view.ts'
 import { iteratePulls, canPush } from '../github-data.ts'
 import type {
   MockAccount,
@@ -29,7 +32,7 @@ import type {
 
 const zeroSha = '0'.repeat(40)
 // A push payload lists at most this many commits.
-const maxListedCommits = 2048
+const maxPushPayloadCommits = 2048
 
 /** Looks at a repository's refs again and lets everything follow that GitHub would do. Call it in line. */
 export async function processRefChanges(
@@ -46,19 +49,19 @@ export async function processRefChanges(
     const now = after.get(ref)
     if (old === now) continue
     repo.pushedAt = state.world.timestamp()
-    await emitPush(state, repo, ref, old, now, by)
+    await emitPushEvent(state, repo, ref, old, now, by)
     if (!ref.startsWith('refs/heads/')) continue
     const branch = ref.slice('refs/heads/'.length)
-    if (now !== undefined) await openCheckSuites(state, repo, now, branch, old ?? null, by)
+    if (now !== undefined) await createCheckSuites(state, repo, now, branch, old ?? null, by)
     for (const pull of [...iteratePulls(state.world)].filter((it) => it.state === 'open')) {
-      if (pull.headRepo === repo && pull.headRef === branch) await handleHeadMoved(state, pull, now, by)
+      if (pull.headRepo === repo && pull.headRef === branch) await handlePullHeadMoved(state, pull, now, by)
       if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
-        await handleBaseMoved(state, pull, old, now, by)
+        await handlePullBaseMoved(state, pull, old, now, by)
     }
   }
 }
 
-async function emitPush(
+async function emitPushEvent(
   state: GitHubState,
   repo: MockRepository,
   ref: string,
@@ -67,13 +70,13 @@ async function emitPush(
   by: MockAccount,
 ): Promise<void> {
   if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
-  const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxListedCommits)
+  const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxPushPayloadCommits)
   // Paths per commit may cost a git process each; GitHub leaves them out of long pushes too.
   const commits = await Promise.all(
     found
       .slice(0, 20)
       .reverse()
-      .map((it) => pushedCommitView(state.world, repo, it)),
+      .map((it) => toPushedCommitView(state.world, repo, it)),
   )
   const forced = old !== undefined && now !== undefined && !(await isAncestor(repo.path, old, now))
   state.webhooks.emit('push', null, repo, by, {
@@ -84,14 +87,14 @@ async function emitPush(
     created: old === undefined,
     deleted: now === undefined,
     forced,
-    compare: `${webUrl(state.world, repo)}/compare/${old ?? zeroSha}...${now ?? zeroSha}`,
+    compare: `${getRepositoryWebUrl(state.world, repo)}/compare/${old ?? zeroSha}...${now ?? zeroSha}`,
     commits,
     head_commit: commits.at(-1) ?? null,
     pusher: { name: by.login, email: `${by.login}@users.noreply.github.invalid` },
   })
 }
 
-export async function emitPullEvent(
+export async function emitPullRequestEvent(
   state: GitHubState,
   pull: MockPull,
   action: string,
@@ -99,11 +102,11 @@ export async function emitPullEvent(
   more: GitHubPayload = {},
 ): Promise<void> {
   pull.updatedAt = state.world.timestamp()
-  const pull_request = await pullView(state.world, pull)
+  const pull_request = await toPullView(state.world, pull)
   state.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
 }
 
-async function handleHeadMoved(
+async function handlePullHeadMoved(
   state: GitHubState,
   pull: MockPull,
   now: string | undefined,
@@ -118,15 +121,15 @@ async function handleHeadMoved(
   pull.baseSha = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
   pull.mergeable = undefined
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
-  if (pull.headRepo !== pull.repo) await openCheckSuites(state, pull.repo, now, pull.headRef, before, by)
-  await emitPullEvent(state, pull, 'synchronize', by, { before, after: now })
+  if (pull.headRepo !== pull.repo) await createCheckSuites(state, pull.repo, now, pull.headRef, before, by)
+  await emitPullRequestEvent(state, pull, 'synchronize', by, { before, after: now })
   // A push by a person without write access ends auto-merge:
   // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
   if (!canPush(state.world, pull.repo, by)) await endAutoMerge(state, pull, by)
-  await dismissAfterHeadPush(state, pull, by, before)
+  await dismissApprovalsAfterHeadPush(state, pull, by, before)
 }
 
-async function handleBaseMoved(
+async function handlePullBaseMoved(
   state: GitHubState,
   pull: MockPull,
   old: string | undefined,
@@ -135,19 +138,19 @@ async function handleBaseMoved(
 ): Promise<void> {
   if (now === undefined) return await closePull(state, pull, by)
   pull.mergeable = undefined
-  await dismissAfterBaseMove(state, pull, by, old)
+  await dismissApprovalsAfterBaseMove(state, pull, by, old)
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
   // The commit of the base's own line that brought the head in.
   const { path } = pull.repo
-  const sha = await readLooseOrAskGit(
+  const sha = await readLooseOrRunGit(
     () => findIntroducingMerge(path, pull.headSha, now),
     async () => {
       const range = `${pull.headSha}..${now}`
-      const line = await git(path, 'rev-list', '--first-parent', '--ancestry-path', range)
+      const line = await runGitForText(path, 'rev-list', '--first-parent', '--ancestry-path', range)
       return line.trim().split('\n').at(-1) || undefined
     },
   )
-  await markMerged(state, pull, sha ?? pull.headSha, by)
+  await markPullMerged(state, pull, sha ?? pull.headSha, by)
 }
 
 /** Switches auto-merge off; a pull request without it stays as it is. */
@@ -159,10 +162,10 @@ export async function endAutoMerge(
 ): Promise<void> {
   if (pull.autoMerge === null) return
   pull.autoMerge = null
-  await emitPullEvent(state, pull, 'auto_merge_disabled', by, { reason })
+  await emitPullRequestEvent(state, pull, 'auto_merge_disabled', by, { reason })
 }
 
-export async function markMerged(
+export async function markPullMerged(
   state: GitHubState,
   pull: MockPull,
   sha: string,
@@ -177,11 +180,11 @@ export async function closePull(state: GitHubState, pull: MockPull, by: MockAcco
   state.queueDue(pull.repo)
   pull.closedAt = state.world.timestamp()
   await deleteRef(pull.repo.path, `refs/pull/${pull.number}/merge`)
-  await emitPullEvent(state, pull, 'closed', by)
+  await emitPullRequestEvent(state, pull, 'closed', by)
 }
 
 /** The suite of an app for a commit, made when it is not there yet. */
-export function findOrCreateSuite(
+export function findOrCreateCheckSuite(
   state: GitHubState,
   repo: MockRepository,
   app: MockApp,
@@ -208,7 +211,7 @@ export function findOrCreateSuite(
 }
 
 /** On a push GitHub opens a suite for every app that may write checks, and tells it. */
-export async function openCheckSuites(
+export async function createCheckSuites(
   state: GitHubState,
   repo: MockRepository,
   sha: string,
@@ -219,14 +222,14 @@ export async function openCheckSuites(
   for (const { app, repositories, permissions } of state.world.installations.values()) {
     if (!repositories.has(repo) || permissions['checks'] !== 'write') continue
     if (repo.suites.some((it) => it.app === app && it.sha === sha)) continue
-    const suite = findOrCreateSuite(state, repo, app, sha, branch, before)
+    const suite = findOrCreateCheckSuite(state, repo, app, sha, branch, before)
     if (app.events.includes('check_suite'))
       state.webhooks.emit(
         'check_suite',
         'requested',
         repo,
         by,
-        { check_suite: await checkSuiteView(state.world, suite) },
+        { check_suite: await toCheckSuiteView(state.world, suite) },
         app,
       )
   }

@@ -46,14 +46,14 @@ async function readTextIfExists(path: string): Promise<string> {
   }
 }
 
-const plainRefPattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
+const simpleRefNamePattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
 
 /**
  * Moves a ref, or deletes it (undefined), under git's own lock; with `expected` only from that value ('': it must not exist).
  * False: nothing was done, for whatever reason. Git is to do it, or to say why not.
  */
 export function updateRefFile(path: string, ref: string, to: string | undefined, expected?: string): boolean {
-  if (!plainRefPattern.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs')))
+  if (!simpleRefNamePattern.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs')))
     return false
   const file = join(path, ref)
   const lock = `${file}.lock`

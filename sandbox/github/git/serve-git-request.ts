@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { lazy } from '../../../src/findings/memoize.ts'
-import { runIsolated } from './git-store.ts'
+import { runInIsolatedGitEnvironment } from './git-store.ts'
 import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
@@ -39,7 +39,7 @@ export async function serveGitRequest(request: GitHttpRequest): Promise<GitHttpR
   const isCall = method === 'POST' && contentType === `application/x-git-${name}-request`
   if (!isCall) return await runHttpBackend(request)
   const refs = name === 'upload-pack' && protocol === 'version=2' ? await listRefs(path, body) : undefined
-  const output = refs ?? (await runProgram('git', [name, '--stateless-rpc', path], request))
+  const output = refs ?? (await runGitProgram('git', [name, '--stateless-rpc', path], request))
   return createGitResponse(`${name}-result`, output)
 }
 
@@ -50,21 +50,21 @@ const createGitResponse = (kind: string, body: Buffer): GitHttpResponse => ({
 })
 
 /** What git can do, by service and version: the same in every repository of the sandbox. */
-const capabilityCache = new Map<string, Buffer>()
+const gitCapabilityCache = new Map<string, Buffer>()
 
 async function advertiseCapabilities(path: string, service: string, protocol: string): Promise<Buffer> {
   const key = `${service} ${protocol}`
-  const known = capabilityCache.get(key)
+  const known = gitCapabilityCache.get(key)
   // Version 2 says what git can do, the versions before it which refs there are.
   const isOfAll = service === 'upload-pack' && protocol === 'version=2'
   if (known !== undefined) return isOfAll ? known : await advertisePushRefs(path, known, protocol)
   const args = [service, '--http-backend-info-refs', path]
-  const advertisement = await runProgram('git', args, { protocol, body: Buffer.alloc(0) })
-  if (isOfAll) capabilityCache.set(key, advertisement)
+  const advertisement = await runGitProgram('git', args, { protocol, body: Buffer.alloc(0) })
+  if (isOfAll) gitCapabilityCache.set(key, advertisement)
   // A ref, a NUL, what git can do.
   const nul = advertisement.indexOf(0)
   if (service === 'receive-pack' && ['', 'version=2'].includes(protocol) && nul > 0)
-    capabilityCache.set(
+    gitCapabilityCache.set(
       key,
       advertisement.subarray(nul, Number.parseInt(advertisement.toString('latin1', 0, 4), 16)),
     )
@@ -90,12 +90,13 @@ async function advertisePushRefs(path: string, can: Buffer, protocol: string): P
   return protocol === 'version=2' ? pktLines : Buffer.concat([formatServiceHeader('receive-pack'), pktLines])
 }
 
-async function runProgram(
+async function runGitProgram(
   program: string,
   args: readonly string[],
   { protocol, body, environment }: Pick<GitHttpRequest, 'protocol' | 'body' | 'environment'>,
 ): Promise<Buffer> {
-  return (await runIsolated(program, args, body, { ...environment, GIT_PROTOCOL: protocol })).stdout
+  return (await runInIsolatedGitEnvironment(program, args, body, { ...environment, GIT_PROTOCOL: protocol }))
+    .stdout
 }
 
 // Itself, and not by `git http-backend`, which would be a process more for each request.
@@ -106,7 +107,7 @@ const getHttpBackendPath = lazy(() =>
 async function runHttpBackend(request: GitHttpRequest): Promise<GitHttpResponse> {
   const { path, method, service, query, contentType, user, environment } = request
   return parseCgiResponse(
-    await runProgram(getHttpBackendPath(), [], {
+    await runGitProgram(getHttpBackendPath(), [], {
       ...request,
       environment: {
         ...environment,

@@ -7,12 +7,12 @@ import { requirePermissions } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { parseNodeId, toNodeId } from '../views/account-view.ts'
-import { findLatestRuns, checkRunView } from '../views/check-view.ts'
+import { findLatestCheckRuns, toCheckRunView } from '../views/check-view.ts'
 import type { MockCheckRun, GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
-import { connectionFields } from './connection-fields.ts'
+import { createConnectionFields } from './connection-fields.ts'
 
-export function commitCheckFields(
+export function toCommitCheckFields(
   world: MockGitHubData,
   by: Caller,
   repo: MockRepository,
@@ -25,13 +25,13 @@ export function commitCheckFields(
       const suites = repo.suites.filter(
         (it) => it.sha === sha && (appId === undefined || it.app.id === appId),
       )
-      return connectionFields(
+      return createConnectionFields(
         suites.map((suite) => ({
           id: toNodeId('CheckSuite', suite.id),
           checkRuns: ({ filterBy: wanted, ...runsPage }: GraphqlFields) => {
             const { checkType = 'LATEST' } = (wanted ?? {}) as { readonly checkType?: string }
-            const runs = checkType === 'ALL' ? suite.runs : findLatestRuns(suite.runs)
-            return connectionFields(runs.map((run) => checkRunFields(world, run)))(runsPage)
+            const runs = checkType === 'ALL' ? suite.runs : findLatestCheckRuns(suite.runs)
+            return createConnectionFields(runs.map((run) => toCheckRunFields(world, run)))(runsPage)
           },
         })),
       )(page)
@@ -39,8 +39,8 @@ export function commitCheckFields(
   }
 }
 
-function checkRunFields(world: MockGitHubData, run: MockCheckRun): GraphqlFields {
-  const { html_url: address } = checkRunView(world, run)
+function toCheckRunFields(world: MockGitHubData, run: MockCheckRun): GraphqlFields {
+  const { html_url: address } = toCheckRunView(world, run)
   return {
     __typename: 'CheckRun',
     id: toNodeId('CheckRun', run.id),
@@ -94,12 +94,12 @@ export async function createCheckRun(
     throw new GitHubApiError(403, 'Resource not accessible by personal access token')
   const sha = await resolveCommit(repo.path, wanted.headSha)
   if (sha === undefined) throw new GitHubApiError(422, `No commit found for SHA: ${wanted.headSha}`)
-  const run = await addCheckRun(state, repo, by.installation.app, sha, toRestBody(wanted))
-  return { checkRun: checkRunFields(world, run) }
+  const run = await addCheckRun(state, repo, by.installation.app, sha, toRestCheckRunBody(wanted))
+  return { checkRun: toCheckRunFields(world, run) }
 }
 
 /** The same in REST's words. */
-function toRestBody({
+function toRestCheckRunBody({
   name,
   externalId,
   detailsUrl,

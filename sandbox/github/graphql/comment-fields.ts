@@ -8,7 +8,7 @@ import type { IssueComment, MockGitHubData } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 
 /** The comment of this global id. Refuses as GitHub does where there is none that the caller may see. */
-export function commentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {
+export function findCommentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {
   const comment = findCommentByNodeId(world, caller, id)
   if (comment === undefined)
     throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
@@ -28,7 +28,7 @@ export function commentFields(world: MockGitHubData, caller: Caller, id: unknown
 }
 
 /** What `nodes` has of these global ids: null where there is none that the caller may see. At most 100 in one list, as GitHub says. */
-export function commentListFields(
+export function findCommentListFields(
   world: MockGitHubData,
   caller: Caller,
   ids: readonly unknown[],

@@ -5,7 +5,7 @@ import { enableAutoMerge } from '../branch-rules/auto-merge.ts'
 import { enqueuePull } from '../branch-rules/enqueue-pull.ts'
 import { evaluateRefUpdate } from '../branch-rules/evaluate-ref-update.ts'
 import { mergePull } from '../branch-rules/merge-pull.ts'
-import { advanceMergeQueues, dequeue, findQueueEntry } from '../branch-rules/merge-queue.ts'
+import { advanceMergeQueues, removeMergeQueueEntry, findQueueEntry } from '../branch-rules/merge-queue.ts'
 import { throwIfRejected } from '../branch-rules/verdict-messages.ts'
 import { commitFiles, deleteRef, isAncestor, resolveCommit, setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
@@ -18,11 +18,16 @@ import { iteratePulls, findRepositoryByName } from '../github-data.ts'
 import type { MergeMethod, AppPermissions, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 import { createCheckRun } from './check-fields.ts'
-import { commitFields, queueEntryFields, pullFields, refFields } from './repository-fields.ts'
+import {
+  toCommitFields,
+  toMergeQueueEntryFields,
+  toPullRequestFields,
+  toRefFields,
+} from './repository-fields.ts'
 
 const contentsWritePermission: AppPermissions = { contents: 'write' }
 
-export function mutationFields(state: GitHubState, by: Caller): GraphqlFields {
+export function createMutationFields(state: GitHubState, by: Caller): GraphqlFields {
   const { world } = state
   const requireAll = (repo: MockRepository, ...needs: AppPermissions[]): void => {
     for (const need of needs) requirePermissions(world, by, repo, need)
@@ -60,7 +65,7 @@ export function mutationFields(state: GitHubState, by: Caller): GraphqlFields {
       const pull = requirePullByNodeId(pullRequestId)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
       const request = { expectedHeadOid: expectedHeadOid as string, jump: jump === true }
-      return { mergeQueueEntry: queueEntryFields(state, await enqueuePull(state, pull, by, request)) }
+      return { mergeQueueEntry: toMergeQueueEntryFields(state, await enqueuePull(state, pull, by, request)) }
     }),
     dequeuePullRequest: mutation(async ({ id }) => {
       const pull = requirePullByNodeId(id)
@@ -68,8 +73,8 @@ export function mutationFields(state: GitHubState, by: Caller): GraphqlFields {
       return await state.runSerialized(pull.repo, async () => {
         const entry = findQueueEntry(pull)
         if (entry === undefined) throw new GitHubApiError(422, 'Pull request is not in the queue')
-        const mergeQueueEntry = queueEntryFields(state, entry)
-        await dequeue(state, entry, 'MANUAL', getActingAccount(by))
+        const mergeQueueEntry = toMergeQueueEntryFields(state, entry)
+        await removeMergeQueueEntry(state, entry, 'MANUAL', getActingAccount(by))
         await advanceMergeQueues(state, pull.repo)
         return { mergeQueueEntry }
       })
@@ -86,20 +91,20 @@ export function mutationFields(state: GitHubState, by: Caller): GraphqlFields {
         ...text(input['commitBody'], 'commit_message'),
         merge_method: method.toLowerCase() as MergeMethod,
       })
-      return { pullRequest: pullFields(state, pull) }
+      return { pullRequest: toPullRequestFields(state, pull) }
     }),
     enablePullRequestAutoMerge: mutation(async ({ pullRequestId, mergeMethod }) => {
       const pull = requirePullByNodeId(pullRequestId)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
       const method = (typeof mergeMethod === 'string' ? mergeMethod : 'MERGE').toLowerCase() as MergeMethod
       await enableAutoMerge(state, pull, getActingAccount(by), method)
-      return { pullRequest: pullFields(state, pull) }
+      return { pullRequest: toPullRequestFields(state, pull) }
     }),
     disablePullRequestAutoMerge: mutation(async ({ pullRequestId }) => {
       const pull = requirePullByNodeId(pullRequestId)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
       await endAutoMerge(state, pull, getActingAccount(by), 'auto-merge was disabled')
-      return { pullRequest: pullFields(state, pull) }
+      return { pullRequest: toPullRequestFields(state, pull) }
     }),
     updateRefs: mutation(async ({ repositoryId, refUpdates }) => {
       const id = parseNodeId('Repository', repositoryId)
@@ -117,7 +122,7 @@ export function mutationFields(state: GitHubState, by: Caller): GraphqlFields {
       requireAll(repo, contentsWritePermission)
       const branch = (wanted.branch.branchName ?? '').replace(/^refs\/heads\//, '')
       const sha = await createCommitOnBranch(state, repo, by, branch, wanted)
-      return { commit: commitFields(sha), ref: refFields(by, state, repo, branch) }
+      return { commit: toCommitFields(sha), ref: toRefFields(by, state, repo, branch) }
     }),
   }
 }

@@ -15,7 +15,7 @@ export interface QueryOperation {
 const tokenPattern =
   /\s*(?:#[^\n]*\n\s*)*(?:,\s*)*("(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()[\]:$!=@]|$)/y
 
-class TokenReader {
+class GraphqlTokenReader {
   readonly #tokens: string[] = []
   readonly #variables: Readonly<Record<string, unknown>>
   #at = 0
@@ -87,7 +87,7 @@ class TokenReader {
 
 type QuerySelection = QueryField | { readonly fragment: string }
 
-function parseSelections(reader: TokenReader): QuerySelection[] {
+function parseQuerySelections(reader: GraphqlTokenReader): QuerySelection[] {
   reader.expect('{')
   const found: QuerySelection[] = []
   while (reader.next !== '}') {
@@ -97,7 +97,7 @@ function parseSelections(reader: TokenReader): QuerySelection[] {
         reader.take()
         reader.take()
       }
-      if (reader.next === '{') found.push(...parseSelections(reader))
+      if (reader.next === '{') found.push(...parseQuerySelections(reader))
       else found.push({ fragment: reader.take() })
       continue
     }
@@ -105,7 +105,7 @@ function parseSelections(reader: TokenReader): QuerySelection[] {
     if (hasAlias) reader.take()
     const name = hasAlias ? reader.take() : first
     const given = reader.arguments()
-    const fields = reader.next === '{' ? (parseSelections(reader) as QueryField[]) : undefined
+    const fields = reader.next === '{' ? (parseQuerySelections(reader) as QueryField[]) : undefined
     found.push({ name, alias: first, arguments: given, fields })
   }
   reader.take()
@@ -114,7 +114,7 @@ function parseSelections(reader: TokenReader): QuerySelection[] {
 
 /** Reads a request's operation with its variables filled in. Throws on what it cannot read. */
 export function parseQuery(text: string, variables: Readonly<Record<string, unknown>> = {}): QueryOperation {
-  const reader = new TokenReader(text, variables)
+  const reader = new GraphqlTokenReader(text, variables)
   const fragments = new Map<string, QuerySelection[]>()
   let operation: { kind: QueryOperation['kind']; found: QuerySelection[] } | undefined
   while (!reader.done) {
@@ -123,14 +123,14 @@ export function parseQuery(text: string, variables: Readonly<Record<string, unkn
       const name = reader.take()
       reader.expect('on')
       reader.take()
-      fragments.set(name, parseSelections(reader))
+      fragments.set(name, parseQuerySelections(reader))
       continue
     }
     const kind = reader.next === '{' ? 'query' : reader.take()
     if (kind !== 'query' && kind !== 'mutation') throw new Error(`Parse error on "${kind}"`)
     if (reader.next !== '{' && reader.next !== '(') reader.take()
     if (reader.next === '(') reader.skip()
-    operation = { kind, found: parseSelections(reader) }
+    operation = { kind, found: parseQuerySelections(reader) }
   }
   if (operation === undefined) throw new Error('A query attribute must be specified and must be a string.')
   const expandFragments = (found: readonly QuerySelection[]): QueryField[] =>

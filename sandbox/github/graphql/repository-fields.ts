@@ -16,47 +16,47 @@ import type { PullRequestParameters, BranchRule, StatusCheckParameters } from '.
 import type { GitHubState } from '../github-state.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import { toNodeId } from '../views/account-view.ts'
-import { commitCheckFields } from './check-fields.ts'
-import { connectionFields } from './connection-fields.ts'
-import { fullName } from '../views/repository-view.ts'
+import { toCommitCheckFields } from './check-fields.ts'
+import { createConnectionFields } from './connection-fields.ts'
+import { getRepositoryFullName } from '../views/repository-view.ts'
 import { toTimestamp } from '../github-data.ts'
 import type { MockAccount, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 
-export const commitFields = (oid: string): GraphqlFields => ({
+export const toCommitFields = (oid: string): GraphqlFields => ({
   __typename: 'Commit',
   id: toNodeId('Commit', oid),
   oid,
 })
 
-export function repositoryFields(state: GitHubState, caller: Caller, repo: MockRepository): GraphqlFields {
+export function toRepositoryFields(state: GitHubState, caller: Caller, repo: MockRepository): GraphqlFields {
   return {
     __typename: 'Repository',
     id: toNodeId('Repository', repo.id),
     databaseId: repo.id,
     name: repo.name,
-    nameWithOwner: fullName(repo),
+    nameWithOwner: getRepositoryFullName(repo),
     mergeCommitAllowed: repo.mergeMethods.merge,
     squashMergeAllowed: repo.mergeMethods.squash,
     rebaseMergeAllowed: repo.mergeMethods.rebase,
-    defaultBranchRef: () => refFields(caller, state, repo, repo.defaultBranch),
+    defaultBranchRef: () => toRefFields(caller, state, repo, repo.defaultBranch),
     object: async ({ oid }: GraphqlFields) => {
       const sha = await resolveCommit(repo.path, String(oid))
       return sha === undefined
         ? null
-        : { ...commitFields(sha), ...commitCheckFields(state.world, caller, repo, sha) }
+        : { ...toCommitFields(sha), ...toCommitCheckFields(state.world, caller, repo, sha) }
     },
-    ref: ({ qualifiedName }: GraphqlFields) => refFields(caller, state, repo, String(qualifiedName)),
+    ref: ({ qualifiedName }: GraphqlFields) => toRefFields(caller, state, repo, String(qualifiedName)),
     pullRequest: ({ number }: GraphqlFields) => {
       const pull = repo.pulls.get(Number(number))
-      return pull === undefined ? null : pullFields(state, pull)
+      return pull === undefined ? null : toPullRequestFields(state, pull)
     },
     mergeQueue: ({ branch = repo.defaultBranch }: GraphqlFields) =>
-      mergeQueueFields(state, repo, String(branch)),
+      toMergeQueueFields(state, repo, String(branch)),
   }
 }
 
-export function refFields(
+export function toRefFields(
   caller: Caller,
   state: GitHubState,
   repo: MockRepository,
@@ -70,13 +70,13 @@ export function refFields(
     id: toNodeId('Ref', `${repo.id}:refs/heads/${name}`),
     name,
     prefix: 'refs/heads/',
-    target: commitFields(sha),
-    refUpdateRule: () => refUpdateRuleFields(caller, state, repo, name, sha),
+    target: toCommitFields(sha),
+    refUpdateRule: () => toRefUpdateRuleFields(caller, state, repo, name, sha),
   }
 }
 
 /** The rules of a branch as they bind this reader: those that they bypass are not shown. */
-function refUpdateRuleFields(
+function toRefUpdateRuleFields(
   by: Caller,
   { world }: GitHubState,
   repo: MockRepository,
@@ -116,7 +116,7 @@ function refUpdateRuleFields(
   }
 }
 
-export function pullFields(state: GitHubState, pull: MockPull): GraphqlFields {
+export function toPullRequestFields(state: GitHubState, pull: MockPull): GraphqlFields {
   return {
     __typename: 'PullRequest',
     id: toNodeId('PullRequest', pull.id),
@@ -129,27 +129,27 @@ export function pullFields(state: GitHubState, pull: MockPull): GraphqlFields {
     headRefOid: pull.headSha,
     baseRefName: pull.baseRef,
     baseRefOid: pull.baseSha,
-    ...pullDetailFields(pull),
-    reviewThreads: connectionFields(
+    ...toPullRequestDetailFields(pull),
+    reviewThreads: createConnectionFields(
       Array.from({ length: pull.openConversations }, (_, at) => ({
         id: toNodeId('PullRequestReviewThread', `${pull.id}:${at}`),
         isResolved: false,
       })),
     ),
-    mergeCommit: pull.merged === null ? null : commitFields(pull.merged.sha),
+    mergeCommit: pull.merged === null ? null : toCommitFields(pull.merged.sha),
     // No other events of the timeline are asked for.
-    timelineItems: connectionFields(
-      pull.queueRemoval === undefined ? [] : [queueRemovalFields(pull.queueRemoval)],
+    timelineItems: createConnectionFields(
+      pull.queueRemoval === undefined ? [] : [toQueueRemovalFields(pull.queueRemoval)],
     ),
     isInMergeQueue: findQueueEntry(pull) !== undefined,
     mergeQueueEntry: () => {
       const entry = findQueueEntry(pull)
-      return entry === undefined ? null : queueEntryFields(state, entry)
+      return entry === undefined ? null : toMergeQueueEntryFields(state, entry)
     },
   }
 }
 
-const queueRemovalFields = ({
+const toQueueRemovalFields = ({
   id,
   at,
   reason,
@@ -159,41 +159,41 @@ const queueRemovalFields = ({
   id: toNodeId('RemovedFromMergeQueueEvent', id),
   createdAt: at,
   reason,
-  actor: by === null ? { __typename: 'Bot', login: 'github-merge-queue' } : actorFields(by),
+  actor: by === null ? { __typename: 'Bot', login: 'github-merge-queue' } : toActorFields(by),
 })
 
 /** Who opened it from where, and what people put on it. */
-function pullDetailFields(pull: MockPull): GraphqlFields {
+function toPullRequestDetailFields(pull: MockPull): GraphqlFields {
   const { headRepo } = pull
   return {
-    author: actorFields(pull.author),
+    author: toActorFields(pull.author),
     headRepository:
       headRepo === null ? null : { name: headRepo.name, owner: { login: headRepo.owner.login } },
-    labels: connectionFields(pull.labels.map(({ name }) => ({ name }))),
-    reviews: connectionFields(
+    labels: createConnectionFields(pull.labels.map(({ name }) => ({ name }))),
+    reviews: createConnectionFields(
       pull.reviews.map((review) => ({
         fullDatabaseId: String(review.id),
         state: review.state,
         submittedAt: review.submittedAt,
-        commit: commitFields(review.sha),
-        author: actorFields(review.author),
+        commit: toCommitFields(review.sha),
+        author: toActorFields(review.author),
       })),
     ),
-    comments: connectionFields(
+    comments: createConnectionFields(
       pull.comments.map((comment) => ({
         id: toNodeId('IssueComment', comment.id),
         fullDatabaseId: String(comment.id),
         createdAt: comment.createdAt,
         updatedAt: comment.updatedAt,
         body: comment.body,
-        author: actorFields(comment.author),
+        author: toActorFields(comment.author),
       })),
     ),
   }
 }
 
 /** GraphQL says an App's name without the brackets that REST adds. */
-const actorFields = (account: MockAccount): GraphqlFields | null =>
+const toActorFields = (account: MockAccount): GraphqlFields | null =>
   account.deleted
     ? null
     : {
@@ -218,7 +218,7 @@ function findRequiredStatusChecks(
     .flatMap((it) => (it.parameters as unknown as StatusCheckParameters).required_status_checks)
 }
 
-export function queueEntryFields(state: GitHubState, entry: QueueEntry): GraphqlFields {
+export function toMergeQueueEntryFields(state: GitHubState, entry: QueueEntry): GraphqlFields {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
@@ -235,14 +235,14 @@ export function queueEntryFields(state: GitHubState, entry: QueueEntry): Graphql
     enqueuedAt: toTimestamp(entry.enqueuedAt),
     enqueuer: { __typename: entry.by.type, login: entry.by.login.replace('[bot]', '') },
     estimatedTimeToMerge: null,
-    baseCommit: group === undefined ? null : commitFields(group.baseSha),
-    headCommit: group === undefined ? null : commitFields(group.headSha),
-    pullRequest: () => pullFields(state, pull),
-    mergeQueue: () => mergeQueueFields(state, repo, baseRef),
+    baseCommit: group === undefined ? null : toCommitFields(group.baseSha),
+    headCommit: group === undefined ? null : toCommitFields(group.headSha),
+    pullRequest: () => toPullRequestFields(state, pull),
+    mergeQueue: () => toMergeQueueFields(state, repo, baseRef),
   }
 }
 
-function mergeQueueFields(state: GitHubState, repo: MockRepository, branch: string): GraphqlFields | null {
+function toMergeQueueFields(state: GitHubState, repo: MockRepository, branch: string): GraphqlFields | null {
   const settings = findMergeQueueParameters(repo, branch)
   if (settings === undefined) return null
   return {
@@ -258,7 +258,7 @@ function mergeQueueFields(state: GitHubState, repo: MockRepository, branch: stri
       minimumEntriesToMergeWaitTime: settings.min_entries_to_merge_wait_minutes,
     },
     entries: () => {
-      const nodes = (repo.queues.get(branch) ?? []).map((it) => queueEntryFields(state, it))
+      const nodes = (repo.queues.get(branch) ?? []).map((it) => toMergeQueueEntryFields(state, it))
       return { totalCount: nodes.length, nodes, pageInfo: { hasNextPage: false, endCursor: null } }
     },
   }

@@ -2,9 +2,14 @@
 // never reach a log: what is recorded is the caller's name.
 import { createPublicKey, createVerify, randomBytes } from 'node:crypto'
 import type { Caller } from './caller.ts'
-import { GitHubApiError, createValidationError, notAccessible, notFound } from './route.ts'
-import type { RouteAccess } from './route.ts'
-import { canPush, findRole, toTimestamp } from '../github-data.ts'
+import {
+  GitHubApiError,
+  createValidationError,
+  createNotAccessibleError,
+  createNotFoundError,
+} from './route.ts'
+import type { RouteAccessRequirement } from './route.ts'
+import { canPush, findCollaboratorRole, toTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -102,8 +107,8 @@ export class TokenRegistry {
 
   #verifyJwt(token: string): MockApp {
     const [head = '', body = '', signature = ''] = token.split('.')
-    const header = decodeJwtPart(head)
-    const claims = decodeJwtPart(body)
+    const header = decodeJwtSegment(head)
+    const claims = decodeJwtSegment(body)
     const app = this.#world.apps.get(Number(claims['iss']))
     if (app === undefined) throw new GitHubApiError(401, 'A JSON web token could not be decoded')
     if (header['alg'] !== 'RS256') throw new GitHubApiError(401, 'A JSON web token could not be decoded')
@@ -138,7 +143,7 @@ function parseAuthorizationToken(header: string | undefined): string | undefined
   return undefined
 }
 
-function decodeJwtPart(part: string): Record<string, unknown> {
+function decodeJwtSegment(part: string): Record<string, unknown> {
   try {
     return JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>
   } catch {
@@ -149,11 +154,11 @@ function decodeJwtPart(part: string): Record<string, unknown> {
 /** Whether a caller may see a repository at all: what it may not see does not exist for it. */
 export function canSeeRepository(world: MockGitHubData, caller: Caller, repo: MockRepository): boolean {
   if (!repo.private) return true
-  if (caller.kind === 'user') return findRole(world, repo, caller.account) !== undefined
-  return caller.kind === 'installation' && installationCovers(caller, repo)
+  if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) !== undefined
+  return caller.kind === 'installation' && canInstallationAccess(caller, repo)
 }
 
-function installationCovers(caller: Caller & { kind: 'installation' }, repo: MockRepository): boolean {
+function canInstallationAccess(caller: Caller & { kind: 'installation' }, repo: MockRepository): boolean {
   return caller.installation.repositories.has(repo) && caller.repositories?.has(repo) !== false
 }
 
@@ -173,11 +178,13 @@ export function requirePermissions(
     // A person with read access may open pull requests, comment and review; the rest needs push access.
     const open = ['issues', 'pull_requests'].some((it) => it in permissions)
     if (writes && !open && !canPush(world, repo, caller.account))
-      throw repo.private ? notFound() : new GitHubApiError(403, 'Must have write access to repository')
+      throw repo.private
+        ? createNotFoundError()
+        : new GitHubApiError(403, 'Must have write access to repository')
     return
   }
-  if (!installationCovers(caller, repo)) throw notAccessible()
-  if (!hasPermissions(caller, permissions)) throw notAccessible()
+  if (!canInstallationAccess(caller, repo)) throw createNotAccessibleError()
+  if (!hasPermissions(caller, permissions)) throw createNotAccessibleError()
 }
 
 function hasPermissions(caller: Caller & { kind: 'installation' }, wanted: AppPermissions): boolean {
@@ -194,31 +201,31 @@ export function canWriteContents(world: MockGitHubData, caller: Caller, repo: Mo
   if (caller.kind === 'user') return canPush(world, repo, caller.account)
   return (
     caller.kind === 'installation' &&
-    installationCovers(caller, repo) &&
+    canInstallationAccess(caller, repo) &&
     hasPermissions(caller, { contents: 'write' })
   )
 }
 
 /** Whether a caller may change a repository's settings, or with 'read' only see what administrators see. */
-export function canAdminister(
+export function canAdministerRepository(
   world: MockGitHubData,
   caller: Caller,
   repo: MockRepository,
   level: 'read' | 'write' = 'write',
 ): boolean {
-  if (caller.kind === 'user') return findRole(world, repo, caller.account) === 'admin'
+  if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) === 'admin'
   return (
     caller.kind === 'installation' &&
-    installationCovers(caller, repo) &&
+    canInstallationAccess(caller, repo) &&
     hasPermissions(caller, { administration: level })
   )
 }
 
 /** Throws unless the caller may use a route; for repository routes `repo` is the one that the path names. */
-export function authorizeCall(
+export function authorizeRouteCall(
   world: MockGitHubData,
   caller: Caller,
-  needs: RouteAccess,
+  needs: RouteAccessRequirement,
   repo: MockRepository | undefined,
 ): void {
   if (needs === 'anyone') return
@@ -228,7 +235,7 @@ export function authorizeCall(
     if (caller.kind !== 'installation')
       throw new GitHubApiError(403, 'You must authenticate with an installation access token')
   } else if ('repo' in needs && Array.isArray(needs.repo)) {
-    if (repo === undefined) throw notFound()
+    if (repo === undefined) throw createNotFoundError()
     let rejection: unknown
     for (const choice of needs.repo as readonly AppPermissions[])
       try {
@@ -239,12 +246,12 @@ export function authorizeCall(
       }
     throw rejection
   } else if (caller.kind === 'installation') {
-    if (!hasPermissions(caller, needs as AppPermissions)) throw notAccessible()
+    if (!hasPermissions(caller, needs as AppPermissions)) throw createNotAccessibleError()
   } else if (caller.kind !== 'user') throw new GitHubApiError(401, 'Requires authentication')
 }
 
 /** The permissions a token gets: those asked for, each within what the installation has. */
-export function narrowPermissions(installation: Installation, asked: unknown): AppPermissions {
+export function narrowTokenPermissions(installation: Installation, asked: unknown): AppPermissions {
   if (asked === undefined) return { ...installation.permissions, metadata: 'read' }
   for (const [name, level] of Object.entries(asked as AppPermissions)) {
     const held = installation.permissions[name] ?? (name === 'metadata' ? 'read' : undefined)

@@ -44,7 +44,7 @@ function computeRequestPoints({ method, template, body }: RateLimitedRequest): n
   return typeof query === 'string' && /^\s*mutation\b/.test(query) ? 5 : 1
 }
 
-const createsContent = ({ method, template }: RateLimitedRequest): boolean =>
+const isContentCreatingRequest = ({ method, template }: RateLimitedRequest): boolean =>
   (method === 'POST' && /\/(?:issues|pulls|comments|reviews|requested_reviewers)$/.test(template)) ||
   (method === 'PUT' && template.endsWith('/merge'))
 
@@ -82,9 +82,11 @@ function enforceSecondaryLimits(
   const now = world.now() / 1000
   while (use.recent[0] !== undefined && use.recent[0].at <= now - 60) use.recent.shift()
   const points = use.recent.reduce((sum, one) => sum + one.points, computeRequestPoints(spending))
-  const created = use.recent.filter((one) => one.creates).length + (createsContent(spending) ? 1 : 0)
+  const created =
+    use.recent.filter((one) => one.creates).length + (isContentCreatingRequest(spending) ? 1 : 0)
   const isTooMuch =
-    points > limits.pointsPerMinute || (createsContent(spending) && created > limits.contentPerMinute)
+    points > limits.pointsPerMinute ||
+    (isContentCreatingRequest(spending) && created > limits.contentPerMinute)
   if (isTooMuch || now < use.blockedUntil) {
     use.blockedUntil = now + limits.pauseSeconds
     throw new RateLimitError(
@@ -95,7 +97,11 @@ function enforceSecondaryLimits(
       },
     )
   }
-  use.recent.push({ at: now, points: computeRequestPoints(spending), creates: createsContent(spending) })
+  use.recent.push({
+    at: now,
+    points: computeRequestPoints(spending),
+    creates: isContentCreatingRequest(spending),
+  })
 }
 
 export function formatRateLimitHeaders(

@@ -26,7 +26,7 @@ export interface RepositoryCall extends RouteCall {
 export interface Route {
   readonly method: string
   readonly template: string
-  readonly needs: RouteAccess
+  readonly needs: RouteAccessRequirement
   readonly handle: (call: RouteCall) => Promise<RouteResponse> | RouteResponse
 }
 
@@ -34,7 +34,7 @@ export interface Route {
  * Who may call: the app itself by JWT ('app'), anyone ('anyone'), an installation token ('installation'), or a
  * token with one of these permissions (GitHub accepts several for comments and labels).
  */
-export type RouteAccess =
+export type RouteAccessRequirement =
   'app' | 'anyone' | 'installation' | { readonly repo: readonly AppPermissions[] } | AppPermissions
 
 /** An answer that GitHub gives instead of what was asked. */
@@ -48,8 +48,8 @@ export class GitHubApiError extends Error {
   }
 }
 
-export const notFound = (): GitHubApiError => new GitHubApiError(404, 'Not Found')
-export const notAccessible = (): GitHubApiError =>
+export const createNotFoundError = (): GitHubApiError => new GitHubApiError(404, 'Not Found')
+export const createNotAccessibleError = (): GitHubApiError =>
   new GitHubApiError(403, 'Resource not accessible by integration')
 
 /** 422 with GitHub's list of what is wrong with which field. */
@@ -64,13 +64,17 @@ export function createValidationError(
   ])
 }
 
-export function route(operation: string, needs: RouteAccess, handle: Route['handle']): Route {
+export function defineRoute(
+  operation: string,
+  needs: RouteAccessRequirement,
+  handle: Route['handle'],
+): Route {
   const [method = '', template = ''] = operation.split(' ')
   return { method, template, needs, handle }
 }
 
 /** A route below a repository: the rest of its path, and the permissions any one of which opens it. */
-export function repoRoute(
+export function defineRepositoryRoute(
   operation: string,
   needs: AppPermissions | readonly AppPermissions[],
   handle: (call: RepositoryCall) => Promise<RouteResponse> | RouteResponse,
@@ -84,9 +88,9 @@ export function repoRoute(
   }
 }
 
-export const ok = (body: unknown): RouteResponse => ({ status: 200, body })
-export const created = (body: unknown): RouteResponse => ({ status: 201, body })
-export const noContent = (): RouteResponse => ({ status: 204 })
+export const respondOk = (body: unknown): RouteResponse => ({ status: 200, body })
+export const respondCreated = (body: unknown): RouteResponse => ({ status: 201, body })
+export const respondNoContent = (): RouteResponse => ({ status: 204 })
 
 /** One page of a list with GitHub's Link header; `per_page` is 30 unless asked, and never above 100. */
 export function paginate<T>(
@@ -132,12 +136,12 @@ function parseInteger(text: string | null, otherwise: number): number {
 /** A path parameter that must be a number; anything else is not found. */
 export function parseIdParam(call: RouteCall, name: string): number {
   const text = call.params[name] ?? ''
-  if (!/^\d+$/.test(text)) throw notFound()
+  if (!/^\d+$/.test(text)) throw createNotFoundError()
   return Number(text)
 }
 
 /** A required text of the request's body, or GitHub's 422. */
-export function requireText(call: RouteCall, field: string, resource: string): string {
+export function requireStringField(call: RouteCall, field: string, resource: string): string {
   const value = call.body[field]
   if (typeof value !== 'string' || value === '') throw createValidationError(resource, field, 'missing_field')
   return value

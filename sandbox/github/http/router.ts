@@ -2,12 +2,12 @@
 // It knows nothing of pull requests; git's own protocol goes past it.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { authorizeCall, canSeeRepository, formatCallerName } from './auth.ts'
+import { authorizeRouteCall, canSeeRepository, formatCallerName } from './auth.ts'
 import type { TokenRegistry } from './auth.ts'
 import type { Caller } from './caller.ts'
 import type { FaultInjector } from './faults.ts'
 import { RateLimitError, refundRateLimit, formatRateLimitHeaders, consumeRateLimit } from './rate-limits.ts'
-import { GitHubApiError, notFound } from './route.ts'
+import { GitHubApiError, createNotFoundError } from './route.ts'
 import type { RouteCall, RouteResponse, Route } from './route.ts'
 import { summarizeOperation } from '../graphql/summarize-operation.ts'
 import { findRepositoryByName } from '../github-data.ts'
@@ -54,7 +54,7 @@ interface RouteMatch {
 const multiSegmentPattern =
   /\/(contents\/\{path\}|git\/(ref|refs|matching-refs)\/\{ref\}|branches\/\{branch\}|compare\/\{basehead\})$/
 
-function compileRoute(route: Route): { route: Route; pattern: RegExp; names: string[] } {
+function compileRoutePattern(route: Route): { route: Route; pattern: RegExp; names: string[] } {
   const names = [...route.template.matchAll(/\{(\w+)\}/g)].map((it) => it[1] ?? '')
   const wide = multiSegmentPattern.test(route.template) ? names.at(-1) : undefined
   const source = route.template
@@ -72,7 +72,7 @@ function compileRoute(route: Route): { route: Route; pattern: RegExp; names: str
 
 export class RestRouter {
   readonly #options: RouterOptions
-  readonly #table: ReturnType<typeof compileRoute>[]
+  readonly #table: ReturnType<typeof compileRoutePattern>[]
   /** Last good answers by caller and URL: what a lagging replica still says. */
   readonly #remembered = new Map<string, RouteResponse>()
 
@@ -82,7 +82,7 @@ export class RestRouter {
     const countSegments = ({ template }: Route): number => template.split('/').length
     this.#table = [...options.routes]
       .sort((one, other) => countSegments(other) - countSegments(one))
-      .map(compileRoute)
+      .map(compileRoutePattern)
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
@@ -91,7 +91,12 @@ export class RestRouter {
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
     const raw = await readBody(request)
-    const requestInfo = { method, template, path: url.pathname, ...countWrites(method, template, raw) }
+    const requestInfo = {
+      method,
+      template,
+      path: url.pathname,
+      ...summarizeRequestWrites(method, template, raw),
+    }
     let callerName = this.#guess(request)
     const fault = faults.take(requestInfo)
     const dropConnection = (): void => {
@@ -189,15 +194,15 @@ export class RestRouter {
     body: unknown,
   ): Promise<RouteResponse> {
     const { world } = this.#options
-    if (matched === undefined) throw notFound()
+    if (matched === undefined) throw createNotFoundError()
     const { route, params } = matched
     let repo: MockRepository | undefined
     if (route.template.startsWith('/repos/')) {
       repo = findRepositoryByName(world, params['owner'] ?? '', params['repo'] ?? '')
-      if (repo === undefined) throw notFound()
-      if (caller.kind !== 'app' && !canSeeRepository(world, caller, repo)) throw notFound()
+      if (repo === undefined) throw createNotFoundError()
+      if (caller.kind !== 'app' && !canSeeRepository(world, caller, repo)) throw createNotFoundError()
     }
-    authorizeCall(world, caller, route.needs, repo)
+    authorizeRouteCall(world, caller, route.needs, repo)
     if (caller.kind === 'installation') consumeRateLimit(world, caller.installation, { ...route, body })
     if (repo?.archived === true && route.method !== 'GET')
       throw new GitHubApiError(403, 'Repository was archived so is read-only.')
@@ -235,7 +240,7 @@ function parseBody(raw: Buffer): unknown {
   return value
 }
 
-function countWrites(
+function summarizeRequestWrites(
   method: string,
   template: string,
   raw: Buffer,

@@ -5,17 +5,17 @@ import type { GitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   parseIdParam,
-  noContent,
-  notFound,
-  ok,
+  respondNoContent,
+  createNotFoundError,
+  respondOk,
   paginate,
   paginateAsync,
-  repoRoute,
-  requireText,
+  defineRepositoryRoute,
+  requireStringField,
 } from '../http/route.ts'
 import type { RouteResponse, RepositoryCall, Route } from '../http/route.ts'
-import { workflowRunView, workflowView } from '../views/check-view.ts'
-import { apiUrl, webUrl } from '../views/repository-view.ts'
+import { toWorkflowRunView, toWorkflowView } from '../views/check-view.ts'
+import { getRepositoryApiUrl, getRepositoryWebUrl } from '../views/repository-view.ts'
 import { startWorkflowRun } from '../workflows.ts'
 import type {
   GitHubPayload,
@@ -27,64 +27,72 @@ import type {
 
 const actionsReadPermission = { actions: 'read' } as const
 
-export function actionRoutes(state: GitHubState): Route[] {
+export function createActionRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET /actions/workflows', actionsReadPermission, (call) => {
+    defineRepositoryRoute('GET /actions/workflows', actionsReadPermission, (call) => {
       const { repo } = call
       return paginate(call, repo.workflows, (items) => ({
         total_count: repo.workflows.length,
-        workflows: items.map((it) => workflowView(world, repo, it)),
+        workflows: items.map((it) => toWorkflowView(world, repo, it)),
       }))
     }),
-    repoRoute('GET /actions/workflows/{workflow_id}', actionsReadPermission, (call) =>
-      ok(workflowView(world, call.repo, requireWorkflow(call))),
+    defineRepositoryRoute('GET /actions/workflows/{workflow_id}', actionsReadPermission, (call) =>
+      respondOk(toWorkflowView(world, call.repo, requireWorkflow(call))),
     ),
-    repoRoute('GET /actions/workflows/{workflow_id}/runs', actionsReadPermission, async (call) => {
-      const workflow = requireWorkflow(call)
-      return await paginateWorkflowRuns(
-        world,
-        call,
-        call.repo.runs.filter((it) => it.workflow === workflow),
-      )
-    }),
-    repoRoute('GET /actions/runs', actionsReadPermission, (call) =>
+    defineRepositoryRoute(
+      'GET /actions/workflows/{workflow_id}/runs',
+      actionsReadPermission,
+      async (call) => {
+        const workflow = requireWorkflow(call)
+        return await paginateWorkflowRuns(
+          world,
+          call,
+          call.repo.runs.filter((it) => it.workflow === workflow),
+        )
+      },
+    ),
+    defineRepositoryRoute('GET /actions/runs', actionsReadPermission, (call) =>
       paginateWorkflowRuns(world, call, call.repo.runs),
     ),
-    repoRoute('GET /actions/runs/{run_id}', actionsReadPermission, async (call) => {
+    defineRepositoryRoute('GET /actions/runs/{run_id}', actionsReadPermission, async (call) => {
       const id = parseIdParam(call, 'run_id')
       const run = call.repo.runs.find((it) => it.id === id)
-      if (run === undefined) throw notFound()
-      return ok(await workflowRunView(world, call.repo, run))
+      if (run === undefined) throw createNotFoundError()
+      return respondOk(await toWorkflowRunView(world, call.repo, run))
     }),
-    repoRoute('POST /actions/workflows/{workflow_id}/dispatches', { actions: 'write' }, async (call) => {
+    defineRepositoryRoute(
+      'POST /actions/workflows/{workflow_id}/dispatches',
+      { actions: 'write' },
+      async (call) => {
+        const { repo, body } = call
+        const workflow = requireWorkflow(call)
+        const ref = requireStringField(call, 'ref', 'Workflow')
+        const sha = await resolveCommit(repo.path, ref)
+        if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
+        const branch = ref.replace('refs/heads/', '')
+        const inputs = (body['inputs'] ?? {}) as GitHubPayload
+        const run = await startWorkflowRun(
+          state,
+          repo,
+          workflow,
+          'workflow_dispatch',
+          branch,
+          sha,
+          getActingAccount(call.caller),
+          inputs,
+        )
+        if (body['return_run_details'] !== true) return respondNoContent()
+        return respondOk({
+          workflow_run_id: run.id,
+          run_url: `${getRepositoryApiUrl(world, repo)}/actions/runs/${run.id}`,
+          html_url: `${getRepositoryWebUrl(world, repo)}/actions/runs/${run.id}`,
+        })
+      },
+    ),
+    defineRepositoryRoute('POST /dispatches', { contents: 'write' }, async (call) => {
       const { repo, body } = call
-      const workflow = requireWorkflow(call)
-      const ref = requireText(call, 'ref', 'Workflow')
-      const sha = await resolveCommit(repo.path, ref)
-      if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
-      const branch = ref.replace('refs/heads/', '')
-      const inputs = (body['inputs'] ?? {}) as GitHubPayload
-      const run = await startWorkflowRun(
-        state,
-        repo,
-        workflow,
-        'workflow_dispatch',
-        branch,
-        sha,
-        getActingAccount(call.caller),
-        inputs,
-      )
-      if (body['return_run_details'] !== true) return noContent()
-      return ok({
-        workflow_run_id: run.id,
-        run_url: `${apiUrl(world, repo)}/actions/runs/${run.id}`,
-        html_url: `${webUrl(world, repo)}/actions/runs/${run.id}`,
-      })
-    }),
-    repoRoute('POST /dispatches', { contents: 'write' }, async (call) => {
-      const { repo, body } = call
-      const type = requireText(call, 'event_type', 'RepositoryDispatch')
+      const type = requireStringField(call, 'event_type', 'RepositoryDispatch')
       const payload = (body['client_payload'] ?? {}) as GitHubPayload
       const actor = getActingAccount(call.caller)
       state.webhooks.emit('repository_dispatch', type, repo, actor, {
@@ -103,14 +111,14 @@ export function actionRoutes(state: GitHubState): Route[] {
           actor,
           payload,
         )
-      return noContent()
+      return respondNoContent()
     }),
   ]
 }
 
 function getDefaultBranchTip(repo: MockRepository): string {
   const sha = repo.knownRefs.get(`refs/heads/${repo.defaultBranch}`)
-  if (sha === undefined) throw notFound()
+  if (sha === undefined) throw createNotFoundError()
   return sha
 }
 
@@ -118,7 +126,7 @@ function getDefaultBranchTip(repo: MockRepository): string {
 function requireWorkflow(call: RepositoryCall): Workflow {
   const name = call.params['workflow_id'] ?? ''
   const found = call.repo.workflows.find((it) => it.file === name || String(it.id) === name)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw createNotFoundError()
   return found
 }
 
@@ -144,7 +152,7 @@ function paginateWorkflowRuns(
   return paginateAsync(
     call,
     found,
-    (it) => workflowRunView(world, repo, it),
+    (it) => toWorkflowRunView(world, repo, it),
     (items) => ({
       total_count: found.length,
       workflow_runs: items,

@@ -1,28 +1,28 @@
 // REST routes of the app itself and of accounts: installations, tokens, deliveries, users, teams, the rate limit.
-import { narrowPermissions } from '../http/auth.ts'
+import { narrowTokenPermissions } from '../http/auth.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   parseIdParam,
   createValidationError,
-  noContent,
-  notFound,
-  ok,
+  respondNoContent,
+  createNotFoundError,
+  respondOk,
   paginate,
-  route,
+  defineRoute,
 } from '../http/route.ts'
 import type { RouteCall, Route } from '../http/route.ts'
 import { defaultHourlyLimit } from '../http/rate-limit-types.ts'
 import {
-  accountView,
-  appView,
-  fullTeamView,
-  installationView,
-  profileView,
-  permissionsView,
+  toAccountView,
+  toAppView,
+  toFullTeamView,
+  toInstallationView,
+  toProfileView,
+  toPermissionsView,
 } from '../views/account-view.ts'
-import { repositoryView } from '../views/repository-view.ts'
+import { toRepositoryView } from '../views/repository-view.ts'
 import type { WebhookDelivery } from '../webhooks.ts'
 import { findAccountByLogin } from '../github-data.ts'
 import type {
@@ -35,132 +35,132 @@ import type {
   MockGitHubData,
 } from '../github-data.ts'
 
-export function appRoutes(state: GitHubState): Route[] {
+export function createAppRoutes(state: GitHubState): Route[] {
   const { world, credentials, webhooks } = state
   return [
-    route('GET /app', 'app', (call) => ok(appView(world, requireApp(call)))),
-    route('GET /apps/{app_slug}', 'anyone', (call) => {
+    defineRoute('GET /app', 'app', (call) => respondOk(toAppView(world, requireApp(call)))),
+    defineRoute('GET /apps/{app_slug}', 'anyone', (call) => {
       const found = [...world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
-      if (found === undefined) throw notFound()
-      return ok(appView(world, found))
+      if (found === undefined) throw createNotFoundError()
+      return respondOk(toAppView(world, found))
     }),
-    route('GET /app/installations', 'app', (call) =>
-      paginate(call, listInstallations(call), (items) => items.map((it) => installationView(world, it))),
+    defineRoute('GET /app/installations', 'app', (call) =>
+      paginate(call, listInstallations(call), (items) => items.map((it) => toInstallationView(world, it))),
     ),
-    route('GET /app/installations/{installation_id}', 'app', (call) =>
-      ok(installationView(world, requireInstallation(call))),
+    defineRoute('GET /app/installations/{installation_id}', 'app', (call) =>
+      respondOk(toInstallationView(world, requireInstallation(call))),
     ),
-    route('POST /app/installations/{installation_id}/access_tokens', 'app', (call) => {
+    defineRoute('POST /app/installations/{installation_id}/access_tokens', 'app', (call) => {
       const installation = requireInstallation(call)
       if (installation.suspendedAt !== null)
         throw new GitHubApiError(403, 'This installation has been suspended')
       const repositories = parseRepositorySelection(installation, call.body)
-      const permissions = narrowPermissions(installation, call.body['permissions'])
-      return created({
+      const permissions = narrowTokenPermissions(installation, call.body['permissions'])
+      return respondCreated({
         ...credentials.installationToken(installation, repositories, permissions),
-        permissions: permissionsView(permissions),
+        permissions: toPermissionsView(permissions),
         repository_selection: 'selected',
         ...(repositories === undefined
           ? {}
-          : { repositories: [...repositories].map((it) => repositoryView(world, it)) }),
+          : { repositories: [...repositories].map((it) => toRepositoryView(world, it)) }),
       })
     }),
-    route('POST /app-manifests/{code}/conversions', 'anyone', (call) => {
+    defineRoute('POST /app-manifests/{code}/conversions', 'anyone', (call) => {
       const code = call.params['code'] ?? ''
       const make = world.manifests.get(code)
-      if (make === undefined) throw notFound()
+      if (make === undefined) throw createNotFoundError()
       world.manifests.delete(code)
       const app = make()
-      return created({
-        ...appView(world, app),
+      return respondCreated({
+        ...toAppView(world, app),
         client_secret: app.clientSecret,
         webhook_secret: app.webhookSecret,
         pem: app.privateKey,
       })
     }),
-    route('DELETE /installation/token', 'installation', (call) => {
+    defineRoute('DELETE /installation/token', 'installation', (call) => {
       credentials.revoke(call.caller)
-      return noContent()
+      return respondNoContent()
     }),
     createRepoInstallationRoute(state),
     ...['GET /orgs/{org}/installation', 'GET /users/{username}/installation'].map((operation) =>
-      route(operation, 'app', (call) => {
+      defineRoute(operation, 'app', (call) => {
         const account = findAccountByLogin(world, call.params['org'] ?? call.params['username'] ?? '')
         const found = listInstallations(call).find((it) => it.account === account)
-        if (found === undefined) throw notFound()
-        return ok(installationView(world, found))
+        if (found === undefined) throw createNotFoundError()
+        return respondOk(toInstallationView(world, found))
       }),
     ),
-    route('GET /app/hook/deliveries', 'app', (call) => paginateDeliveries(call, webhooks.deliveries)),
-    route('GET /app/hook/deliveries/{delivery_id}', 'app', (call) => {
+    defineRoute('GET /app/hook/deliveries', 'app', (call) => paginateDeliveries(call, webhooks.deliveries)),
+    defineRoute('GET /app/hook/deliveries/{delivery_id}', 'app', (call) => {
       const delivery = requireDelivery(call, webhooks.deliveries)
-      return ok({
-        ...deliveryView(delivery),
+      return respondOk({
+        ...toDeliveryView(delivery),
         url: '',
         request: { headers: delivery.requestHeaders, payload: delivery.payload },
         response: { headers: delivery.responseHeaders, payload: delivery.responseBody },
       })
     }),
-    route('POST /app/hook/deliveries/{delivery_id}/attempts', 'app', (call) => {
+    defineRoute('POST /app/hook/deliveries/{delivery_id}/attempts', 'app', (call) => {
       webhooks.redeliver(requireDelivery(call, webhooks.deliveries))
       return { status: 202, body: {} }
     }),
-    route('GET /installation/repositories', 'installation', (call) => {
-      if (call.caller.kind !== 'installation') throw notFound()
+    defineRoute('GET /installation/repositories', 'installation', (call) => {
+      if (call.caller.kind !== 'installation') throw createNotFoundError()
       const all = [...(call.caller.repositories ?? call.caller.installation.repositories)].filter(
         (it) => !it.deleted,
       )
       return paginate(call, all, (items) => ({
         total_count: all.length,
         repository_selection: 'selected',
-        repositories: items.map((it) => repositoryView(world, it)),
+        repositories: items.map((it) => toRepositoryView(world, it)),
       }))
     }),
-    route('GET /rate_limit', 'anyone', (call) => {
+    defineRoute('GET /rate_limit', 'anyone', (call) => {
       const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
       const limit = installation?.limits.hourly ?? defaultHourlyLimit
       const remaining = installation?.remaining ?? limit
       const reset = installation?.resetsAt ?? Math.floor(world.now() / 1000) + 3600
       const core = { limit, remaining, reset, used: limit - remaining }
-      return ok({ resources: { core, search: core, graphql: core }, rate: core })
+      return respondOk({ resources: { core, search: core, graphql: core }, rate: core })
     }),
-    ...accountRoutes(world),
+    ...createAccountRoutes(world),
   ]
 }
 
-// A route below a repository that only the app's JWT opens, hence not a repoRoute.
+// A route below a repository that only the app's JWT opens, hence not a defineRepositoryRoute.
 function createRepoInstallationRoute({ world }: GitHubState): Route {
-  return route('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
+  return defineRoute('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
     const repo = (call as RouteCall & { repo: MockRepository }).repo
     const found = listInstallations(call).find((it) => it.repositories.has(repo))
-    if (found === undefined) throw notFound()
-    return ok(installationView(world, found))
+    if (found === undefined) throw createNotFoundError()
+    return respondOk(toInstallationView(world, found))
   })
 }
 
-function accountRoutes(world: MockGitHubData): Route[] {
-  const accountResponse = (account: MockAccount | undefined): ReturnType<typeof ok> => {
-    if (account === undefined || account.deleted) throw notFound()
-    return ok(profileView(world, account))
+function createAccountRoutes(world: MockGitHubData): Route[] {
+  const accountResponse = (account: MockAccount | undefined): ReturnType<typeof respondOk> => {
+    if (account === undefined || account.deleted) throw createNotFoundError()
+    return respondOk(toProfileView(world, account))
   }
   return [
-    route('GET /users/{username}', 'anyone', (call) =>
+    defineRoute('GET /users/{username}', 'anyone', (call) =>
       accountResponse(findAccountByLogin(world, call.params['username'] ?? '')),
     ),
-    route('GET /user/{account_id}', 'anyone', (call) =>
+    defineRoute('GET /user/{account_id}', 'anyone', (call) =>
       accountResponse(world.accounts.get(parseIdParam(call, 'account_id'))),
     ),
-    route('GET /user', 'anyone', (call) => {
+    defineRoute('GET /user', 'anyone', (call) => {
       if (call.caller.kind === 'installation')
         throw new GitHubApiError(403, 'Resource not accessible by integration')
       if (call.caller.kind !== 'user') throw new GitHubApiError(401, 'Requires authentication')
       return accountResponse(call.caller.account)
     }),
-    ...teamRoutes(world),
+    ...createTeamRoutes(world),
   ]
 }
 
-function teamRoutes(world: MockGitHubData): Route[] {
+function createTeamRoutes(world: MockGitHubData): Route[] {
   const members = { members: 'read' } as const
   const base = '/orgs/{org}/teams/{team_slug}'
   const requireTeam = (call: RouteCall): Team => {
@@ -169,28 +169,28 @@ function teamRoutes(world: MockGitHubData): Route[] {
     const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
     // A token of an installation elsewhere does not see inside this organization.
     const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
-    if (team === undefined || outside) throw notFound()
+    if (team === undefined || outside) throw createNotFoundError()
     return team
   }
   return [
-    route(`GET ${base}`, members, (call) => ok(fullTeamView(world, requireTeam(call)))),
-    route(`GET ${base}/members`, members, (call) => {
+    defineRoute(`GET ${base}`, members, (call) => respondOk(toFullTeamView(world, requireTeam(call)))),
+    defineRoute(`GET ${base}/members`, members, (call) => {
       const active = [...requireTeam(call).members].filter(([, it]) => it.state === 'active')
       const people = active.flatMap(([id]) => world.accounts.get(id) ?? []).filter((it) => !it.deleted)
-      return paginate(call, people, (items) => items.map((it) => accountView(world, it)))
+      return paginate(call, people, (items) => items.map((it) => toAccountView(world, it)))
     }),
-    route(`GET ${base}/memberships/{username}`, members, (call) => {
+    defineRoute(`GET ${base}/memberships/{username}`, members, (call) => {
       const team = requireTeam(call)
       const account = findAccountByLogin(world, call.params['username'] ?? '')
       const member = account && team.members.get(account.id)
-      if (member === undefined) throw notFound()
-      return ok({ ...member, url: `${world.base}${call.url.pathname}` })
+      if (member === undefined) throw createNotFoundError()
+      return respondOk({ ...member, url: `${world.base}${call.url.pathname}` })
     }),
   ]
 }
 
 function requireApp(call: RouteCall): MockApp {
-  if (call.caller.kind !== 'app') throw notFound()
+  if (call.caller.kind !== 'app') throw createNotFoundError()
   return call.caller.app
 }
 
@@ -202,7 +202,7 @@ function listInstallations(call: RouteCall): Installation[] {
 function requireInstallation(call: RouteCall): Installation {
   const id = parseIdParam(call, 'installation_id')
   const found = listInstallations(call).find((it) => it.id === id)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw createNotFoundError()
   return found
 }
 
@@ -226,7 +226,7 @@ function parseRepositorySelection(
   return new Set(chosen)
 }
 
-function deliveryView(delivery: WebhookDelivery): GitHubPayload {
+function toDeliveryView(delivery: WebhookDelivery): GitHubPayload {
   const { id, guid, deliveredAt, redelivery, seconds, status, event, action, installation, repo } = delivery
   return {
     id,
@@ -250,7 +250,7 @@ function deliveryView(delivery: WebhookDelivery): GitHubPayload {
 }
 
 // Deliveries page by cursor, newest first.
-function paginateDeliveries(call: RouteCall, all: readonly WebhookDelivery[]): ReturnType<typeof ok> {
+function paginateDeliveries(call: RouteCall, all: readonly WebhookDelivery[]): ReturnType<typeof respondOk> {
   const app = requireApp(call)
   const size = Math.min(100, Number(call.query.get('per_page') ?? 30))
   const cursor = Number(call.query.get('cursor') ?? Number.MAX_SAFE_INTEGER)
@@ -266,7 +266,7 @@ function paginateDeliveries(call: RouteCall, all: readonly WebhookDelivery[]): R
   const url = new URL(call.url)
   url.searchParams.set('cursor', String(next?.id))
   return {
-    ...ok(rest.slice(0, size).map(deliveryView)),
+    ...respondOk(rest.slice(0, size).map(toDeliveryView)),
     headers: next === undefined ? {} : { link: `<${url.href}>; rel="next"` },
   }
 }
@@ -275,6 +275,6 @@ function requireDelivery(call: RouteCall, all: readonly WebhookDelivery[]): Webh
   const id = parseIdParam(call, 'delivery_id')
   const app = requireApp(call)
   const found = all.find((it) => it.id === id && it.app === app)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw createNotFoundError()
   return found
 }

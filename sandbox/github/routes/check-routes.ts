@@ -11,44 +11,44 @@ import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   parseIdParam,
-  notFound,
-  ok,
+  createNotFoundError,
+  respondOk,
   paginate,
   paginateAsync,
-  repoRoute,
-  requireText,
+  defineRepositoryRoute,
+  requireStringField,
 } from '../http/route.ts'
 import type { RouteResponse, RepositoryCall, Route } from '../http/route.ts'
 import {
-  annotationView,
-  findLatestRuns,
-  checkRunView,
-  commitStatusView,
-  checkSuiteView,
+  toAnnotationView,
+  findLatestCheckRuns,
+  toCheckRunView,
+  toCommitStatusView,
+  toCheckSuiteView,
 } from '../views/check-view.ts'
-import { apiUrl, repositoryView } from '../views/repository-view.ts'
+import { getRepositoryApiUrl, toRepositoryView } from '../views/repository-view.ts'
 import type { MockApp, MockCheckRun, CheckSuite, MockCommitStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
 const checksReadPermission = { checks: 'read' } as const
 const checksWritePermission = { checks: 'write' } as const
 
-export function checkRoutes(state: GitHubState): Route[] {
+export function createCheckRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('POST /check-runs', checksWritePermission, async (call) => {
-      requireText(call, 'name', 'CheckRun')
-      const sha = await requireCommit(call, requireText(call, 'head_sha', 'CheckRun'))
-      return created(
-        checkRunView(world, await addCheckRun(state, call.repo, requireApp(call), sha, call.body)),
+    defineRepositoryRoute('POST /check-runs', checksWritePermission, async (call) => {
+      requireStringField(call, 'name', 'CheckRun')
+      const sha = await requireCommit(call, requireStringField(call, 'head_sha', 'CheckRun'))
+      return respondCreated(
+        toCheckRunView(world, await addCheckRun(state, call.repo, requireApp(call), sha, call.body)),
       )
     }),
-    repoRoute('GET /check-runs/{check_run_id}', checksReadPermission, (call) =>
-      ok(checkRunView(world, requireCheckRun(call))),
+    defineRepositoryRoute('GET /check-runs/{check_run_id}', checksReadPermission, (call) =>
+      respondOk(toCheckRunView(world, requireCheckRun(call))),
     ),
-    repoRoute('PATCH /check-runs/{check_run_id}', checksWritePermission, async (call) => {
+    defineRepositoryRoute('PATCH /check-runs/{check_run_id}', checksWritePermission, async (call) => {
       const run = requireCheckRun(call)
       if (run.suite.app !== requireApp(call))
         throw new GitHubApiError(
@@ -58,35 +58,43 @@ export function checkRoutes(state: GitHubState): Route[] {
             '` - check run can only be modified by the GitHub App that created it.',
         )
       await updateCheckRun(state, run, call.body)
-      return ok(checkRunView(world, run))
+      return respondOk(toCheckRunView(world, run))
     }),
-    repoRoute('GET /check-runs/{check_run_id}/annotations', checksReadPermission, (call) =>
+    defineRepositoryRoute('GET /check-runs/{check_run_id}/annotations', checksReadPermission, (call) =>
       paginate(call, requireCheckRun(call).annotations, (items) =>
-        items.map((it) => annotationView(world, requireCheckRun(call), it)),
+        items.map((it) => toAnnotationView(world, requireCheckRun(call), it)),
       ),
     ),
-    repoRoute('POST /check-runs/{check_run_id}/rerequest', checksWritePermission, async (call) => {
-      await rerequestCheckRun(state, requireCheckRun(call), getActingAccount(call.caller))
-      return created({})
-    }),
-    repoRoute('GET /check-suites/{check_suite_id}', checksReadPermission, async (call) =>
-      ok(await checkSuiteView(world, requireCheckSuite(call))),
+    defineRepositoryRoute(
+      'POST /check-runs/{check_run_id}/rerequest',
+      checksWritePermission,
+      async (call) => {
+        await rerequestCheckRun(state, requireCheckRun(call), getActingAccount(call.caller))
+        return respondCreated({})
+      },
     ),
-    repoRoute('GET /check-suites/{check_suite_id}/check-runs', checksReadPermission, (call) =>
+    defineRepositoryRoute('GET /check-suites/{check_suite_id}', checksReadPermission, async (call) =>
+      respondOk(await toCheckSuiteView(world, requireCheckSuite(call))),
+    ),
+    defineRepositoryRoute('GET /check-suites/{check_suite_id}/check-runs', checksReadPermission, (call) =>
       paginateCheckRuns(call, requireCheckSuite(call).runs),
     ),
-    repoRoute('POST /check-suites/{check_suite_id}/rerequest', checksWritePermission, async (call) => {
-      await rerequestCheckSuite(state, requireCheckSuite(call), getActingAccount(call.caller))
-      return created({})
-    }),
-    repoRoute('GET /commits/{ref}/check-runs', checksReadPermission, async (call) => {
+    defineRepositoryRoute(
+      'POST /check-suites/{check_suite_id}/rerequest',
+      checksWritePermission,
+      async (call) => {
+        await rerequestCheckSuite(state, requireCheckSuite(call), getActingAccount(call.caller))
+        return respondCreated({})
+      },
+    ),
+    defineRepositoryRoute('GET /commits/{ref}/check-runs', checksReadPermission, async (call) => {
       const sha = await requireCommit(call, call.params['ref'] ?? '')
       return paginateCheckRuns(
         call,
         call.repo.suites.filter((it) => it.sha === sha).flatMap((it) => it.runs),
       )
     }),
-    repoRoute('GET /commits/{ref}/check-suites', checksReadPermission, async (call) => {
+    defineRepositoryRoute('GET /commits/{ref}/check-suites', checksReadPermission, async (call) => {
       const sha = await requireCommit(call, call.params['ref'] ?? '')
       const app = call.query.get('app_id')
       const suites = call.repo.suites.filter(
@@ -95,11 +103,11 @@ export function checkRoutes(state: GitHubState): Route[] {
       return await paginateAsync(
         call,
         suites,
-        (it) => checkSuiteView(world, it),
+        (it) => toCheckSuiteView(world, it),
         (items) => ({ total_count: suites.length, check_suites: items }),
       )
     }),
-    ...statusRoutes(state),
+    ...createCommitStatusRoutes(state),
   ]
 }
 
@@ -113,14 +121,14 @@ function requireApp(call: RepositoryCall): MockApp {
 function requireCheckRun(call: RepositoryCall): MockCheckRun {
   const id = parseIdParam(call, 'check_run_id')
   const found = call.repo.suites.flatMap((it) => it.runs).find((it) => it.id === id)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw createNotFoundError()
   return found
 }
 
 function requireCheckSuite(call: RepositoryCall): CheckSuite {
   const id = parseIdParam(call, 'check_suite_id')
   const found = call.repo.suites.find((it) => it.id === id)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw createNotFoundError()
   return found
 }
 
@@ -129,20 +137,20 @@ function paginateCheckRuns(call: RepositoryCall, runs: readonly MockCheckRun[]):
   const name = query.get('check_name')
   const status = query.get('status')
   const app = query.get('app_id')
-  const found = (query.get('filter') === 'all' ? runs : findLatestRuns(runs))
+  const found = (query.get('filter') === 'all' ? runs : findLatestCheckRuns(runs))
     .filter((it) => name === null || it.name === name)
     .filter((it) => status === null || it.status === status)
     .filter((it) => app === null || it.suite.app.id === Number(app))
     .sort((one, other) => other.id - one.id)
   return paginate(call, found, (items) => ({
     total_count: found.length,
-    check_runs: items.map((it) => checkRunView(world, it)),
+    check_runs: items.map((it) => toCheckRunView(world, it)),
   }))
 }
 
 const commitStatusStates = ['success', 'pending', 'failure', 'error'] as const
 
-function statusRoutes(state: GitHubState): Route[] {
+function createCommitStatusRoutes(state: GitHubState): Route[] {
   const { world } = state
   const needs = { statuses: 'read' } as const
   const newestFirst = async (
@@ -152,9 +160,9 @@ function statusRoutes(state: GitHubState): Route[] {
     return { sha, statuses: call.repo.statuses.filter((it) => it.sha === sha).reverse() }
   }
   return [
-    repoRoute('POST /statuses/{sha}', { statuses: 'write' }, async (call) => {
+    defineRepositoryRoute('POST /statuses/{sha}', { statuses: 'write' }, async (call) => {
       const sha = await requireCommit(call, call.params['sha'] ?? '')
-      const requestedState = requireText(call, 'state', 'Status')
+      const requestedState = requireStringField(call, 'state', 'Status')
       if (!commitStatusStates.includes(requestedState as MockCommitStatus['state']))
         throw new GitHubApiError(422, 'Validation Failed', [`${requestedState} is not included in the list`])
       const status = await addCommitStatus(
@@ -164,29 +172,29 @@ function statusRoutes(state: GitHubState): Route[] {
         getActingAccount(call.caller),
         call.body as unknown as NewCommitStatus,
       )
-      return created(commitStatusView(world, call.repo, status))
+      return respondCreated(toCommitStatusView(world, call.repo, status))
     }),
-    repoRoute('GET /commits/{ref}/statuses', needs, async (call) => {
+    defineRepositoryRoute('GET /commits/{ref}/statuses', needs, async (call) => {
       const { statuses } = await newestFirst(call)
       return paginate(
         call,
-        statuses.map((it) => commitStatusView(world, call.repo, it)),
+        statuses.map((it) => toCommitStatusView(world, call.repo, it)),
       )
     }),
-    repoRoute('GET /commits/{ref}/status', needs, async (call) => {
+    defineRepositoryRoute('GET /commits/{ref}/status', needs, async (call) => {
       const { sha, statuses } = await newestFirst(call)
       const latest = statuses.filter(
         (it, at) => statuses.findIndex((other) => other.context === it.context) === at,
       )
       const failed = latest.some((it) => it.state === 'failure' || it.state === 'error')
       const waits = latest.length === 0 || latest.some((it) => it.state === 'pending')
-      const url = `${apiUrl(world, call.repo)}/commits/${sha}`
+      const url = `${getRepositoryApiUrl(world, call.repo)}/commits/${sha}`
       return paginate(call, latest, (items) => ({
         state: failed ? 'failure' : waits ? 'pending' : 'success',
-        statuses: items.map((it) => commitStatusView(world, call.repo, it)),
+        statuses: items.map((it) => toCommitStatusView(world, call.repo, it)),
         sha,
         total_count: latest.length,
-        repository: repositoryView(world, call.repo),
+        repository: toRepositoryView(world, call.repo),
         commit_url: url,
         url: `${url}/status`,
       }))

@@ -3,15 +3,15 @@ import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   parseIdParam,
-  notFound,
+  createNotFoundError,
   paginate,
-  repoRoute,
-  requireText,
+  defineRepositoryRoute,
+  requireStringField,
 } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
-import { deploymentStatusView, deploymentView } from '../views/deployment-view.ts'
+import { toDeploymentStatusView, toDeploymentView } from '../views/deployment-view.ts'
 import type { MockApp, MockDeployment, DeploymentStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
@@ -26,22 +26,22 @@ const deploymentStates = [
 ] as const
 const maxDescriptionCharacters = 140
 
-export function deploymentRoutes(state: GitHubState): Route[] {
+export function createDeploymentRoutes(state: GitHubState): Route[] {
   const { world, webhooks } = state
   const read = { deployments: 'read' } as const
   const write = { deployments: 'write' } as const
   return [
-    repoRoute('GET /deployments', read, (call) => {
+    defineRepositoryRoute('GET /deployments', read, (call) => {
       const { repo, query } = call
       const matchesFilter = (name: string, value: string) => !query.has(name) || query.get(name) === value
       const found = repo.deployments
         .filter((it) => matchesFilter('sha', it.sha) && matchesFilter('environment', it.environment))
         .reverse()
-      return paginate(call, found, (items) => items.map((it) => deploymentView(world, repo, it)))
+      return paginate(call, found, (items) => items.map((it) => toDeploymentView(world, repo, it)))
     }),
-    repoRoute('POST /deployments', write, async (call) => {
+    defineRepositoryRoute('POST /deployments', write, async (call) => {
       const { repo, body } = call
-      const ref = requireText(call, 'ref', 'Deployment')
+      const ref = requireStringField(call, 'ref', 'Deployment')
       const sha = await requireCommit(call, ref)
       const environment = typeof body['environment'] === 'string' ? body['environment'] : 'production'
       const now = world.timestamp()
@@ -63,21 +63,25 @@ export function deploymentRoutes(state: GitHubState): Route[] {
       }
       repo.deployments.push(deployment)
       webhooks.emit('deployment', 'created', repo, deployment.creator, {
-        deployment: deploymentView(world, repo, deployment),
+        deployment: toDeploymentView(world, repo, deployment),
         workflow: null,
         workflow_run: null,
       })
-      return created(deploymentView(world, repo, deployment))
+      return respondCreated(toDeploymentView(world, repo, deployment))
     }),
-    repoRoute('GET /deployments/{deployment_id}/statuses', read, (call) => {
+    defineRepositoryRoute('GET /deployments/{deployment_id}/statuses', read, (call) => {
       const deployment = requireDeployment(call)
       return paginate(call, deployment.statuses.toReversed(), (items) =>
-        items.map((it) => deploymentStatusView(world, call.repo, deployment, it)),
+        items.map((it) => toDeploymentStatusView(world, call.repo, deployment, it)),
       )
     }),
-    repoRoute('POST /deployments/{deployment_id}/statuses', write, (call) => {
+    defineRepositoryRoute('POST /deployments/{deployment_id}/statuses', write, (call) => {
       const deployment = requireDeployment(call)
-      const requestedState = requireText(call, 'state', 'DeploymentStatus') as DeploymentStatus['state']
+      const requestedState = requireStringField(
+        call,
+        'state',
+        'DeploymentStatus',
+      ) as DeploymentStatus['state']
       if (!deploymentStates.includes(requestedState))
         throw new GitHubApiError(422, 'Validation Failed', [`${requestedState} is not a state`])
       const description = typeof call.body['description'] === 'string' ? call.body['description'] : ''
@@ -101,11 +105,11 @@ export function deploymentRoutes(state: GitHubState): Route[] {
               other.statuses.push({ ...status, id: world.nextId(), state: 'inactive', description: '' })
       deployment.statuses.push(status)
       webhooks.emit('deployment_status', 'created', call.repo, status.creator, {
-        deployment_status: deploymentStatusView(world, call.repo, deployment, status),
-        deployment: deploymentView(world, call.repo, deployment),
+        deployment_status: toDeploymentStatusView(world, call.repo, deployment, status),
+        deployment: toDeploymentView(world, call.repo, deployment),
       })
       state.queueDue(call.repo)
-      return created(deploymentStatusView(world, call.repo, deployment, status))
+      return respondCreated(toDeploymentStatusView(world, call.repo, deployment, status))
     }),
   ]
 }
@@ -117,6 +121,6 @@ function findCallerApp({ caller }: RepositoryCall): MockApp | null {
 function requireDeployment(call: RepositoryCall): MockDeployment {
   const id = parseIdParam(call, 'deployment_id')
   const found = call.repo.deployments.find((it) => it.id === id)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw createNotFoundError()
   return found
 }

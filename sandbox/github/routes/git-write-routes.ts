@@ -1,37 +1,44 @@
 // REST's way to make blobs, trees and commits without a push. What an app makes so, saying nothing of author, committer or
 // signature, GitHub signs.
-import { GitFailure, commitTree, git, resolveCommit, writeBlob, writeTree } from '../git/git-store.ts'
+import {
+  GitFailure,
+  commitTree,
+  runGitForText,
+  resolveCommit,
+  writeBlob,
+  writeTree,
+} from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
-import { readLooseOrAskGit, readLooseObject } from '../git/loose-objects.ts'
+import { readLooseOrRunGit, readLooseObject } from '../git/loose-objects.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { GitHubApiError, created, repoRoute, requireText } from '../http/route.ts'
+import { GitHubApiError, respondCreated, defineRepositoryRoute, requireStringField } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
 import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
-import { gitCommitView, readCommit } from '../views/commit-view.ts'
-import { apiUrl } from '../views/repository-view.ts'
+import { toGitCommitView, readCommit } from '../views/commit-view.ts'
+import { getRepositoryApiUrl } from '../views/repository-view.ts'
 
-interface RequestedIdentity {
+interface RequestedCommitIdentity {
   readonly name: string
   readonly email: string
   readonly date?: string
 }
 
-export function gitWriteRoutes({ world }: GitHubState): Route[] {
-  const toGitIdentity = ({ name, email, date }: RequestedIdentity): GitIdentity => ({
+export function createGitWriteRoutes({ world }: GitHubState): Route[] {
+  const toGitIdentity = ({ name, email, date }: RequestedCommitIdentity): GitIdentity => ({
     name,
     email,
     at: date === undefined ? world.now() : Date.parse(date),
   })
   return [
-    repoRoute('POST /git/blobs', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('POST /git/blobs', { contents: 'write' }, async (call) => {
       const { repo, body } = call
-      const content = requireText(call, 'content', 'Blob')
+      const content = requireStringField(call, 'content', 'Blob')
       const bytes = Buffer.from(content, body['encoding'] === 'base64' ? 'base64' : 'utf8')
       const sha = await writeBlob(repo.path, bytes)
-      return created({ sha, url: `${apiUrl(world, repo)}/git/blobs/${sha}` })
+      return respondCreated({ sha, url: `${getRepositoryApiUrl(world, repo)}/git/blobs/${sha}` })
     }),
-    repoRoute('POST /git/trees', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('POST /git/trees', { contents: 'write' }, async (call) => {
       const { repo, body } = call
       const base = body['base_tree'] as string | undefined
       const entries = (body['tree'] ?? []) as NewTreeEntryInput[]
@@ -47,31 +54,31 @@ export function gitWriteRoutes({ world }: GitHubState): Route[] {
         throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
       const sha = await writeTree(repo.path, base, entries)
       // The answer lists what lies at the top, and nothing below.
-      const listed = (await git(repo.path, 'ls-tree', '-l', '-z', sha))
+      const listed = (await runGitForText(repo.path, 'ls-tree', '-l', '-z', sha))
         .split('\0')
         .filter((line) => line !== '')
-      return created({
+      return respondCreated({
         sha,
-        url: `${apiUrl(world, repo)}/git/trees/${sha}`,
+        url: `${getRepositoryApiUrl(world, repo)}/git/trees/${sha}`,
         tree: listed.map((line) => {
           const [, mode, type, id, size, path] = /^(\d+) (\w+) (\w+) +(\S+)\t(.*)$/s.exec(line) ?? []
-          const url = `${apiUrl(world, repo)}/git/${type}s/${id}`
+          const url = `${getRepositoryApiUrl(world, repo)}/git/${type}s/${id}`
           return { path, mode, type, sha: id, ...(size !== '-' && { size: Number(size) }), url }
         }),
         truncated: false,
       })
     }),
-    repoRoute('POST /git/commits', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('POST /git/commits', { contents: 'write' }, async (call) => {
       const { repo, caller } = call
-      const message = requireText(call, 'message', 'Commit')
+      const message = requireStringField(call, 'message', 'Commit')
       const tree = await createTreeFromRequest(call)
       const parents = (call.body['parents'] ?? []) as string[]
       for (const parent of parents)
         if ((await resolveCommit(repo.path, parent)) !== parent)
           throw new GitHubApiError(422, 'Parent SHA does not exist or is not a commit object')
       const { author, committer, signature } = call.body as {
-        author?: RequestedIdentity
-        committer?: RequestedIdentity
+        author?: RequestedCommitIdentity
+        committer?: RequestedCommitIdentity
         signature?: string
       }
       const own = author === undefined && committer === undefined && signature === undefined
@@ -86,7 +93,7 @@ export function gitWriteRoutes({ world }: GitHubState): Route[] {
           : toGitIdentity(committer)
       const sha = await commitTree(repo.path, tree, parents, message, by, committed)
       const made = isSignedByGitHub ? await signCommit(world, repo.path, sha) : sha
-      return created(gitCommitView(world, repo, await readCommit(repo.path, made)))
+      return respondCreated(toGitCommitView(world, repo, await readCommit(repo.path, made)))
     }),
   ]
 }
@@ -101,9 +108,9 @@ interface NewTreeEntryInput {
 async function hasObjectType(path: string, sha: string, type: string): Promise<boolean> {
   try {
     if (!/^[0-9a-f]{40}$/.test(sha)) return false
-    const found = await readLooseOrAskGit(
+    const found = await readLooseOrRunGit(
       (): string => readLooseObject(path, sha).type,
-      async () => (await git(path, 'cat-file', '-t', sha)).trim(),
+      async () => (await runGitForText(path, 'cat-file', '-t', sha)).trim(),
     )
     return found === type
   } catch (error) {
@@ -113,7 +120,7 @@ async function hasObjectType(path: string, sha: string, type: string): Promise<b
 }
 
 async function createTreeFromRequest(call: RepositoryCall): Promise<string> {
-  const sha = requireText(call, 'tree', 'Commit')
+  const sha = requireStringField(call, 'tree', 'Commit')
   if (await hasObjectType(call.repo.path, sha, 'tree')) return sha
   throw new GitHubApiError(422, 'Tree SHA is not a tree object')
 }

@@ -2,17 +2,17 @@
 // it, several refs at once by compare-and-swap; and who edited a comment.
 import { executeQuery } from '../graphql/execute-query.ts'
 import type { GraphqlResult } from '../graphql/execute-query.ts'
-import { commentFields, commentListFields } from '../graphql/comment-fields.ts'
-import { mutationFields } from '../graphql/mutations.ts'
+import { findCommentFields, findCommentListFields } from '../graphql/comment-fields.ts'
+import { createMutationFields } from '../graphql/mutations.ts'
 import { parseQuery } from '../graphql/parse-query.ts'
-import { repositoryFields } from '../graphql/repository-fields.ts'
+import { toRepositoryFields } from '../graphql/repository-fields.ts'
 import type { GitHubState } from '../github-state.ts'
-import { GitHubApiError, notFound, ok, route } from '../http/route.ts'
+import { GitHubApiError, createNotFoundError, respondOk, defineRoute } from '../http/route.ts'
 import type { RouteCall, Route } from '../http/route.ts'
 import { canSeeRepository, formatCallerName } from '../http/auth.ts'
 import { findRepositoryByName } from '../github-data.ts'
 
-export function graphqlRoutes(state: GitHubState): Route[] {
+export function createGraphqlRoutes(state: GitHubState): Route[] {
   const respondToQuery = async ({ body, caller }: RouteCall): Promise<GraphqlResult> => {
     const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
     let operation
@@ -23,15 +23,15 @@ export function graphqlRoutes(state: GitHubState): Route[] {
       return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
     }
     if (operation.kind === 'mutation')
-      return await executeQuery(mutationFields(state, caller), operation.fields)
+      return await executeQuery(createMutationFields(state, caller), operation.fields)
     const repository = ({ owner, name }: Record<string, unknown>): object => {
       const repo = findRepositoryByName(state.world, String(owner), String(name))
-      if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw notFound()
-      return repositoryFields(state, caller, repo)
+      if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw createNotFoundError()
+      return toRepositoryFields(state, caller, repo)
     }
-    const node = ({ id }: Record<string, unknown>): object => commentFields(state.world, caller, id)
+    const node = ({ id }: Record<string, unknown>): object => findCommentFields(state.world, caller, id)
     const nodes = ({ ids }: Record<string, unknown>): object =>
-      commentListFields(state.world, caller, ids as unknown[])
+      findCommentListFields(state.world, caller, ids as unknown[])
     const viewer = (): object => {
       if (caller.kind === 'anonymous' || caller.kind === 'app')
         throw new GitHubApiError(401, 'Requires authentication')
@@ -39,5 +39,5 @@ export function graphqlRoutes(state: GitHubState): Route[] {
     }
     return await executeQuery({ repository, node, nodes, viewer }, operation.fields)
   }
-  return [route('POST /graphql', {}, async (call) => ok(await respondToQuery(call)))]
+  return [defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))]
 }

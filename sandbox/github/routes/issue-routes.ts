@@ -1,6 +1,6 @@
 // REST routes of issues, and of the issue side of pull requests: comments, reactions, labels; and comments on commits.
 import type { Caller } from '../http/caller.ts'
-import { addComment, addCommitComment, changeComment, findComment, removeComment } from '../comments.ts'
+import { addComment, addCommitComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
 import { getActingAccount } from '../github-state.ts'
 import { createIssue, editIssue } from '../issues.ts'
 import type { IssueChanges } from '../issues.ts'
@@ -9,21 +9,21 @@ import { editPull, addPullLabel, findOrCreateLabel, removePullLabel } from '../p
 import type { PullChanges } from '../pulls.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   parseIdParam,
   createValidationError,
-  noContent,
-  notAccessible,
-  notFound,
-  ok,
+  respondNoContent,
+  createNotAccessibleError,
+  createNotFoundError,
+  respondOk,
   paginate,
-  repoRoute,
-  requireText,
+  defineRepositoryRoute,
+  requireStringField,
 } from '../http/route.ts'
 import type { RouteCall, RepositoryCall, Route } from '../http/route.ts'
-import { accountView, toNodeId } from '../views/account-view.ts'
-import { commentView, commitCommentView, issueView, labelView } from '../views/pull-view.ts'
-import { canPush, findThread } from '../github-data.ts'
+import { toAccountView, toNodeId } from '../views/account-view.ts'
+import { toCommentView, toCommitCommentView, toIssueView, toLabelView } from '../views/pull-view.ts'
+import { canPush, findPullOrIssue } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -33,7 +33,7 @@ import type {
   GitHubPayload,
   MockPull,
   AppPermissions,
-  CommentThread,
+  PullOrIssue,
   MockGitHubData,
 } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
@@ -45,37 +45,37 @@ const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, {
 const maxBodyCharacters = 65_536
 const maxTitleCharacters = 256
 
-export function issueRoutes(state: GitHubState): Route[] {
+export function createIssueRoutes(state: GitHubState): Route[] {
   return [
-    ...threadRoutes(state),
-    ...commentRoutes(state),
-    ...reactionRoutes(state.world),
-    ...labelRoutes(state),
-    ...commitCommentRoutes(state),
+    ...createPullOrIssueRoutes(state),
+    ...createCommentRoutes(state),
+    ...createReactionRoutes(state.world),
+    ...createLabelRoutes(state),
+    ...createCommitCommentRoutes(state),
   ]
 }
 
 /** A pull request by its number; labels of other issues are not played here. */
 function requirePull(call: RepositoryCall): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
-  if (pull === undefined) throw notFound()
+  if (pull === undefined) throw createNotFoundError()
   return pull
 }
 
-function requireThread(call: RepositoryCall): CommentThread {
-  const thread = findThread(call.repo, parseIdParam(call, 'issue_number'))
-  if (thread === undefined) throw notFound()
+function requirePullOrIssue(call: RepositoryCall): PullOrIssue {
+  const thread = findPullOrIssue(call.repo, parseIdParam(call, 'issue_number'))
+  if (thread === undefined) throw createNotFoundError()
   return thread
 }
 
 function requireComment(call: RepositoryCall): IssueComment {
   const comment = findComment(call.repo, parseIdParam(call, 'comment_id'))
-  if (comment === undefined) throw notFound()
+  if (comment === undefined) throw createNotFoundError()
   return comment
 }
 
 function requireBodyText(call: RouteCall, resource: string): string {
-  const body = requireText(call, 'body', resource)
+  const body = requireStringField(call, 'body', resource)
   if (body.length > maxBodyCharacters)
     throw createValidationError(
       resource,
@@ -94,18 +94,18 @@ function requireCommentEditor(call: RepositoryCall, comment: MockComment): MockA
   const actor = getActingAccount(call.caller)
   if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
     // An app with write permission may edit others' comments as well; GitHub lets it.
-    if (call.caller.kind !== 'installation') throw notAccessible()
+    if (call.caller.kind !== 'installation') throw createNotAccessibleError()
   }
   return actor
 }
 
-function threadRoutes(state: GitHubState): Route[] {
+function createPullOrIssueRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
-      ok(issueView(world, requireThread(call))),
+    defineRepositoryRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
+      respondOk(toIssueView(world, requirePullOrIssue(call))),
     ),
-    repoRoute('GET /issues', issueReadPermissions, (call) => {
+    defineRepositoryRoute('GET /issues', issueReadPermissions, (call) => {
       const { pulls, issues } = call.repo
       const wanted = call.query.get('state') ?? 'open'
       const creator = call.query.get('creator')?.toLowerCase()
@@ -114,21 +114,21 @@ function threadRoutes(state: GitHubState): Route[] {
         .filter((it) => creator === undefined || it.author.login.toLowerCase() === creator)
         .sort((one, other) => other.number - one.number)
       if (call.query.get('direction') === 'asc') found.reverse()
-      return paginate(call, found, (items) => items.map((it) => issueView(world, it)))
+      return paginate(call, found, (items) => items.map((it) => toIssueView(world, it)))
     }),
     // A pull request's own permission does not open these: it is for pull requests alone.
-    repoRoute('POST /issues', { issues: 'write' }, (call) => {
+    defineRepositoryRoute('POST /issues', { issues: 'write' }, (call) => {
       if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
       const author = getActingAccount(call.caller)
-      const title = requireText(call, 'title', 'Issue')
+      const title = requireStringField(call, 'title', 'Issue')
       if (title.length > maxTitleCharacters)
         throw createValidationError('Issue', 'title', 'custom', 'title is too long')
       const body = call.body['body'] === undefined ? null : requireBodyText(call, 'Issue')
       const issue = createIssue(state, call.repo, { author, app: findCallerApp(call.caller), title, body })
-      return created(issueView(world, issue))
+      return respondCreated(toIssueView(world, issue))
     }),
-    repoRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
-      const thread = requireThread(call)
+    defineRepositoryRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
+      const thread = requirePullOrIssue(call)
       const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
       const changes: IssueChanges & PullChanges = {
         ...(title !== undefined && { title }),
@@ -139,42 +139,45 @@ function threadRoutes(state: GitHubState): Route[] {
       if ('headSha' in thread) await editPull(state, thread, changes, getActingAccount(call.caller))
       else if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
       else editIssue(state, thread, changes, getActingAccount(call.caller))
-      return ok(issueView(world, thread))
+      return respondOk(toIssueView(world, thread))
     }),
   ]
 }
 
-function commentRoutes(state: GitHubState): Route[] {
+function createCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const listComments = (call: RepositoryCall, comments: readonly IssueComment[]): ReturnType<typeof ok> => {
+  const listComments = (
+    call: RepositoryCall,
+    comments: readonly IssueComment[],
+  ): ReturnType<typeof respondOk> => {
     const since = call.query.get('since')
     const chosen = comments.filter((it) => since === null || it.updatedAt >= since)
-    return paginate(call, chosen, (items) => items.map((it) => commentView(world, it)))
+    return paginate(call, chosen, (items) => items.map((it) => toCommentView(world, it)))
   }
   return [
-    repoRoute('GET /issues/comments/{comment_id}', issueReadPermissions, (call) =>
-      ok(commentView(world, requireComment(call))),
+    defineRepositoryRoute('GET /issues/comments/{comment_id}', issueReadPermissions, (call) =>
+      respondOk(toCommentView(world, requireComment(call))),
     ),
-    repoRoute('PATCH /issues/comments/{comment_id}', issueWritePermissions, (call) => {
+    defineRepositoryRoute('PATCH /issues/comments/{comment_id}', issueWritePermissions, (call) => {
       const comment = requireComment(call)
-      changeComment(
+      updateCommentBody(
         state,
         comment,
         requireBodyText(call, 'IssueComment'),
         requireCommentEditor(call, comment),
       )
-      return ok(commentView(world, comment))
+      return respondOk(toCommentView(world, comment))
     }),
-    repoRoute('DELETE /issues/comments/{comment_id}', issueWritePermissions, (call) => {
+    defineRepositoryRoute('DELETE /issues/comments/{comment_id}', issueWritePermissions, (call) => {
       const comment = requireComment(call)
       removeComment(state, comment, requireCommentEditor(call, comment))
-      return noContent()
+      return respondNoContent()
     }),
-    repoRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
-      listComments(call, requireThread(call).comments),
+    defineRepositoryRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
+      listComments(call, requirePullOrIssue(call).comments),
     ),
-    repoRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
-      const thread = requireThread(call)
+    defineRepositoryRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
+      const thread = requirePullOrIssue(call)
       const body = requireBodyText(call, 'IssueComment')
       if (thread.locked && !(call.caller.kind === 'user' && canPush(world, call.repo, call.caller.account)))
         throw new GitHubApiError(403, 'Unable to create comment because issue is locked.')
@@ -185,78 +188,79 @@ function commentRoutes(state: GitHubState): Route[] {
         findCallerApp(call.caller),
         body,
       )
-      return created(commentView(world, comment))
+      return respondCreated(toCommentView(world, comment))
     }),
   ]
 }
 
-function reactionRoutes(world: MockGitHubData): Route[] {
+function createReactionRoutes(world: MockGitHubData): Route[] {
   const reactionView = ({ id, author, content }: MockComment['reactions'][number]): GitHubPayload => ({
     id,
     node_id: toNodeId('Reaction', id),
-    user: accountView(world, author),
+    user: toAccountView(world, author),
     content,
     created_at: world.timestamp(),
   })
   const base = '/issues/comments/{comment_id}/reactions'
   const known = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes']
   return [
-    repoRoute(`GET ${base}`, issueReadPermissions, (call) =>
+    defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
       paginate(call, requireComment(call).reactions.map(reactionView)),
     ),
-    repoRoute(`POST ${base}`, issueWritePermissions, (call) => {
+    defineRepositoryRoute(`POST ${base}`, issueWritePermissions, (call) => {
       const { reactions } = requireComment(call)
       const author = getActingAccount(call.caller)
-      const content = requireText(call, 'content', 'Reaction')
+      const content = requireStringField(call, 'content', 'Reaction')
       if (!known.includes(content)) throw createValidationError('Reaction', 'content')
       const old = reactions.find((it) => it.author === author && it.content === content)
-      if (old !== undefined) return ok(reactionView(old))
+      if (old !== undefined) return respondOk(reactionView(old))
       const reaction = { id: world.nextId(), author, content }
       reactions.push(reaction)
-      return created(reactionView(reaction))
+      return respondCreated(reactionView(reaction))
     }),
-    repoRoute(`DELETE ${base}/{reaction_id}`, issueWritePermissions, (call) => {
+    defineRepositoryRoute(`DELETE ${base}/{reaction_id}`, issueWritePermissions, (call) => {
       const { reactions } = requireComment(call)
       const index = reactions.findIndex((it) => it.id === parseIdParam(call, 'reaction_id'))
-      if (index < 0) throw notFound()
+      if (index < 0) throw createNotFoundError()
       reactions.splice(index, 1)
-      return noContent()
+      return respondNoContent()
     }),
   ]
 }
 
-function labelRoutes(state: GitHubState): Route[] {
+function createLabelRoutes(state: GitHubState): Route[] {
   const { world } = state
   const pullLabelViews = ({ repo }: RepositoryCall, pull: MockPull): GitHubPayload[] =>
-    pull.labels.map((it) => labelView(world, repo, it))
+    pull.labels.map((it) => toLabelView(world, repo, it))
   const parseLabelNames = (call: RouteCall): string[] =>
     ((call.body['labels'] ?? []) as (string | { name: string })[]).map((it) =>
       typeof it === 'string' ? it : it.name,
     )
   const base = '/issues/{issue_number}/labels'
   return [
-    repoRoute('GET /labels', issueReadPermissions, (call) =>
+    defineRepositoryRoute('GET /labels', issueReadPermissions, (call) =>
       paginate(call, [...call.repo.labels.values()], (items) =>
-        items.map((it) => labelView(world, call.repo, it)),
+        items.map((it) => toLabelView(world, call.repo, it)),
       ),
     ),
-    repoRoute('POST /labels', issueWritePermissions, (call) => {
-      const name = requireText(call, 'name', 'Label')
-      if (call.repo.labels.has(name.toLowerCase())) throw createValidationError('Label', 'name', 'already_exists')
+    defineRepositoryRoute('POST /labels', issueWritePermissions, (call) => {
+      const name = requireStringField(call, 'name', 'Label')
+      if (call.repo.labels.has(name.toLowerCase()))
+        throw createValidationError('Label', 'name', 'already_exists')
       const { color, description } = call.body as { color?: string; description?: string }
-      return created(
-        labelView(world, call.repo, findOrCreateLabel(world, call.repo, name, color, description)),
+      return respondCreated(
+        toLabelView(world, call.repo, findOrCreateLabel(world, call.repo, name, color, description)),
       )
     }),
-    repoRoute(`GET ${base}`, issueReadPermissions, (call) =>
+    defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
       paginate(call, pullLabelViews(call, requirePull(call))),
     ),
-    repoRoute(`POST ${base}`, issueWritePermissions, async (call) => {
+    defineRepositoryRoute(`POST ${base}`, issueWritePermissions, async (call) => {
       for (const name of parseLabelNames(call))
         await addPullLabel(state, requirePull(call), name, getActingAccount(call.caller))
-      return ok(pullLabelViews(call, requirePull(call)))
+      return respondOk(pullLabelViews(call, requirePull(call)))
     }),
-    repoRoute(`PUT ${base}`, issueWritePermissions, async (call) => {
+    defineRepositoryRoute(`PUT ${base}`, issueWritePermissions, async (call) => {
       const pull = requirePull(call)
       const wanted = parseLabelNames(call).map((it) => it.toLowerCase())
       for (const { name } of [...pull.labels])
@@ -264,9 +268,9 @@ function labelRoutes(state: GitHubState): Route[] {
           await removePullLabel(state, pull, name, getActingAccount(call.caller))
       for (const name of parseLabelNames(call))
         await addPullLabel(state, pull, name, getActingAccount(call.caller))
-      return ok(pullLabelViews(call, pull))
+      return respondOk(pullLabelViews(call, pull))
     }),
-    repoRoute(`DELETE ${base}/{name}`, issueWritePermissions, async (call) => {
+    defineRepositoryRoute(`DELETE ${base}/{name}`, issueWritePermissions, async (call) => {
       if (
         !(await removePullLabel(
           state,
@@ -276,26 +280,26 @@ function labelRoutes(state: GitHubState): Route[] {
         ))
       )
         throw new GitHubApiError(404, 'Label does not exist')
-      return ok(pullLabelViews(call, requirePull(call)))
+      return respondOk(pullLabelViews(call, requirePull(call)))
     }),
   ]
 }
 
-function commitCommentRoutes(state: GitHubState): Route[] {
+function createCommitCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
   const requireCommitComment = (call: RepositoryCall): CommitComment => {
     const id = parseIdParam(call, 'comment_id')
     const found = call.repo.commitComments.find((it) => it.id === id)
-    if (found === undefined) throw notFound()
+    if (found === undefined) throw createNotFoundError()
     return found
   }
   return [
-    repoRoute('GET /commits/{commit_sha}/comments', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /commits/{commit_sha}/comments', { contents: 'read' }, async (call) => {
       const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
       const comments = call.repo.commitComments.filter((it) => it.sha === sha)
-      return paginate(call, comments, (items) => items.map((it) => commitCommentView(world, it)))
+      return paginate(call, comments, (items) => items.map((it) => toCommitCommentView(world, it)))
     }),
-    repoRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
       const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
       const { path = null, position = null } = call.body as { path?: string; position?: number }
       const body = requireBodyText(call, 'CommitComment')
@@ -308,23 +312,23 @@ function commitCommentRoutes(state: GitHubState): Route[] {
         body,
         { path, position },
       )
-      return created(commitCommentView(world, comment))
+      return respondCreated(toCommitCommentView(world, comment))
     }),
-    repoRoute('GET /comments/{comment_id}', { contents: 'read' }, (call) =>
-      ok(commitCommentView(world, requireCommitComment(call))),
+    defineRepositoryRoute('GET /comments/{comment_id}', { contents: 'read' }, (call) =>
+      respondOk(toCommitCommentView(world, requireCommitComment(call))),
     ),
-    repoRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
+    defineRepositoryRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
       const comment = requireCommitComment(call)
       requireCommentEditor(call, comment)
       comment.body = requireBodyText(call, 'CommitComment')
       comment.updatedAt = world.timestamp()
-      return ok(commitCommentView(world, comment))
+      return respondOk(toCommitCommentView(world, comment))
     }),
-    repoRoute('DELETE /comments/{comment_id}', { contents: 'write' }, (call) => {
+    defineRepositoryRoute('DELETE /comments/{comment_id}', { contents: 'write' }, (call) => {
       const comment = requireCommitComment(call)
       requireCommentEditor(call, comment)
       call.repo.commitComments.splice(call.repo.commitComments.indexOf(comment), 1)
-      return noContent()
+      return respondNoContent()
     }),
   ]
 }

@@ -14,7 +14,7 @@ import {
 import type { ReviewEvent } from '../pulls.ts'
 import {
   addReviewComments,
-  findCurrentLine,
+  findCurrentCommentLine,
   locateDraftComments,
   removeReviewComment,
 } from '../review-comments.ts'
@@ -22,22 +22,22 @@ import type { DraftReviewComment } from '../review-comments.ts'
 import { computeMergeability } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   parseIdParam,
   createValidationError,
-  noContent,
-  notFound,
-  ok,
+  respondNoContent,
+  createNotFoundError,
+  respondOk,
   paginate,
-  repoRoute,
-  requireText,
+  defineRepositoryRoute,
+  requireStringField,
 } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
-import { accountView, teamView } from '../views/account-view.ts'
-import { apiUrl } from '../views/repository-view.ts'
-import { commitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
-import { pullSummary, pullView, reviewCommentView, reviewView } from '../views/pull-view.ts'
-import { findAccountByLogin, canPush, findRole } from '../github-data.ts'
+import { toAccountView, toTeamView } from '../views/account-view.ts'
+import { getRepositoryApiUrl } from '../views/repository-view.ts'
+import { toCommitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
+import { toPullSummary, toPullView, toReviewCommentView, toReviewView } from '../views/pull-view.ts'
+import { findAccountByLogin, canPush, findCollaboratorRole } from '../github-data.ts'
 import type {
   MockAccount,
   MockPull,
@@ -51,28 +51,28 @@ import type {
 const pullsReadPermission = { pull_requests: 'read' } as const
 const pullsWritePermission = { pull_requests: 'write' } as const
 // What GitHub's lists end at, whatever the paging.
-const maxListedFiles = 3000
-const maxListedCommits = 250
+const maxListedPullFiles = 3000
+const maxListedPullCommits = 250
 
 function requirePull(call: RepositoryCall): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'pull_number'))
-  if (pull === undefined) throw notFound()
+  if (pull === undefined) throw createNotFoundError()
   return pull
 }
 
-export function pullRoutes(state: GitHubState): Route[] {
+export function createPullRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET /pulls', pullsReadPermission, (call) =>
+    defineRepositoryRoute('GET /pulls', pullsReadPermission, (call) =>
       paginate(
         call,
-        listRequestedPulls(call).map((it) => pullSummary(world, it)),
+        findPullsMatchingQuery(call).map((it) => toPullSummary(world, it)),
       ),
     ),
-    repoRoute('POST /pulls', pullsWritePermission, async (call) => {
+    defineRepositoryRoute('POST /pulls', pullsWritePermission, async (call) => {
       const { repo, body } = call
-      const head = requireText(call, 'head', 'PullRequest')
-      const title = requireText(call, 'title', 'PullRequest')
+      const head = requireStringField(call, 'head', 'PullRequest')
+      const title = requireStringField(call, 'title', 'PullRequest')
       const [owner = '', branch] = head.includes(':') ? head.split(':') : [repo.owner.login, head]
       const network = [...world.repos].filter((it) => it === repo || it.parent === repo)
       const headRepo = network.find((it) => !it.deleted && it.owner === findAccountByLogin(world, owner))
@@ -86,53 +86,56 @@ export function pullRoutes(state: GitHubState): Route[] {
       } = body as { base: string; body?: string; draft?: boolean; maintainer_can_modify?: boolean }
       const more = { baseRef, body: pullBody, draft, maintainerCanModify }
       const pull = await state.runSerialized(repo, () => createPull(state, repo, { ...request, ...more }))
-      return created(await pullView(world, pull))
+      return respondCreated(await toPullView(world, pull))
     }),
-    repoRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
+    defineRepositoryRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
       const pull = requirePull(call)
-      const reply = ok(await pullView(world, pull))
+      const reply = respondOk(await toPullView(world, pull))
       // Asking is what makes GitHub compute it; this answer still says null.
       if (pull.state === 'open' && pull.mergeable === undefined)
         state.runInBackground(computeMergeability(state, pull))
       return reply
     }),
-    repoRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
+    defineRepositoryRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
       const pull = requirePull(call)
       const { maintainer_can_modify: modifiable } = call.body
       if (typeof modifiable === 'boolean' && pull.headRepo !== pull.repo)
         pull.maintainerCanModify = modifiable
       await editPull(state, pull, call.body, getActingAccount(call.caller))
-      return ok(await pullView(world, pull))
+      return respondOk(await toPullView(world, pull))
     }),
-    repoRoute('GET /pulls/{pull_number}/commits', pullsReadPermission, async (call) => {
+    defineRepositoryRoute('GET /pulls/{pull_number}/commits', pullsReadPermission, async (call) => {
       const { repo, baseSha, headSha } = requirePull(call)
       const commits = await readCommits(repo.path, '--reverse', `${baseSha}..${headSha}`)
       return paginate(
         call,
-        commits.slice(0, maxListedCommits).map((it) => commitView(world, repo, it)),
+        commits.slice(0, maxListedPullCommits).map((it) => toCommitView(world, repo, it)),
       )
     }),
-    repoRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
+    defineRepositoryRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
       const { repo, baseSha, headSha } = requirePull(call)
-      return paginate(call, (await readChangedFiles(world, repo, baseSha, headSha)).slice(0, maxListedFiles))
+      return paginate(
+        call,
+        (await readChangedFiles(world, repo, baseSha, headSha)).slice(0, maxListedPullFiles),
+      )
     }),
-    repoRoute('GET /pulls/{pull_number}/merge', pullsReadPermission, (call) => {
-      if (requirePull(call).merged === null) throw notFound()
-      return noContent()
+    defineRepositoryRoute('GET /pulls/{pull_number}/merge', pullsReadPermission, (call) => {
+      if (requirePull(call).merged === null) throw createNotFoundError()
+      return respondNoContent()
     }),
     createMergeRoute(state),
-    repoRoute('PUT /pulls/{pull_number}/update-branch', pullsWritePermission, async (call) => {
+    defineRepositoryRoute('PUT /pulls/{pull_number}/update-branch', pullsWritePermission, async (call) => {
       const pull = requirePull(call)
       await updateBranch(state, pull, call.caller, call.body['expected_head_sha'] as string | undefined)
-      const url = `${apiUrl(world, call.repo)}/pulls/${pull.number}`
+      const url = `${getRepositoryApiUrl(world, call.repo)}/pulls/${pull.number}`
       return { status: 202, body: { message: 'Updating pull request branch.', url } }
     }),
-    ...reviewerRoutes(state),
-    ...reviewRoutes(state),
+    ...createReviewerRoutes(state),
+    ...createReviewRoutes(state),
   ]
 }
 
-function listRequestedPulls({ repo, query }: RepositoryCall): MockPull[] {
+function findPullsMatchingQuery({ repo, query }: RepositoryCall): MockPull[] {
   const state = query.get('state') ?? 'open'
   const base = query.get('base')
   const head = query.get('head')
@@ -151,16 +154,16 @@ function listRequestedPulls({ repo, query }: RepositoryCall): MockPull[] {
 }
 
 function createMergeRoute(state: GitHubState): Route {
-  return repoRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
+  return defineRepositoryRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
     const pull = requirePull(call)
     if (call.caller.kind === 'user' && !canPush(state.world, pull.repo, getActingAccount(call.caller)))
-      throw notFound()
+      throw createNotFoundError()
     const sha = await mergePull(state, pull, call.caller, call.body)
-    return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
+    return respondOk({ sha, merged: true, message: 'Pull Request successfully merged' })
   })
 }
 
-function reviewerRoutes(state: GitHubState): Route[] {
+function createReviewerRoutes(state: GitHubState): Route[] {
   const { world } = state
   const base = '/pulls/{pull_number}/requested_reviewers'
   const parseReviewers = ({ body, repo }: RepositoryCall): [MockAccount[], Team[]] => {
@@ -174,30 +177,30 @@ function reviewerRoutes(state: GitHubState): Route[] {
     ]
   }
   return [
-    repoRoute(`GET ${base}`, pullsReadPermission, (call) => {
+    defineRepositoryRoute(`GET ${base}`, pullsReadPermission, (call) => {
       const { requestedUsers, requestedTeams } = requirePull(call)
-      return ok({
-        users: requestedUsers.filter((it) => !it.deleted).map((it) => accountView(world, it)),
-        teams: requestedTeams.map((it) => teamView(world, it)),
+      return respondOk({
+        users: requestedUsers.filter((it) => !it.deleted).map((it) => toAccountView(world, it)),
+        teams: requestedTeams.map((it) => toTeamView(world, it)),
       })
     }),
-    repoRoute(`POST ${base}`, pullsWritePermission, async (call) => {
+    defineRepositoryRoute(`POST ${base}`, pullsWritePermission, async (call) => {
       await requestReviews(state, requirePull(call), ...parseReviewers(call), getActingAccount(call.caller))
-      return created(pullSummary(world, requirePull(call)))
+      return respondCreated(toPullSummary(world, requirePull(call)))
     }),
-    repoRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
+    defineRepositoryRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
       await removeReviewRequests(
         state,
         requirePull(call),
         ...parseReviewers(call),
         getActingAccount(call.caller),
       )
-      return ok(pullSummary(world, requirePull(call)))
+      return respondOk(toPullSummary(world, requirePull(call)))
     }),
   ]
 }
 
-const notCollaboratorError = (): GitHubApiError =>
+const createNotCollaboratorError = (): GitHubApiError =>
   new GitHubApiError(
     422,
     'Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the repository.',
@@ -206,19 +209,19 @@ const notCollaboratorError = (): GitHubApiError =>
 /** Reviews can be asked of people with a role of their own, not of anyone who can read a public repository. */
 function requireCollaborator(world: MockGitHubData, repo: MockRepository, login: string): MockAccount {
   const account = findAccountByLogin(world, login)
-  const role = account && findRole(world, repo, account)
+  const role = account && findCollaboratorRole(world, repo, account)
   if (account === undefined || role === undefined || (role === 'read' && !repo.roles.has(account.id)))
-    throw notCollaboratorError()
+    throw createNotCollaboratorError()
   return account
 }
 
 function requireTeam(world: MockGitHubData, repo: MockRepository, slug: string): Team {
   const team = world.teams.find((it) => it.organization === repo.owner && it.slug === slug)
-  if (team === undefined || !repo.teamRoles.has(team.id)) throw notCollaboratorError()
+  if (team === undefined || !repo.teamRoles.has(team.id)) throw createNotCollaboratorError()
   return team
 }
 
-function reviewCommentRoutes(state: GitHubState): Route[] {
+function createReviewCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
   const requireReviewComment = (call: RepositoryCall): [MockPull, MockReviewComment] => {
     const id = parseIdParam(call, 'comment_id')
@@ -226,47 +229,47 @@ function reviewCommentRoutes(state: GitHubState): Route[] {
       const found = pull.reviewComments.find((it) => it.id === id)
       if (found !== undefined) return [pull, found]
     }
-    throw notFound()
+    throw createNotFoundError()
   }
   const view = async (pull: MockPull, comment: MockReviewComment) =>
-    reviewCommentView(world, pull, comment, await findCurrentLine(pull, comment))
+    toReviewCommentView(world, pull, comment, await findCurrentCommentLine(pull, comment))
   return [
-    repoRoute('GET /pulls/{pull_number}/comments', pullsReadPermission, async (call) => {
+    defineRepositoryRoute('GET /pulls/{pull_number}/comments', pullsReadPermission, async (call) => {
       const pull = requirePull(call)
       return paginate(call, await Promise.all(pull.reviewComments.map((it) => view(pull, it))))
     }),
-    repoRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
+    defineRepositoryRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
       const [pull, comment] = requireReviewComment(call)
-      comment.body = requireText(call, 'body', 'PullRequestReviewComment')
+      comment.body = requireStringField(call, 'body', 'PullRequestReviewComment')
       comment.updatedAt = world.timestamp()
-      return ok(await view(pull, comment))
+      return respondOk(await view(pull, comment))
     }),
-    repoRoute('DELETE /pulls/comments/{comment_id}', pullsWritePermission, (call) => {
+    defineRepositoryRoute('DELETE /pulls/comments/{comment_id}', pullsWritePermission, (call) => {
       removeReviewComment(...requireReviewComment(call))
-      return noContent()
+      return respondNoContent()
     }),
   ]
 }
 
-function reviewRoutes(state: GitHubState): Route[] {
+function createReviewRoutes(state: GitHubState): Route[] {
   const { world } = state
   const requireReview = (call: RepositoryCall): MockReview => {
     const id = parseIdParam(call, 'review_id')
     const found = requirePull(call).reviews.find((it) => it.id === id)
-    if (found === undefined) throw notFound()
+    if (found === undefined) throw createNotFoundError()
     return found
   }
   return [
-    repoRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
+    defineRepositoryRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
       // A pending review is seen by its author alone.
       paginate(
         call,
         requirePull(call)
           .reviews.filter((it) => it.state !== 'PENDING' || it.author === getActingAccount(call.caller))
-          .map((it) => reviewView(world, requirePull(call), it)),
+          .map((it) => toReviewView(world, requirePull(call), it)),
       ),
     ),
-    repoRoute('POST /pulls/{pull_number}/reviews', pullsWritePermission, async (call) => {
+    defineRepositoryRoute('POST /pulls/{pull_number}/reviews', pullsWritePermission, async (call) => {
       const {
         event,
         body = '',
@@ -285,16 +288,20 @@ function reviewRoutes(state: GitHubState): Route[] {
       const hunks = await locateDraftComments(pull, commit_id ?? pull.headSha, comments)
       const review = addReview(state, pull, getActingAccount(call.caller), event, body, commit_id)
       addReviewComments(state, pull, review, comments, hunks)
-      return ok(reviewView(world, pull, review))
+      return respondOk(toReviewView(world, pull, review))
     }),
-    ...reviewCommentRoutes(state),
-    repoRoute('GET /pulls/{pull_number}/reviews/{review_id}', pullsReadPermission, (call) =>
-      ok(reviewView(world, requirePull(call), requireReview(call))),
+    ...createReviewCommentRoutes(state),
+    defineRepositoryRoute('GET /pulls/{pull_number}/reviews/{review_id}', pullsReadPermission, (call) =>
+      respondOk(toReviewView(world, requirePull(call), requireReview(call))),
     ),
-    repoRoute('PUT /pulls/{pull_number}/reviews/{review_id}/dismissals', pullsWritePermission, (call) => {
-      requireText(call, 'message', 'PullRequestReview')
-      dismissReview(state, requirePull(call), requireReview(call), getActingAccount(call.caller))
-      return ok(reviewView(world, requirePull(call), requireReview(call)))
-    }),
+    defineRepositoryRoute(
+      'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
+      pullsWritePermission,
+      (call) => {
+        requireStringField(call, 'message', 'PullRequestReview')
+        dismissReview(state, requirePull(call), requireReview(call), getActingAccount(call.caller))
+        return respondOk(toReviewView(world, requirePull(call), requireReview(call)))
+      },
+    ),
   ]
 }

@@ -3,7 +3,7 @@ import {
   GitFailure,
   listCommitsBeyond,
   deleteRef,
-  git,
+  runGitForText,
   runGitForBytes,
   isAncestor,
   findMergeBase,
@@ -12,7 +12,7 @@ import {
   setRef,
 } from '../git/git-store.ts'
 import { readRefs } from '../git/refs.ts'
-import { canAdminister, canWriteContents } from '../http/auth.ts'
+import { canAdministerRepository, canWriteContents } from '../http/auth.ts'
 import { renameBranch } from '../branch-rules/rename-branch.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
@@ -22,63 +22,75 @@ import { throwIfRejected } from '../branch-rules/verdict-messages.ts'
 import { processRefChanges } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   createValidationError,
-  noContent,
-  notFound,
-  ok,
+  respondNoContent,
+  createNotFoundError,
+  respondOk,
   paginate,
-  repoRoute,
-  requireText,
+  defineRepositoryRoute,
+  requireStringField,
 } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
-import { accountView, toNodeId } from '../views/account-view.ts'
-import { protectionSummary } from '../views/rule-view.ts'
-import { commitView, gitCommitView, readCommit, readCommits, readChangedFiles } from '../views/commit-view.ts'
-import { pullSummary } from '../views/pull-view.ts'
-import { apiUrl, fullRepositoryView, refView, webUrl } from '../views/repository-view.ts'
-import { findAccountByLogin, findRole } from '../github-data.ts'
+import { toAccountView, toNodeId } from '../views/account-view.ts'
+import { toProtectionSummary } from '../views/rule-view.ts'
+import {
+  toCommitView,
+  toGitCommitView,
+  readCommit,
+  readCommits,
+  readChangedFiles,
+} from '../views/commit-view.ts'
+import { toPullSummary } from '../views/pull-view.ts'
+import {
+  getRepositoryApiUrl,
+  toFullRepositoryView,
+  toRefView,
+  getRepositoryWebUrl,
+} from '../views/repository-view.ts'
+import { findAccountByLogin, findCollaboratorRole } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 
-export function repositoryRoutes(state: GitHubState): Route[] {
+export function createRepositoryRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
-      ok(fullRepositoryView(world, repo, canWriteContents(world, caller, repo))),
+    defineRepositoryRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
+      respondOk(toFullRepositoryView(world, repo, canWriteContents(world, caller, repo))),
     ),
-    repoRoute('GET /collaborators/{username}', { metadata: 'read' }, (call) => {
+    defineRepositoryRoute('GET /collaborators/{username}', { metadata: 'read' }, (call) => {
       const account = findAccountByLogin(world, call.params['username'] ?? '')
-      if (account === undefined || isCollaborator(world, call.repo, account.id) === false) throw notFound()
-      return noContent()
+      if (account === undefined || isCollaborator(world, call.repo, account.id) === false)
+        throw createNotFoundError()
+      return respondNoContent()
     }),
-    repoRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
+    defineRepositoryRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
       const account = findAccountByLogin(world, call.params['username'] ?? '')
-      if (account === undefined) throw notFound()
-      const role = findRole(world, call.repo, account)
+      if (account === undefined) throw createNotFoundError()
+      const role = findCollaboratorRole(world, call.repo, account)
       // The old word folds the newer roles; role_name has the real one.
       const permission = role === 'maintain' ? 'write' : role === 'triage' ? 'read' : (role ?? 'none')
-      return ok({
+      return respondOk({
         permission,
         role_name: role ?? '',
-        user: { ...accountView(world, account), role_name: role ?? '' },
+        user: { ...toAccountView(world, account), role_name: role ?? '' },
       })
     }),
-    ...branchRoutes(state),
-    ...refRoutes(state),
-    ...commitRoutes(world),
-    ...objectRoutes(world),
+    ...createBranchRoutes(state),
+    ...createRefRoutes(state),
+    ...createCommitRoutes(world),
+    ...createGitObjectRoutes(world),
   ]
 }
 
 function isCollaborator(world: MockGitHubData, repo: MockRepository, id: number): boolean {
   const account = world.accounts.get(id)
-  const role = account && findRole(world, repo, account)
+  const role = account && findCollaboratorRole(world, repo, account)
   return role !== undefined && (role !== 'read' || repo.roles.has(id))
 }
 
-const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+const encodeUrlPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-function branchRoutes(state: GitHubState): Route[] {
+function createBranchRoutes(state: GitHubState): Route[] {
   const { world } = state
   const requireBranchTip = ({ repo, params }: RepositoryCall): string => {
     const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
@@ -86,49 +98,49 @@ function branchRoutes(state: GitHubState): Route[] {
     return sha
   }
   return [
-    repoRoute('GET /branches', { contents: 'read' }, (call) => {
+    defineRepositoryRoute('GET /branches', { contents: 'read' }, (call) => {
       const { repo } = call
       const names = [...repo.knownRefs].filter(([ref]) => ref.startsWith('refs/heads/'))
       return paginate(call, names, (items) =>
         items.map(([ref, sha]) => {
           const name = ref.slice('refs/heads/'.length)
-          const commit = { sha, url: `${apiUrl(world, repo)}/commits/${sha}` }
+          const commit = { sha, url: `${getRepositoryApiUrl(world, repo)}/commits/${sha}` }
           return { name, commit, protected: hasRulesForRef(repo, ref) }
         }),
       )
     }),
-    repoRoute('POST /branches/{branch}/rename', { administration: 'write' }, async (call) => {
-      if (!canAdminister(world, call.caller, call.repo))
+    defineRepositoryRoute('POST /branches/{branch}/rename', { administration: 'write' }, async (call) => {
+      if (!canAdministerRepository(world, call.caller, call.repo))
         throw new GitHubApiError(403, 'Must have admin rights')
-      const to = requireText(call, 'new_name', 'Branch')
+      const to = requireStringField(call, 'new_name', 'Branch')
       await renameBranch(state, call.repo, call.params['branch'] ?? '', to, getActingAccount(call.caller))
-      return created(await branchView(call, to))
+      return respondCreated(await branchView(call, to))
     }),
-    repoRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
       requireBranchTip(call)
-      return ok(await branchView(call, call.params['branch'] ?? ''))
+      return respondOk(await branchView(call, call.params['branch'] ?? ''))
     }),
   ]
 
   async function branchView({ repo }: RepositoryCall, name: string): Promise<GitHubPayload> {
-    const self = `${apiUrl(world, repo)}/branches/${encodePath(name)}`
+    const self = `${getRepositoryApiUrl(world, repo)}/branches/${encodeUrlPath(name)}`
     const sha = repo.knownRefs.get(`refs/heads/${name}`) ?? ''
     return {
       name,
-      commit: commitView(world, repo, await readCommit(repo.path, sha)),
-      _links: { self, html: `${webUrl(world, repo)}/tree/${encodePath(name)}` },
+      commit: toCommitView(world, repo, await readCommit(repo.path, sha)),
+      _links: { self, html: `${getRepositoryWebUrl(world, repo)}/tree/${encodeUrlPath(name)}` },
       protected: hasRulesForRef(repo, `refs/heads/${name}`),
-      protection: protectionSummary(repo, name),
+      protection: toProtectionSummary(repo, name),
       protection_url: `${self}/protection`,
     }
   }
 }
 
-function refRoutes(state: GitHubState): Route[] {
+function createRefRoutes(state: GitHubState): Route[] {
   const { world } = state
   const toRefName = ({ params }: RepositoryCall): string => `refs/${params['ref'] ?? ''}`
   const requireSha = async (call: RepositoryCall): Promise<string> => {
-    const sha = requireText(call, 'sha', 'Reference')
+    const sha = requireStringField(call, 'sha', 'Reference')
     if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
       throw new GitHubApiError(422, 'Object does not exist')
     return sha
@@ -146,21 +158,21 @@ function refRoutes(state: GitHubState): Route[] {
   /** Refs of pull requests are readable too; they are not among those that `known` holds. */
   const readAllRefs = ({ path }: MockRepository): Promise<Map<string, string>> => readRefs(path, ['refs/'])
   return [
-    repoRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
       const sha = (await readAllRefs(call.repo)).get(toRefName(call))
-      if (sha === undefined) throw notFound()
-      return ok(refView(world, call.repo, toRefName(call), sha))
+      if (sha === undefined) throw createNotFoundError()
+      return respondOk(toRefView(world, call.repo, toRefName(call), sha))
     }),
-    repoRoute('GET /git/matching-refs/{ref}', { contents: 'read' }, async (call) =>
-      ok(
+    defineRepositoryRoute('GET /git/matching-refs/{ref}', { contents: 'read' }, async (call) =>
+      respondOk(
         [...(await readAllRefs(call.repo))]
           .filter(([ref]) => ref.startsWith(toRefName(call)))
-          .map(([ref, sha]) => refView(world, call.repo, ref, sha)),
+          .map(([ref, sha]) => toRefView(world, call.repo, ref, sha)),
       ),
     ),
-    repoRoute('POST /git/refs', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('POST /git/refs', { contents: 'write' }, async (call) => {
       const { repo } = call
-      const ref = requireText(call, 'ref', 'Reference')
+      const ref = requireStringField(call, 'ref', 'Reference')
       if (!/^refs\/[^/]+\/./.test(ref) || ref.startsWith('refs/pull/'))
         throw new GitHubApiError(422, 'Reference name is not valid')
       const sha = await requireSha(call)
@@ -170,10 +182,10 @@ function refRoutes(state: GitHubState): Route[] {
         await enforceRefRules(call, ref, undefined, sha)
         await setRef(repo.path, ref, sha, '')
         await processRefChanges(state, repo, getActingAccount(call.caller))
-        return created(refView(world, repo, ref, sha))
+        return respondCreated(toRefView(world, repo, ref, sha))
       })
     }),
-    repoRoute('PATCH /git/refs/{ref}', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('PATCH /git/refs/{ref}', { contents: 'write' }, async (call) => {
       const { repo } = call
       const ref = toRefName(call)
       const sha = await requireSha(call)
@@ -185,10 +197,10 @@ function refRoutes(state: GitHubState): Route[] {
         await enforceRefRules(call, ref, old, sha)
         await setRef(repo.path, ref, sha, old)
         await processRefChanges(state, repo, getActingAccount(call.caller))
-        return ok(refView(world, repo, ref, sha))
+        return respondOk(toRefView(world, repo, ref, sha))
       })
     }),
-    repoRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
+    defineRepositoryRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
       const { repo } = call
       return await state.runSerialized(repo, async () => {
         const old = (await readBranchesAndTags(repo.path)).get(toRefName(call))
@@ -196,7 +208,7 @@ function refRoutes(state: GitHubState): Route[] {
         await enforceRefRules(call, toRefName(call), old, undefined)
         await deleteRef(repo.path, toRefName(call))
         await processRefChanges(state, repo, getActingAccount(call.caller))
-        return noContent()
+        return respondNoContent()
       })
     }),
   ]
@@ -209,9 +221,9 @@ export async function requireCommit({ repo }: { repo: MockRepository }, ref: str
   return sha
 }
 
-function commitRoutes(world: MockGitHubData): Route[] {
+function createCommitRoutes(world: MockGitHubData): Route[] {
   return [
-    repoRoute(
+    defineRepositoryRoute(
       'GET /commits/{commit_sha}/pulls',
       [{ pull_requests: 'read' }, { contents: 'read' }],
       async (call) => {
@@ -227,24 +239,24 @@ function commitRoutes(world: MockGitHubData): Route[] {
         )
         return paginate(
           call,
-          holds.flat().map((it) => pullSummary(world, it)),
+          holds.flat().map((it) => toPullSummary(world, it)),
         )
       },
     ),
-    repoRoute('GET /compare/{basehead}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /compare/{basehead}', { contents: 'read' }, async (call) => {
       const { repo } = call
       const [left, right] = (call.params['basehead'] ?? '').split('...')
       const base = await resolveCommit(repo.path, left ?? '')
       const head = await resolveCommit(repo.path, right ?? '')
       const common = base && head && (await findMergeBase(repo.path, base, head))
-      if (!base || !head || !common) throw notFound()
+      if (!base || !head || !common) throw createNotFoundError()
       const ahead = await readCommits(repo.path, '--reverse', `${base}..${head}`)
       const behind = (await listCommitsBeyond(repo.path, [head], base)).length
-      const html = `${webUrl(world, repo)}/compare/${encodePath(`${left}...${right}`)}`
+      const html = `${getRepositoryWebUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`
       const readCommitView = async (sha: string): Promise<GitHubPayload> =>
-        commitView(world, repo, await readCommit(repo.path, sha))
-      return ok({
-        url: `${apiUrl(world, repo)}/compare/${encodePath(`${left}...${right}`)}`,
+        toCommitView(world, repo, await readCommit(repo.path, sha))
+      return respondOk({
+        url: `${getRepositoryApiUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`,
         html_url: html,
         permalink_url: html,
         diff_url: `${html}.diff`,
@@ -255,24 +267,24 @@ function commitRoutes(world: MockGitHubData): Route[] {
         ahead_by: ahead.length,
         behind_by: behind,
         total_commits: ahead.length,
-        commits: ahead.slice(0, 250).map((it) => commitView(world, repo, it)),
+        commits: ahead.slice(0, 250).map((it) => toCommitView(world, repo, it)),
         // GitHub gives no more than this here, without a sign that there are more.
         files: (await readChangedFiles(world, repo, base, head)).slice(0, 300),
       })
     }),
-    repoRoute('GET /git/commits/{commit_sha}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /git/commits/{commit_sha}', { contents: 'read' }, async (call) => {
       const sha = call.params['commit_sha'] ?? ''
-      if ((await resolveCommit(call.repo.path, sha)) !== sha) throw notFound()
-      return ok(gitCommitView(world, call.repo, await readCommit(call.repo.path, sha)))
+      if ((await resolveCommit(call.repo.path, sha)) !== sha) throw createNotFoundError()
+      return respondOk(toGitCommitView(world, call.repo, await readCommit(call.repo.path, sha)))
     }),
-    repoRoute('GET /commits/{ref}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /commits/{ref}', { contents: 'read' }, async (call) => {
       const { repo } = call
       const commit = await readCommit(repo.path, await requireCommit(call, call.params['ref'] ?? ''))
       const parent = commit.parents[0]
       const files = parent === undefined ? [] : await readChangedFiles(world, repo, parent, commit.sha)
       const sumField = (field: string): number => files.reduce((sum, it) => sum + Number(it[field]), 0)
-      return ok({
-        ...commitView(world, repo, commit),
+      return respondOk({
+        ...toCommitView(world, repo, commit),
         stats: {
           total: sumField('changes'),
           additions: sumField('additions'),
@@ -293,7 +305,7 @@ interface ListedTreeEntry {
 }
 
 async function listTree(repo: MockRepository, ...args: string[]): Promise<ListedTreeEntry[]> {
-  const output = await git(repo.path, 'ls-tree', '-z', '-l', '--full-tree', ...args)
+  const output = await runGitForText(repo.path, 'ls-tree', '-z', '-l', '--full-tree', ...args)
   return output
     .split('\0')
     .filter(Boolean)
@@ -304,22 +316,22 @@ async function listTree(repo: MockRepository, ...args: string[]): Promise<Listed
     })
 }
 
-function objectRoutes(world: MockGitHubData): Route[] {
+function createGitObjectRoutes(world: MockGitHubData): Route[] {
   const notFoundOnGitFailure = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
-      if (error instanceof GitFailure) throw notFound()
+      if (error instanceof GitFailure) throw createNotFoundError()
       throw error
     }
   }
   return [
-    repoRoute('GET /git/blobs/{file_sha}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /git/blobs/{file_sha}', { contents: 'read' }, async (call) => {
       const sha = call.params['file_sha'] ?? ''
       if (!/^[0-9a-f]{40}$/.test(sha)) throw createValidationError('Blob', 'sha')
       const bytes = await notFoundOnGitFailure(runGitForBytes(call.repo.path, ['cat-file', 'blob', sha]))
-      const url = `${apiUrl(world, call.repo)}/git/blobs/${sha}`
-      return ok({
+      const url = `${getRepositoryApiUrl(world, call.repo)}/git/blobs/${sha}`
+      return respondOk({
         sha,
         node_id: toNodeId('Blob', sha),
         size: bytes.length,
@@ -328,19 +340,19 @@ function objectRoutes(world: MockGitHubData): Route[] {
         encoding: 'base64',
       })
     }),
-    repoRoute('GET /git/trees/{tree_sha}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /git/trees/{tree_sha}', { contents: 'read' }, async (call) => {
       const { repo } = call
       const name = call.params['tree_sha'] ?? ''
       const wanted = (await resolveCommit(repo.path, name)) ?? name
-      if (wanted.startsWith('-')) throw notFound()
+      if (wanted.startsWith('-')) throw createNotFoundError()
       const sha = (
-        await notFoundOnGitFailure(git(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))
+        await notFoundOnGitFailure(runGitForText(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))
       ).trim()
       const entries = await listTree(repo, ...(call.query.has('recursive') ? ['-r', '-t'] : []), sha)
-      const url = `${apiUrl(world, repo)}/git`
+      const url = `${getRepositoryApiUrl(world, repo)}/git`
       // GitHub's cap on a recursive tree.
       const limit = 100_000
-      return ok({
+      return respondOk({
         sha,
         url: `${url}/trees/${sha}`,
         tree: entries.slice(0, limit).map(({ path, mode, type, sha: id, size }) => ({
@@ -354,25 +366,27 @@ function objectRoutes(world: MockGitHubData): Route[] {
         truncated: entries.length > limit,
       })
     }),
-    repoRoute('GET /contents/{path}', { contents: 'read' }, async (call) => {
+    defineRepositoryRoute('GET /contents/{path}', { contents: 'read' }, async (call) => {
       const { repo, params, query } = call
       const ref = query.get('ref') ?? repo.defaultBranch
       const commit = await resolveCommit(repo.path, ref)
       if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
       const path = (params['path'] ?? '').replace(/\/$/, '')
       if (path === '')
-        return ok((await listTree(repo, commit)).map((it) => contentView(world, repo, ref, it)))
+        return respondOk((await listTree(repo, commit)).map((it) => toContentView(world, repo, ref, it)))
       const [entry] = await listTree(repo, commit, '--', path)
-      if (entry === undefined) throw notFound()
+      if (entry === undefined) throw createNotFoundError()
       if (entry.type === 'tree') {
         const entries = await listTree(repo, entry.sha)
-        return ok(entries.map((it) => contentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })))
+        return respondOk(
+          entries.map((it) => toContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })),
+        )
       }
       const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
       // Above 1 MB GitHub answers with empty content and the encoding "none".
       const large = bytes.length > 1024 * 1024
-      return ok({
-        ...contentView(world, repo, ref, entry),
+      return respondOk({
+        ...toContentView(world, repo, ref, entry),
         content: large ? '' : bytes.toString('base64'),
         encoding: large ? 'none' : 'base64',
       })
@@ -380,16 +394,16 @@ function objectRoutes(world: MockGitHubData): Route[] {
   ]
 }
 
-function contentView(
+function toContentView(
   world: MockGitHubData,
   repo: MockRepository,
   ref: string,
   { path, sha, size, type, mode }: ListedTreeEntry,
 ): GitHubPayload {
-  const url = `${apiUrl(world, repo)}/contents/${encodePath(path)}?ref=${encodeURIComponent(ref)}`
+  const url = `${getRepositoryApiUrl(world, repo)}/contents/${encodeUrlPath(path)}?ref=${encodeURIComponent(ref)}`
   const kind = type === 'tree' ? 'dir' : 'file'
-  const html = `${webUrl(world, repo)}/${kind === 'dir' ? 'tree' : 'blob'}/${encodePath(ref)}/${encodePath(path)}`
-  const data = `${apiUrl(world, repo)}/git/${type}s/${sha}`
+  const html = `${getRepositoryWebUrl(world, repo)}/${kind === 'dir' ? 'tree' : 'blob'}/${encodeUrlPath(ref)}/${encodeUrlPath(path)}`
+  const data = `${getRepositoryApiUrl(world, repo)}/git/${type}s/${sha}`
   return {
     type: mode === '120000' ? 'symlink' : kind,
     size: size ?? 0,
@@ -399,7 +413,10 @@ function contentView(
     url,
     git_url: data,
     html_url: html,
-    download_url: kind === 'dir' ? null : `${webUrl(world, repo)}/raw/${encodePath(ref)}/${encodePath(path)}`,
+    download_url:
+      kind === 'dir'
+        ? null
+        : `${getRepositoryWebUrl(world, repo)}/raw/${encodeUrlPath(ref)}/${encodeUrlPath(path)}`,
     _links: { self: url, git: data, html },
   }
 }

@@ -1,7 +1,7 @@
 // REST routes of rulesets, classic branch protection and merge settings: what anyone may read, and what
 // administrators set, so that the JSON they import can be tried.
-import { canAdminister } from '../http/auth.ts'
-import type { BranchProtection, ProtectionRequest } from '../branch-rules/rule-types.ts'
+import { canAdministerRepository } from '../http/auth.ts'
+import type { BranchProtection, BranchProtectionRequest } from '../branch-rules/rule-types.ts'
 import { collectRulesets } from '../branch-rules/rule-layers.ts'
 import { parseRuleset } from '../branch-rules/ruleset.ts'
 import type { Ruleset, RulesetRequest } from '../branch-rules/rule-types.ts'
@@ -9,23 +9,23 @@ import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
-  created,
+  respondCreated,
   parseIdParam,
   createValidationError,
-  noContent,
-  notFound,
-  ok,
+  respondNoContent,
+  createNotFoundError,
+  respondOk,
   paginate,
-  repoRoute,
+  defineRepositoryRoute,
 } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
-import { apiUrl, fullRepositoryView } from '../views/repository-view.ts'
+import { getRepositoryApiUrl, toFullRepositoryView } from '../views/repository-view.ts'
 import {
-  branchRulesView,
-  protectionRuleView,
-  protectionView,
-  rulesetSummary,
-  rulesetView,
+  toBranchRulesView,
+  toProtectionRuleView,
+  toProtectionView,
+  toRulesetSummary,
+  toRulesetView,
 } from '../views/rule-view.ts'
 import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts'
 
@@ -33,31 +33,31 @@ const administrationWritePermission = { administration: 'write' } as const
 
 /** People need the admin role; apps were asked for their permission already. */
 function requireAdmin({ world, caller, repo }: RepositoryCall): void {
-  if (!canAdminister(world, caller, repo))
+  if (!canAdministerRepository(world, caller, repo))
     throw new GitHubApiError(403, 'Must have admin rights to Repository.')
 }
 
 /** Tells the apps of a ruleset: https://docs.github.com/webhooks/webhook-events-and-payloads#repository_ruleset */
-export function emitRuleset(
+export function emitRulesetEvent(
   { world, webhooks }: GitHubState,
   repo: MockRepository,
   ruleset: Ruleset,
   action: 'created' | 'edited' | 'deleted',
   by: MockAccount,
 ): void {
-  const repository_ruleset = rulesetView(world, repo, ruleset, { kind: 'user', account: by })
+  const repository_ruleset = toRulesetView(world, repo, ruleset, { kind: 'user', account: by })
   webhooks.emit('repository_ruleset', action, repo, by, { repository_ruleset })
 }
 
 /** Tells the apps of classic protection: https://docs.github.com/webhooks/webhook-events-and-payloads#branch_protection_rule */
-export function emitProtection(
+export function emitBranchProtectionEvent(
   { world, webhooks }: GitHubState,
   repo: MockRepository,
   [pattern, protection]: readonly [string, BranchProtection],
   action: 'created' | 'edited' | 'deleted',
   by: MockAccount,
 ): void {
-  const rule = protectionRuleView(world, repo, pattern, protection)
+  const rule = toProtectionRuleView(world, repo, pattern, protection)
   webhooks.emit('branch_protection_rule', action, repo, by, {
     rule,
     ...(action === 'edited' ? { changes: {} } : {}),
@@ -88,42 +88,42 @@ export function storeRuleset(
     rules: request.rules ?? old?.rules ?? [],
   }
   repo.rulesets.set(ruleset.id, ruleset)
-  emitRuleset(state, repo, ruleset, old === undefined ? 'created' : 'edited', by)
+  emitRulesetEvent(state, repo, ruleset, old === undefined ? 'created' : 'edited', by)
   return ruleset
 }
 
-export function ruleRoutes(state: GitHubState): Route[] {
-  return [...rulesetRoutes(state), ...protectionRoutes(state), createMergeSettingsRoute(state)]
+export function createRuleRoutes(state: GitHubState): Route[] {
+  return [...createRulesetRoutes(state), ...createProtectionRoutes(state), createMergeSettingsRoute(state)]
 }
 
-function rulesetRoutes(state: GitHubState): Route[] {
+function createRulesetRoutes(state: GitHubState): Route[] {
   const { world } = state
   const requireRuleset = (call: RepositoryCall): Ruleset => {
     const found = call.repo.rulesets.get(parseIdParam(call, 'ruleset_id'))
-    if (found === undefined) throw notFound()
+    if (found === undefined) throw createNotFoundError()
     return found
   }
   /** Readers see the organization's, too; only the organization changes them. */
   const requireReadableRuleset = (call: RepositoryCall): Ruleset => {
     const found = collectRulesets(call.repo).find(({ id }) => id === parseIdParam(call, 'ruleset_id'))
-    if (found === undefined) throw notFound()
+    if (found === undefined) throw createNotFoundError()
     return found
   }
   const read = { metadata: 'read' } as const
   return [
-    repoRoute('GET /rules/branches/{branch}', read, (call) =>
-      paginate(call, branchRulesView(call.repo, call.params['branch'] ?? '')),
+    defineRepositoryRoute('GET /rules/branches/{branch}', read, (call) =>
+      paginate(call, toBranchRulesView(call.repo, call.params['branch'] ?? '')),
     ),
-    repoRoute('GET /rulesets', read, (call) =>
+    defineRepositoryRoute('GET /rulesets', read, (call) =>
       paginate(
         call,
-        collectRulesets(call.repo).map((it) => rulesetSummary(world, call.repo, it)),
+        collectRulesets(call.repo).map((it) => toRulesetSummary(world, call.repo, it)),
       ),
     ),
-    repoRoute('GET /rulesets/{ruleset_id}', read, (call) =>
-      ok(rulesetView(world, call.repo, requireReadableRuleset(call), call.caller)),
+    defineRepositoryRoute('GET /rulesets/{ruleset_id}', read, (call) =>
+      respondOk(toRulesetView(world, call.repo, requireReadableRuleset(call), call.caller)),
     ),
-    repoRoute('POST /rulesets', administrationWritePermission, (call) => {
+    defineRepositoryRoute('POST /rulesets', administrationWritePermission, (call) => {
       requireAdmin(call)
       const stored = storeRuleset(
         state,
@@ -131,26 +131,26 @@ function rulesetRoutes(state: GitHubState): Route[] {
         parseRuleset(call.repo, call.body),
         getActingAccount(call.caller),
       )
-      return created(rulesetView(world, call.repo, stored, call.caller))
+      return respondCreated(toRulesetView(world, call.repo, stored, call.caller))
     }),
-    repoRoute('PUT /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
+    defineRepositoryRoute('PUT /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
       requireAdmin(call)
       const { id, name, enforcement } = requireRuleset(call)
       const request = parseRuleset(call.repo, { name, enforcement, ...call.body })
       const stored = storeRuleset(state, call.repo, request, getActingAccount(call.caller), id)
-      return ok(rulesetView(world, call.repo, stored, call.caller))
+      return respondOk(toRulesetView(world, call.repo, stored, call.caller))
     }),
-    repoRoute('DELETE /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
+    defineRepositoryRoute('DELETE /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
       requireAdmin(call)
       const ended = requireRuleset(call)
       call.repo.rulesets.delete(ended.id)
-      emitRuleset(state, call.repo, ended, 'deleted', getActingAccount(call.caller))
-      return noContent()
+      emitRulesetEvent(state, call.repo, ended, 'deleted', getActingAccount(call.caller))
+      return respondNoContent()
     }),
   ]
 }
 
-function protectionRoutes(state: GitHubState): Route[] {
+function createProtectionRoutes(state: GitHubState): Route[] {
   const { world } = state
   const path = '/branches/{branch}/protection'
   const requireBranch = ({ repo, params }: RepositoryCall): string => {
@@ -169,16 +169,16 @@ function protectionRoutes(state: GitHubState): Route[] {
       ...requireProtection(call),
       required_signatures: required,
     })
-    const url = `${apiUrl(world, call.repo)}/branches/${encodeURIComponent(requireBranch(call))}/protection/required_signatures`
+    const url = `${getRepositoryApiUrl(world, call.repo)}/branches/${encodeURIComponent(requireBranch(call))}/protection/required_signatures`
     return { url, enabled: required }
   }
   return [
-    repoRoute(`GET ${path}`, { administration: 'read' }, (call) => {
+    defineRepositoryRoute(`GET ${path}`, { administration: 'read' }, (call) => {
       // People who are no administrators are not told that there is anything.
-      if (!canAdminister(world, call.caller, call.repo, 'read')) throw notFound()
-      return ok(protectionView(world, call.repo, requireBranch(call), requireProtection(call)))
+      if (!canAdministerRepository(world, call.caller, call.repo, 'read')) throw createNotFoundError()
+      return respondOk(toProtectionView(world, call.repo, requireBranch(call), requireProtection(call)))
     }),
-    repoRoute(`PUT ${path}`, administrationWritePermission, (call) => {
+    defineRepositoryRoute(`PUT ${path}`, administrationWritePermission, (call) => {
       requireAdmin(call)
       const { repo, body } = call
       for (const field of [
@@ -190,27 +190,39 @@ function protectionRoutes(state: GitHubState): Route[] {
         if (!(field in body)) throw createValidationError('ProtectedBranch', field, 'missing_field')
       const old = repo.protections.get(requireBranch(call))
       const stored: BranchProtection = {
-        ...(body as ProtectionRequest),
+        ...(body as BranchProtectionRequest),
         required_signatures: old?.required_signatures ?? false,
       }
       repo.protections.set(requireBranch(call), stored)
       const action = old === undefined ? 'created' : 'edited'
-      emitProtection(state, repo, [requireBranch(call), stored], action, getActingAccount(call.caller))
-      return ok(protectionView(world, repo, requireBranch(call), stored))
+      emitBranchProtectionEvent(
+        state,
+        repo,
+        [requireBranch(call), stored],
+        action,
+        getActingAccount(call.caller),
+      )
+      return respondOk(toProtectionView(world, repo, requireBranch(call), stored))
     }),
-    repoRoute(`DELETE ${path}`, administrationWritePermission, (call) => {
+    defineRepositoryRoute(`DELETE ${path}`, administrationWritePermission, (call) => {
       requireAdmin(call)
       const ended = requireProtection(call)
       call.repo.protections.delete(requireBranch(call))
-      emitProtection(state, call.repo, [requireBranch(call), ended], 'deleted', getActingAccount(call.caller))
-      return noContent()
+      emitBranchProtectionEvent(
+        state,
+        call.repo,
+        [requireBranch(call), ended],
+        'deleted',
+        getActingAccount(call.caller),
+      )
+      return respondNoContent()
     }),
-    repoRoute(`POST ${path}/required_signatures`, administrationWritePermission, (call) =>
-      ok(setSignatureRequirement(call, true)),
+    defineRepositoryRoute(`POST ${path}/required_signatures`, administrationWritePermission, (call) =>
+      respondOk(setSignatureRequirement(call, true)),
     ),
-    repoRoute(`DELETE ${path}/required_signatures`, administrationWritePermission, (call) => {
+    defineRepositoryRoute(`DELETE ${path}/required_signatures`, administrationWritePermission, (call) => {
       setSignatureRequirement(call, false)
-      return noContent()
+      return respondNoContent()
     }),
   ]
 }
@@ -218,7 +230,7 @@ function protectionRoutes(state: GitHubState): Route[] {
 /** `PATCH /repos/{owner}/{repo}`, as far as it says how pull requests may be merged. */
 function createMergeSettingsRoute({ world }: GitHubState): Route {
   const fields = { merge: 'allow_merge_commit', squash: 'allow_squash_merge', rebase: 'allow_rebase_merge' }
-  return repoRoute('PATCH ', administrationWritePermission, (call) => {
+  return defineRepositoryRoute('PATCH ', administrationWritePermission, (call) => {
     requireAdmin(call)
     const { repo, body } = call
     const wanted = { ...repo.mergeMethods }
@@ -228,6 +240,6 @@ function createMergeSettingsRoute({ world }: GitHubState): Route {
       throw createValidationError('Repository', 'merge_commit_allowed', 'no_merge_method')
     Object.assign(repo.mergeMethods, wanted)
     if (typeof body['allow_auto_merge'] === 'boolean') repo.allowAutoMerge = body['allow_auto_merge']
-    return ok(fullRepositoryView(world, repo, true))
+    return respondOk(toFullRepositoryView(world, repo, true))
   })
 }

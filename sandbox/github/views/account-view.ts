@@ -23,11 +23,11 @@ export function parseNodeId(kind: string, node: unknown): string | undefined {
 }
 
 /** An account; null when it was deleted ("ghost"). */
-export function accountView(world: MockGitHubData, account: MockAccount): GitHubPayload | null {
-  return account.deleted ? null : livingAccountView(world, account)
+export function toAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload | null {
+  return account.deleted ? null : toActiveAccountView(world, account)
 }
 
-function livingAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload {
+function toActiveAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const { id, login, type } = account
   const url = `${world.base}/users/${encodeURIComponent(login)}`
   return {
@@ -54,10 +54,10 @@ function livingAccountView(world: MockGitHubData, account: MockAccount): GitHubP
 }
 
 /** What `GET /users/{username}` adds: the profile. */
-export function profileView(world: MockGitHubData, account: MockAccount): GitHubPayload {
+export function toProfileView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const repositories = [...world.repos].filter((it) => it.owner === account && !it.private && !it.deleted)
   return {
-    ...livingAccountView(world, account),
+    ...toActiveAccountView(world, account),
     name: null,
     company: null,
     blog: '',
@@ -75,7 +75,7 @@ export function profileView(world: MockGitHubData, account: MockAccount): GitHub
   }
 }
 
-export function organizationView(world: MockGitHubData, account: MockAccount): GitHubPayload {
+export function toOrganizationView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const url = `${world.base}/orgs/${account.login}`
   return {
     login: account.login,
@@ -93,7 +93,7 @@ export function organizationView(world: MockGitHubData, account: MockAccount): G
   }
 }
 
-export function teamView(world: MockGitHubData, team: Team): GitHubPayload {
+export function toTeamView(world: MockGitHubData, team: Team): GitHubPayload {
   const url = `${world.base}/organizations/${team.organization.id}/team/${team.id}`
   return {
     id: team.id,
@@ -115,17 +115,17 @@ export function teamView(world: MockGitHubData, team: Team): GitHubPayload {
 }
 
 /** What `GET /orgs/{org}/teams/{team_slug}` adds. */
-export function fullTeamView(world: MockGitHubData, team: Team): GitHubPayload {
+export function toFullTeamView(world: MockGitHubData, team: Team): GitHubPayload {
   const { organization, members } = team
   const repositories = [...world.repos].filter((it) => it.owner === organization && !it.deleted)
   return {
-    ...teamView(world, team),
+    ...toTeamView(world, team),
     members_count: members.size,
     repos_count: repositories.filter((it) => it.teamRoles.has(team.id)).length,
     created_at: organization.createdAt,
     updated_at: organization.createdAt,
     organization: {
-      ...organizationView(world, organization),
+      ...toOrganizationView(world, organization),
       html_url: `${world.base}/${organization.login}`,
       has_organization_projects: true,
       has_repository_projects: true,
@@ -141,29 +141,29 @@ export function fullTeamView(world: MockGitHubData, team: Team): GitHubPayload {
   }
 }
 
-export function appView(world: MockGitHubData, app: MockApp): GitHubPayload {
+export function toAppView(world: MockGitHubData, app: MockApp): GitHubPayload {
   return {
     id: app.id,
     client_id: `Iv1.${app.id}`,
     slug: app.slug,
     node_id: toNodeId('App', app.id),
-    owner: livingAccountView(world, app.owner),
+    owner: toActiveAccountView(world, app.owner),
     name: app.slug,
     description: '',
     external_url: `${world.base}/apps/${app.slug}`,
     html_url: `${world.base}/apps/${app.slug}`,
     created_at: app.createdAt,
     updated_at: app.createdAt,
-    permissions: permissionsView(app.permissions),
+    permissions: toPermissionsView(app.permissions),
     events: app.events,
   }
 }
 
-export function installationView(world: MockGitHubData, installation: Installation): GitHubPayload {
+export function toInstallationView(world: MockGitHubData, installation: Installation): GitHubPayload {
   const { id, app, account } = installation
   return {
     id,
-    account: livingAccountView(world, account),
+    account: toActiveAccountView(world, account),
     repository_selection: 'selected',
     access_tokens_url: `${world.base}/app/installations/${id}/access_tokens`,
     repositories_url: `${world.base}/installation/repositories`,
@@ -173,7 +173,7 @@ export function installationView(world: MockGitHubData, installation: Installati
     app_slug: app.slug,
     target_id: account.id,
     target_type: account.type,
-    permissions: permissionsView(installation.permissions),
+    permissions: toPermissionsView(installation.permissions),
     events: app.events,
     created_at: installation.createdAt,
     updated_at: installation.createdAt,
@@ -185,6 +185,6 @@ export function installationView(world: MockGitHubData, installation: Installati
   }
 }
 
-export function permissionsView(permissions: AppPermissions): AppPermissions {
+export function toPermissionsView(permissions: AppPermissions): AppPermissions {
   return { ...permissions, metadata: 'read' }
 }

@@ -1,6 +1,6 @@
 // Check runs, suites, statuses and workflow runs as GitHub's REST answers and webhooks show them.
 import type {
-  Annotation,
+  CheckRunAnnotation,
   MockCheckRun,
   CheckSuite,
   GitHubPayload,
@@ -10,15 +10,15 @@ import type {
   MockWorkflowRun,
   MockGitHubData,
 } from '../github-data.ts'
-import { accountView, appView, toNodeId } from './account-view.ts'
-import { readCommit, shortCommitView } from './commit-view.ts'
-import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
+import { toAccountView, toAppView, toNodeId } from './account-view.ts'
+import { readCommit, toShortCommitView } from './commit-view.ts'
+import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './repository-view.ts'
 
 /** Open pull requests of the repository's own branches at this commit: GitHub lists none for forks. */
-function pullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
+function toPullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
   const shortRepository = (it: MockRepository): GitHubPayload => ({
     id: it.id,
-    url: apiUrl(world, it),
+    url: getRepositoryApiUrl(world, it),
     name: it.name,
   })
   return [...repo.pulls.values()]
@@ -26,16 +26,16 @@ function pullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: str
     .map((it) => ({
       id: it.id,
       number: it.number,
-      url: `${apiUrl(world, repo)}/pulls/${it.number}`,
+      url: `${getRepositoryApiUrl(world, repo)}/pulls/${it.number}`,
       head: { ref: it.headRef, sha: it.headSha, repo: shortRepository(repo) },
       base: { ref: it.baseRef, sha: it.baseSha, repo: shortRepository(repo) },
     }))
 }
 
-export function checkRunView(world: MockGitHubData, run: MockCheckRun): GitHubPayload {
+export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHubPayload {
   const { repo, app, sha } = run.suite
-  const url = `${apiUrl(world, repo)}/check-runs/${run.id}`
-  const html = `${webUrl(world, repo)}/runs/${run.id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/check-runs/${run.id}`
+  const html = `${getRepositoryWebUrl(world, repo)}/runs/${run.id}`
   return {
     id: run.id,
     name: run.name,
@@ -57,15 +57,15 @@ export function checkRunView(world: MockGitHubData, run: MockCheckRun): GitHubPa
       annotations_url: `${url}/annotations`,
     },
     check_suite: { id: run.suite.id },
-    app: appView(world, app),
-    pull_requests: pullsAtCommitView(world, repo, sha),
+    app: toAppView(world, app),
+    pull_requests: toPullsAtCommitView(world, repo, sha),
   }
 }
 
-export function annotationView(
+export function toAnnotationView(
   world: MockGitHubData,
   run: MockCheckRun,
-  annotation: Annotation,
+  annotation: CheckRunAnnotation,
 ): GitHubPayload {
   const {
     path,
@@ -80,7 +80,7 @@ export function annotationView(
   } = annotation
   return {
     path,
-    blob_href: `${webUrl(world, run.suite.repo)}/blob/${run.suite.sha}/${path}`,
+    blob_href: `${getRepositoryWebUrl(world, run.suite.repo)}/blob/${run.suite.sha}/${path}`,
     start_line,
     end_line,
     start_column: start_column ?? null,
@@ -92,7 +92,7 @@ export function annotationView(
   }
 }
 
-const conclusionsBySeverity = [
+const conclusionsInSeverityOrder = [
   'success',
   'neutral',
   'skipped',
@@ -104,57 +104,59 @@ const conclusionsBySeverity = [
 ]
 
 /** A suite's conclusion is its worst run's, once all are completed. */
-export function computeSuiteState(suite: CheckSuite): {
+export function computeCheckSuiteState(suite: CheckSuite): {
   readonly status: string
   readonly conclusion: string | null
 } {
-  const latest = findLatestRuns(suite.runs)
+  const latest = findLatestCheckRuns(suite.runs)
   if (latest.length === 0) return { status: 'queued', conclusion: null }
   if (latest.some((it) => it.status !== 'completed')) return { status: 'in_progress', conclusion: null }
-  const worst = Math.max(...latest.map((it) => conclusionsBySeverity.indexOf(it.conclusion ?? 'success')))
-  return { status: 'completed', conclusion: conclusionsBySeverity[worst] ?? 'failure' }
+  const worst = Math.max(
+    ...latest.map((it) => conclusionsInSeverityOrder.indexOf(it.conclusion ?? 'success')),
+  )
+  return { status: 'completed', conclusion: conclusionsInSeverityOrder[worst] ?? 'failure' }
 }
 
 /** The newest run of each name. */
-export function findLatestRuns(runs: readonly MockCheckRun[]): MockCheckRun[] {
+export function findLatestCheckRuns(runs: readonly MockCheckRun[]): MockCheckRun[] {
   const byName = new Map<string, MockCheckRun>()
   for (const run of runs) byName.set(`${run.suite.app.id} ${run.name}`, run)
   return [...byName.values()]
 }
 
-export async function checkSuiteView(world: MockGitHubData, suite: CheckSuite): Promise<GitHubPayload> {
+export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite): Promise<GitHubPayload> {
   const { id, repo, sha } = suite
-  const url = `${apiUrl(world, repo)}/check-suites/${id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/check-suites/${id}`
   return {
     id,
     node_id: toNodeId('CheckSuite', id),
     head_branch: suite.branch,
     head_sha: sha,
-    ...computeSuiteState(suite),
+    ...computeCheckSuiteState(suite),
     url,
     before: suite.before,
     after: sha,
-    pull_requests: pullsAtCommitView(world, repo, sha),
-    app: appView(world, suite.app),
-    repository: repositoryView(world, repo),
+    pull_requests: toPullsAtCommitView(world, repo, sha),
+    app: toAppView(world, suite.app),
+    repository: toRepositoryView(world, repo),
     created_at: suite.createdAt,
     updated_at: suite.updatedAt,
-    head_commit: shortCommitView(await readCommit(repo.path, sha)),
-    latest_check_runs_count: findLatestRuns(suite.runs).length,
+    head_commit: toShortCommitView(await readCommit(repo.path, sha)),
+    latest_check_runs_count: findLatestCheckRuns(suite.runs).length,
     check_runs_url: `${url}/check-runs`,
     rerequestable: true,
     runs_rerequestable: true,
   }
 }
 
-export function commitStatusView(
+export function toCommitStatusView(
   world: MockGitHubData,
   repo: MockRepository,
   status: MockCommitStatus,
 ): GitHubPayload {
   const { id, sha, state, context, description, targetUrl, creator, createdAt } = status
   return {
-    url: `${apiUrl(world, repo)}/statuses/${sha}`,
+    url: `${getRepositoryApiUrl(world, repo)}/statuses/${sha}`,
     avatar_url: `${world.base}/avatars/u/${creator.id}`,
     id,
     node_id: toNodeId('StatusContext', id),
@@ -164,11 +166,15 @@ export function commitStatusView(
     context,
     created_at: createdAt,
     updated_at: createdAt,
-    creator: accountView(world, creator),
+    creator: toAccountView(world, creator),
   }
 }
 
-export function workflowView(world: MockGitHubData, repo: MockRepository, workflow: Workflow): GitHubPayload {
+export function toWorkflowView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  workflow: Workflow,
+): GitHubPayload {
   const path = `.github/workflows/${workflow.file}`
   return {
     id: workflow.id,
@@ -178,18 +184,18 @@ export function workflowView(world: MockGitHubData, repo: MockRepository, workfl
     state: 'active',
     created_at: repo.createdAt,
     updated_at: repo.createdAt,
-    url: `${apiUrl(world, repo)}/actions/workflows/${workflow.id}`,
-    html_url: `${webUrl(world, repo)}/blob/${repo.defaultBranch}/${path}`,
-    badge_url: `${webUrl(world, repo)}/actions/workflows/${workflow.file}/badge.svg`,
+    url: `${getRepositoryApiUrl(world, repo)}/actions/workflows/${workflow.id}`,
+    html_url: `${getRepositoryWebUrl(world, repo)}/blob/${repo.defaultBranch}/${path}`,
+    badge_url: `${getRepositoryWebUrl(world, repo)}/actions/workflows/${workflow.file}/badge.svg`,
   }
 }
 
-export async function workflowRunView(
+export async function toWorkflowRunView(
   world: MockGitHubData,
   repo: MockRepository,
   run: MockWorkflowRun,
 ): Promise<GitHubPayload> {
-  const url = `${apiUrl(world, repo)}/actions/runs/${run.id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/actions/runs/${run.id}`
   return {
     id: run.id,
     name: run.workflow.name,
@@ -207,23 +213,23 @@ export async function workflowRunView(
     check_suite_id: run.id,
     check_suite_node_id: toNodeId('CheckSuite', run.id),
     url,
-    html_url: `${webUrl(world, repo)}/actions/runs/${run.id}`,
+    html_url: `${getRepositoryWebUrl(world, repo)}/actions/runs/${run.id}`,
     pull_requests: [],
     created_at: run.createdAt,
     updated_at: run.updatedAt,
     run_started_at: run.createdAt,
-    actor: accountView(world, run.actor),
-    triggering_actor: accountView(world, run.actor),
+    actor: toAccountView(world, run.actor),
+    triggering_actor: toAccountView(world, run.actor),
     jobs_url: `${url}/jobs`,
     logs_url: `${url}/logs`,
-    check_suite_url: `${apiUrl(world, repo)}/check-suites/${run.id}`,
+    check_suite_url: `${getRepositoryApiUrl(world, repo)}/check-suites/${run.id}`,
     artifacts_url: `${url}/artifacts`,
     cancel_url: `${url}/cancel`,
     rerun_url: `${url}/rerun`,
     previous_attempt_url: null,
-    workflow_url: `${apiUrl(world, repo)}/actions/workflows/${run.workflow.id}`,
-    head_commit: shortCommitView(await readCommit(repo.path, run.sha)),
-    repository: repositoryView(world, repo),
-    head_repository: repositoryView(world, repo),
+    workflow_url: `${getRepositoryApiUrl(world, repo)}/actions/workflows/${run.workflow.id}`,
+    head_commit: toShortCommitView(await readCommit(repo.path, run.sha)),
+    repository: toRepositoryView(world, repo),
+    head_repository: toRepositoryView(world, repo),
   }
 }

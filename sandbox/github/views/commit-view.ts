@@ -1,14 +1,14 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
 import { isDiffCountable } from '../git/diff-countable.ts'
-import { git, findMergeBase } from '../git/git-store.ts'
-import { readLooseCommit, listLooseRange, type LooseIdentity } from '../git/loose-history.ts'
-import { readLooseOrAskGit } from '../git/loose-objects.ts'
+import { runGitForText, findMergeBase } from '../git/git-store.ts'
+import { readLooseCommit, listLooseCommitRange, type LooseCommitIdentity } from '../git/loose-history.ts'
+import { readLooseOrRunGit } from '../git/loose-objects.ts'
 import { diffLooseTrees, type FileDifference } from '../git/loose-trees.ts'
-import { signatureVerificationView } from '../signing.ts'
+import { toSignatureVerificationView } from '../signing.ts'
 import { findAccountByLogin, toTimestamp } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
-import { accountView, toNodeId } from './account-view.ts'
-import { apiUrl, webUrl } from './repository-view.ts'
+import { toAccountView, toNodeId } from './account-view.ts'
+import { getRepositoryApiUrl, getRepositoryWebUrl } from './repository-view.ts'
 
 export interface CommitData {
   readonly sha: string
@@ -29,7 +29,7 @@ const commitLogFormat = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%
 
 /** Commits in `git log` order for any of its selections, newest first. */
 export async function readCommits(path: string, ...selection: string[]): Promise<CommitData[]> {
-  const text = await git(
+  const text = await runGitForText(
     path,
     'log',
     '--no-show-signature',
@@ -71,7 +71,7 @@ export async function readCommit(path: string, sha: string): Promise<CommitData>
   const key = `${path} ${sha}`
   const known =
     commitCache.get(key) ??
-    (await readLooseOrAskGit(
+    (await readLooseOrRunGit(
       () => readLooseCommitData(path, sha),
       async () => (await readCommits(path, '-1', sha))[0],
     ))
@@ -88,9 +88,9 @@ export async function readPushedCommits(
   maxCommits: number,
 ): Promise<CommitData[]> {
   if (old === undefined) return [await readCommit(path, now)]
-  return await readLooseOrAskGit(
+  return await readLooseOrRunGit(
     () =>
-      listLooseRange(path, now, [old])
+      listLooseCommitRange(path, now, [old])
         .slice(0, maxCommits)
         .map((sha) => readLooseCommitData(path, sha)),
     () => readCommits(path, `--max-count=${maxCommits}`, `${old}..${now}`),
@@ -99,7 +99,7 @@ export async function readPushedCommits(
 
 function readLooseCommitData(path: string, sha: string): CommitData {
   const { tree, parents, author, committer, message } = readLooseCommit(path, sha)
-  const toCommitIdentity = ({ name, email, at }: LooseIdentity): CommitIdentity => ({
+  const toCommitIdentity = ({ name, email, at }: LooseCommitIdentity): CommitIdentity => ({
     name,
     email,
     date: toTimestamp(at * 1000),
@@ -115,15 +115,15 @@ function readLooseCommitData(path: string, sha: string): CommitData {
 }
 
 /** The account whose no-reply address a commit carries: all that the sandbox knows about who wrote it. */
-function authorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
+function toAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
   const login = /^(?:\d+\+)?(.+)@users\.noreply\./.exec(identity.email)?.[1]
   const account = login === undefined ? undefined : findAccountByLogin(world, login)
-  return account === undefined ? null : accountView(world, account)
+  return account === undefined ? null : toAccountView(world, account)
 }
 
-export function commitView(world: MockGitHubData, repo: MockRepository, commit: CommitData): GitHubPayload {
+export function toCommitView(world: MockGitHubData, repo: MockRepository, commit: CommitData): GitHubPayload {
   const { sha, author, committer, message, tree, parents } = commit
-  const url = `${apiUrl(world, repo)}/commits/${sha}`
+  const url = `${getRepositoryApiUrl(world, repo)}/commits/${sha}`
   return {
     sha,
     node_id: toNodeId('Commit', sha),
@@ -131,38 +131,38 @@ export function commitView(world: MockGitHubData, repo: MockRepository, commit: 
       author,
       committer,
       message,
-      tree: { sha: tree, url: `${apiUrl(world, repo)}/git/trees/${tree}` },
-      url: `${apiUrl(world, repo)}/git/commits/${sha}`,
+      tree: { sha: tree, url: `${getRepositoryApiUrl(world, repo)}/git/trees/${tree}` },
+      url: `${getRepositoryApiUrl(world, repo)}/git/commits/${sha}`,
       comment_count: repo.commitComments.filter((it) => it.sha === sha).length,
-      verification: signatureVerificationView(world, sha),
+      verification: toSignatureVerificationView(world, sha),
     },
     url,
-    html_url: `${webUrl(world, repo)}/commit/${sha}`,
+    html_url: `${getRepositoryWebUrl(world, repo)}/commit/${sha}`,
     comments_url: `${url}/comments`,
-    author: authorAccountView(world, author),
-    committer: authorAccountView(world, committer),
+    author: toAuthorAccountView(world, author),
+    committer: toAuthorAccountView(world, committer),
     parents: parents.map((parent) => ({
       sha: parent,
-      url: `${apiUrl(world, repo)}/commits/${parent}`,
-      html_url: `${webUrl(world, repo)}/commit/${parent}`,
+      url: `${getRepositoryApiUrl(world, repo)}/commits/${parent}`,
+      html_url: `${getRepositoryWebUrl(world, repo)}/commit/${parent}`,
     })),
   }
 }
 
 /** A commit as `GET /git/commits` shows it: the git object. */
-export function gitCommitView(
+export function toGitCommitView(
   world: MockGitHubData,
   repo: MockRepository,
   commit: CommitData,
 ): GitHubPayload {
-  const view = commitView(world, repo, commit)
+  const view = toCommitView(world, repo, commit)
   const { author, committer, message, tree, url, verification } = view['commit'] as GitHubPayload
   const { sha, node_id, html_url, parents } = view
   return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification }
 }
 
 /** A commit in webhooks and check suites: short. */
-export function shortCommitView(commit: CommitData): GitHubPayload {
+export function toShortCommitView(commit: CommitData): GitHubPayload {
   const { sha, tree, message, author, committer } = commit
   return {
     id: sha,
@@ -175,7 +175,7 @@ export function shortCommitView(commit: CommitData): GitHubPayload {
 }
 
 /** A commit of a push: short, with the paths it touched. */
-export async function pushedCommitView(
+export async function toPushedCommitView(
   world: MockGitHubData,
   repo: MockRepository,
   commit: CommitData,
@@ -186,9 +186,9 @@ export async function pushedCommitView(
   const pathsWithStatus = (...letters: string[]): string[] =>
     touched.filter(({ status }) => letters.includes(status)).map(({ path }) => path)
   return {
-    ...shortCommitView(commit),
+    ...toShortCommitView(commit),
     distinct: true,
-    url: `${webUrl(world, repo)}/commit/${commit.sha}`,
+    url: `${getRepositoryWebUrl(world, repo)}/commit/${commit.sha}`,
     added: pathsWithStatus('A'),
     removed: pathsWithStatus('D'),
     modified: pathsWithStatus('M', 'T'),
@@ -207,14 +207,14 @@ async function listTouchedPaths(
 ): Promise<TouchedPath[]> {
   const statusOf = ({ before, after }: FileDifference) =>
     before === undefined ? 'A' : after === undefined ? 'D' : 'M'
-  return await readLooseOrAskGit(
+  return await readLooseOrRunGit(
     () =>
       diffLooseTrees(path, parent === undefined ? undefined : readLooseCommit(path, parent).tree, tree).map(
         (difference) => ({ status: statusOf(difference), path: difference.path }),
       ),
     async () => {
       const options = ['-r', '-m', '--first-parent', '--root', '--no-commit-id', '--name-status', '-z']
-      const diffFields = (await git(path, 'diff-tree', ...options, '--no-renames', sha)).split('\0')
+      const diffFields = (await runGitForText(path, 'diff-tree', ...options, '--no-renames', sha)).split('\0')
       return diffFields.flatMap((status, at) =>
         at % 2 === 0 && diffFields[at + 1] !== undefined ? [{ status, path: diffFields[at + 1] ?? '' }] : [],
       )
@@ -222,7 +222,7 @@ async function listTouchedPaths(
   )
 }
 
-const statusByLetter: Readonly<Record<string, string>> = {
+const fileStatusByLetter: Readonly<Record<string, string>> = {
   A: 'added',
   D: 'removed',
   M: 'modified',
@@ -242,9 +242,9 @@ export async function readChangedFiles(
 ): Promise<GitHubPayload[]> {
   if (!(await isDiffCountable(repo.path, head))) return []
   const from = await findMergeBase(repo.path, base, head)
-  const start = from ?? (await git(repo.path, 'hash-object', '-t', 'tree', '--stdin')).trim()
+  const start = from ?? (await runGitForText(repo.path, 'hash-object', '-t', 'tree', '--stdin')).trim()
   const diff = (...args: string[]): Promise<string> =>
-    git(repo.path, 'diff', '-M', '--no-ext-diff', '--no-color', ...args, start, head, '--')
+    runGitForText(repo.path, 'diff', '-M', '--no-ext-diff', '--no-color', ...args, start, head, '--')
   const [raw, numbers, patches] = await Promise.all([
     diff('--raw', '-z', '--no-abbrev'),
     diff('--numstat', '-z'),
@@ -268,13 +268,13 @@ export async function readChangedFiles(
     files.push({
       sha: status === 'D' ? null : sha,
       filename,
-      status: statusByLetter[status.charAt(0)] ?? 'changed',
+      status: fileStatusByLetter[status.charAt(0)] ?? 'changed',
       additions,
       deletions,
       changes: additions + deletions,
-      blob_url: `${webUrl(world, repo)}/blob/${head}/${encoded}`,
-      raw_url: `${webUrl(world, repo)}/raw/${head}/${encoded}`,
-      contents_url: `${apiUrl(world, repo)}/contents/${encoded}?ref=${head}`,
+      blob_url: `${getRepositoryWebUrl(world, repo)}/blob/${head}/${encoded}`,
+      raw_url: `${getRepositoryWebUrl(world, repo)}/raw/${head}/${encoded}`,
+      contents_url: `${getRepositoryApiUrl(world, repo)}/contents/${encoded}?ref=${head}`,
       ...(hunk >= 0 && additions + deletions <= maxPatchLines ? { patch: body.slice(hunk).trimEnd() } : {}),
       ...(renamed ? { previous_filename: previous } : {}),
     })

@@ -6,17 +6,17 @@ import type {
   MockRepository,
   MockGitHubData,
 } from '../github-data.ts'
-import { accountView, appView, toNodeId } from './account-view.ts'
-import { apiUrl, webUrl } from './repository-view.ts'
+import { toAccountView, toAppView, toNodeId } from './account-view.ts'
+import { getRepositoryApiUrl, getRepositoryWebUrl } from './repository-view.ts'
 
-export function deploymentView(
+export function toDeploymentView(
   world: MockGitHubData,
   repo: MockRepository,
   deployment: MockDeployment,
 ): GitHubPayload {
   const { id, sha, ref, environment, description, isTransient, isProduction, creator, app, createdAt } =
     deployment
-  const url = `${apiUrl(world, repo)}/deployments/${id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/deployments/${id}`
   return {
     url,
     id,
@@ -28,25 +28,25 @@ export function deploymentView(
     created_at: createdAt,
     updated_at: deployment.statuses.at(-1)?.createdAt ?? createdAt,
     statuses_url: `${url}/statuses`,
-    repository_url: apiUrl(world, repo),
-    creator: accountView(world, creator),
+    repository_url: getRepositoryApiUrl(world, repo),
+    creator: toAccountView(world, creator),
     sha,
     ref,
     payload: {},
     transient_environment: isTransient,
     production_environment: isProduction,
-    performed_via_github_app: app === null ? null : appView(world, app),
+    performed_via_github_app: app === null ? null : toAppView(world, app),
   }
 }
 
-export function deploymentStatusView(
+export function toDeploymentStatusView(
   world: MockGitHubData,
   repo: MockRepository,
   deployment: MockDeployment,
   status: DeploymentStatus,
 ): GitHubPayload {
   const { id, state, description, creator, app, createdAt } = status
-  const url = `${apiUrl(world, repo)}/deployments/${deployment.id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/deployments/${deployment.id}`
   return {
     url: `${url}/statuses/${id}`,
     id,
@@ -54,12 +54,12 @@ export function deploymentStatusView(
     state,
     description,
     environment: deployment.environment,
-    target_url: webUrl(world, repo),
+    target_url: getRepositoryWebUrl(world, repo),
     created_at: createdAt,
     updated_at: createdAt,
     deployment_url: url,
-    repository_url: apiUrl(world, repo),
-    creator: accountView(world, creator),
-    performed_via_github_app: app === null ? null : appView(world, app),
+    repository_url: getRepositoryApiUrl(world, repo),
+    creator: toAccountView(world, creator),
+    performed_via_github_app: app === null ? null : toAppView(world, app),
   }
 }

@@ -1,7 +1,7 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
 import { computeMergeState } from '../branch-rules/merge-state.ts'
 import { isDiffCountable } from '../git/diff-countable.ts'
-import { countLines } from '../git/count-lines.ts'
+import { countChangedLines } from '../git/count-lines.ts'
 import { listCommitsBeyond, findMergeBase } from '../git/git-store.ts'
 import type {
   MockAccount,
@@ -13,16 +13,16 @@ import type {
   MockRepository,
   MockReview,
   MockReviewComment,
-  CommentThread,
+  PullOrIssue,
   MockGitHubData,
 } from '../github-data.ts'
-import { findRole } from '../github-data.ts'
-import { accountView, appView, toNodeId, teamView } from './account-view.ts'
-import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
+import { findCollaboratorRole } from '../github-data.ts'
+import { toAccountView, toAppView, toNodeId, toTeamView } from './account-view.ts'
+import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './repository-view.ts'
 
-export function labelView(world: MockGitHubData, repo: MockRepository, label: MockLabel): GitHubPayload {
+export function toLabelView(world: MockGitHubData, repo: MockRepository, label: MockLabel): GitHubPayload {
   const { id, name, color, description } = label
-  const url = `${apiUrl(world, repo)}/labels/${encodeURIComponent(name)}`
+  const url = `${getRepositoryApiUrl(world, repo)}/labels/${encodeURIComponent(name)}`
   return { id, node_id: toNodeId('Label', id), url, name, color, default: false, description }
 }
 
@@ -31,17 +31,17 @@ function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, a
   if (repo.owner === account) return 'OWNER'
   if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
   if (world.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'
-  const role = findRole(world, repo, account)
+  const role = findCollaboratorRole(world, repo, account)
   return role !== undefined && role !== 'read' ? 'COLLABORATOR' : 'NONE'
 }
 
 /** The short form that lists give: no counts, no mergeability. */
-export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayload {
+export function toPullSummary(world: MockGitHubData, pull: MockPull): GitHubPayload {
   const { repo, number } = pull
-  const url = `${apiUrl(world, repo)}/pulls/${number}`
-  const issue = `${apiUrl(world, repo)}/issues/${number}`
-  const html = `${webUrl(world, repo)}/pull/${number}`
-  const statuses = `${apiUrl(world, repo)}/statuses/${pull.headSha}`
+  const url = `${getRepositoryApiUrl(world, repo)}/pulls/${number}`
+  const issue = `${getRepositoryApiUrl(world, repo)}/issues/${number}`
+  const html = `${getRepositoryWebUrl(world, repo)}/pull/${number}`
+  const statuses = `${getRepositoryApiUrl(world, repo)}/statuses/${pull.headSha}`
   const href = (it: string): GitHubPayload => ({ href: it })
   return {
     url,
@@ -55,7 +55,7 @@ export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayloa
     state: pull.state,
     locked: pull.locked,
     title: pull.title,
-    user: accountView(world, pull.author),
+    user: toAccountView(world, pull.author),
     body: pull.body,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
@@ -64,29 +64,31 @@ export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayloa
     merge_commit_sha: pull.merged?.sha ?? pull.testMerge,
     assignee: null,
     assignees: [],
-    requested_reviewers: pull.requestedUsers.map((it) => accountView(world, it)).filter((it) => it !== null),
-    requested_teams: pull.requestedTeams.map((it) => teamView(world, it)),
-    labels: pull.labels.map((it) => labelView(world, repo, it)),
+    requested_reviewers: pull.requestedUsers
+      .map((it) => toAccountView(world, it))
+      .filter((it) => it !== null),
+    requested_teams: pull.requestedTeams.map((it) => toTeamView(world, it)),
+    labels: pull.labels.map((it) => toLabelView(world, repo, it)),
     milestone: null,
     draft: pull.draft,
     commits_url: `${url}/commits`,
     review_comments_url: `${url}/comments`,
-    review_comment_url: `${apiUrl(world, repo)}/pulls/comments{/number}`,
+    review_comment_url: `${getRepositoryApiUrl(world, repo)}/pulls/comments{/number}`,
     comments_url: `${issue}/comments`,
     statuses_url: statuses,
     head: {
       label: `${pull.headOwner.login}:${pull.headRef}`,
       ref: pull.headRef,
       sha: pull.headSha,
-      user: accountView(world, pull.headOwner),
-      repo: pull.headRepo === null ? null : repositoryView(world, pull.headRepo),
+      user: toAccountView(world, pull.headOwner),
+      repo: pull.headRepo === null ? null : toRepositoryView(world, pull.headRepo),
     },
     base: {
       label: `${repo.owner.login}:${pull.baseRef}`,
       ref: pull.baseRef,
       sha: pull.baseSha,
-      user: accountView(world, repo.owner),
-      repo: repositoryView(world, repo),
+      user: toAccountView(world, repo.owner),
+      repo: toRepositoryView(world, repo),
     },
     _links: {
       self: href(url),
@@ -94,7 +96,7 @@ export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayloa
       issue: href(issue),
       comments: href(`${issue}/comments`),
       review_comments: href(`${url}/comments`),
-      review_comment: href(`${apiUrl(world, repo)}/pulls/comments{/number}`),
+      review_comment: href(`${getRepositoryApiUrl(world, repo)}/pulls/comments{/number}`),
       commits: href(`${url}/commits`),
       statuses: href(statuses),
     },
@@ -103,7 +105,7 @@ export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayloa
       pull.autoMerge === null
         ? null
         : {
-            enabled_by: accountView(world, pull.autoMerge.by),
+            enabled_by: toAccountView(world, pull.autoMerge.by),
             merge_method: pull.autoMerge.method,
             commit_title: '',
             commit_message: '',
@@ -112,18 +114,18 @@ export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayloa
   }
 }
 
-interface PullCounts {
+interface PullChangeCounts {
   readonly of: string
   readonly commits: number
   readonly additions: number
   readonly deletions: number
   readonly changed_files: number
 }
-const pullCountsCache = new WeakMap<MockPull, PullCounts>()
+const pullChangeCountsCache = new WeakMap<MockPull, PullChangeCounts>()
 
-async function readPullCounts(pull: MockPull): Promise<PullCounts> {
+async function readPullChangeCounts(pull: MockPull): Promise<PullChangeCounts> {
   const of = `${pull.baseSha} ${pull.headSha}`
-  const known = pullCountsCache.get(pull)
+  const known = pullChangeCountsCache.get(pull)
   if (known?.of === of) return known
   const { path } = pull.repo
   const { baseSha, headSha } = pull
@@ -132,26 +134,26 @@ async function readPullCounts(pull: MockPull): Promise<PullCounts> {
     listCommitsBeyond(path, [baseSha], headSha),
   ])
   const lines = (await isDiffCountable(path, headSha))
-    ? await countLines(path, base ?? baseSha, headSha)
+    ? await countChangedLines(path, base ?? baseSha, headSha)
     : { files: 0, additions: 0, deletions: 0 }
   const { files: changed_files, additions, deletions } = lines
   const counts = { of, commits: commits.length, additions, deletions, changed_files }
-  pullCountsCache.set(pull, counts)
+  pullChangeCountsCache.set(pull, counts)
   return counts
 }
 
 /** The long form: what `GET /pulls/{number}` and webhooks give. */
-export async function pullView(world: MockGitHubData, pull: MockPull): Promise<GitHubPayload> {
-  const { commits, additions, deletions, changed_files } = await readPullCounts(pull)
+export async function toPullView(world: MockGitHubData, pull: MockPull): Promise<GitHubPayload> {
+  const { commits, additions, deletions, changed_files } = await readPullChangeCounts(pull)
   const open = pull.state === 'open'
   const mergeable = open ? (pull.mergeable ?? null) : null
   return {
-    ...pullSummary(world, pull),
+    ...toPullSummary(world, pull),
     merged: pull.merged !== null,
     mergeable,
     rebaseable: mergeable,
     mergeable_state: await computeMergeState(world, pull),
-    merged_by: pull.merged === null ? null : accountView(world, pull.merged.by),
+    merged_by: pull.merged === null ? null : toAccountView(world, pull.merged.by),
     comments: pull.comments.length,
     review_comments: 0,
     maintainer_can_modify: pull.maintainerCanModify,
@@ -163,14 +165,14 @@ export async function pullView(world: MockGitHubData, pull: MockPull): Promise<G
 }
 
 /** An issue, or a pull request as the issue that it also is. */
-export function issueView(world: MockGitHubData, thread: CommentThread): GitHubPayload {
+export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubPayload {
   const { repo, number } = thread
-  const url = `${apiUrl(world, repo)}/issues/${number}`
+  const url = `${getRepositoryApiUrl(world, repo)}/issues/${number}`
   const isPull = 'headSha' in thread
-  const html = `${webUrl(world, repo)}/${isPull ? 'pull' : 'issues'}/${number}`
+  const html = `${getRepositoryWebUrl(world, repo)}/${isPull ? 'pull' : 'issues'}/${number}`
   return {
     url,
-    repository_url: apiUrl(world, repo),
+    repository_url: getRepositoryApiUrl(world, repo),
     labels_url: `${url}/labels{/name}`,
     comments_url: `${url}/comments`,
     events_url: `${url}/events`,
@@ -179,8 +181,8 @@ export function issueView(world: MockGitHubData, thread: CommentThread): GitHubP
     node_id: toNodeId(isPull ? 'PullRequest' : 'Issue', thread.id),
     number,
     title: thread.title,
-    user: accountView(world, thread.author),
-    labels: thread.labels.map((it) => labelView(world, repo, it)),
+    user: toAccountView(world, thread.author),
+    labels: thread.labels.map((it) => toLabelView(world, repo, it)),
     state: thread.state,
     locked: thread.locked,
     assignee: null,
@@ -192,25 +194,25 @@ export function issueView(world: MockGitHubData, thread: CommentThread): GitHubP
     closed_at: thread.closedAt,
     author_association: computeAuthorAssociation(world, repo, thread.author),
     active_lock_reason: null,
-    ...(isPull ? issuePullRequestView(world, thread) : {}),
+    ...(isPull ? toIssuePullRequestView(world, thread) : {}),
     body: thread.body,
-    reactions: reactionSummaryView(`${url}/reactions`, []),
+    reactions: toReactionSummaryView(`${url}/reactions`, []),
     timeline_url: `${url}/timeline`,
-    performed_via_github_app: isPull || thread.app === null ? null : appView(world, thread.app),
+    performed_via_github_app: isPull || thread.app === null ? null : toAppView(world, thread.app),
     state_reason: isPull ? null : thread.stateReason,
   }
 }
 
 /** What only a pull request's issue has. */
-function issuePullRequestView(
+function toIssuePullRequestView(
   world: MockGitHubData,
   { repo, number, draft, merged }: MockPull,
 ): GitHubPayload {
-  const html = `${webUrl(world, repo)}/pull/${number}`
+  const html = `${getRepositoryWebUrl(world, repo)}/pull/${number}`
   return {
     draft,
     pull_request: {
-      url: `${apiUrl(world, repo)}/pulls/${number}`,
+      url: `${getRepositoryApiUrl(world, repo)}/pulls/${number}`,
       html_url: html,
       diff_url: `${html}.diff`,
       patch_url: `${html}.patch`,
@@ -221,7 +223,10 @@ function issuePullRequestView(
 
 const reactionContents = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes']
 
-function reactionSummaryView(url: string, reactions: readonly { readonly content: string }[]): GitHubPayload {
+function toReactionSummaryView(
+  url: string,
+  reactions: readonly { readonly content: string }[],
+): GitHubPayload {
   const countReactions = (content: string): number => reactions.filter((it) => it.content === content).length
   return {
     url,
@@ -230,34 +235,34 @@ function reactionSummaryView(url: string, reactions: readonly { readonly content
   }
 }
 
-export function commentView(world: MockGitHubData, comment: IssueComment): GitHubPayload {
+export function toCommentView(world: MockGitHubData, comment: IssueComment): GitHubPayload {
   const { repo, id, issue } = comment
-  const url = `${apiUrl(world, repo)}/issues/comments/${id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/issues/comments/${id}`
   return {
     url,
-    html_url: `${webUrl(world, repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
-    issue_url: `${apiUrl(world, repo)}/issues/${issue}`,
+    html_url: `${getRepositoryWebUrl(world, repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
+    issue_url: `${getRepositoryApiUrl(world, repo)}/issues/${issue}`,
     id,
     node_id: toNodeId('IssueComment', id),
-    user: accountView(world, comment.author),
+    user: toAccountView(world, comment.author),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
     author_association: computeAuthorAssociation(world, repo, comment.author),
     body: comment.body,
-    reactions: reactionSummaryView(`${url}/reactions`, comment.reactions),
-    performed_via_github_app: comment.app === null ? null : appView(world, comment.app),
+    reactions: toReactionSummaryView(`${url}/reactions`, comment.reactions),
+    performed_via_github_app: comment.app === null ? null : toAppView(world, comment.app),
   }
 }
 
-export function commitCommentView(world: MockGitHubData, comment: CommitComment): GitHubPayload {
+export function toCommitCommentView(world: MockGitHubData, comment: CommitComment): GitHubPayload {
   const { repo, id, sha, path, position } = comment
-  const url = `${apiUrl(world, repo)}/comments/${id}`
+  const url = `${getRepositoryApiUrl(world, repo)}/comments/${id}`
   return {
     url,
-    html_url: `${webUrl(world, repo)}/commit/${sha}#commitcomment-${id}`,
+    html_url: `${getRepositoryWebUrl(world, repo)}/commit/${sha}#commitcomment-${id}`,
     id,
     node_id: toNodeId('CommitComment', id),
-    user: accountView(world, comment.author),
+    user: toAccountView(world, comment.author),
     position,
     line: null,
     path,
@@ -266,20 +271,20 @@ export function commitCommentView(world: MockGitHubData, comment: CommitComment)
     updated_at: comment.updatedAt,
     author_association: computeAuthorAssociation(world, repo, comment.author),
     body: comment.body,
-    reactions: reactionSummaryView(`${url}/reactions`, comment.reactions),
+    reactions: toReactionSummaryView(`${url}/reactions`, comment.reactions),
   }
 }
 
-export function reviewCommentView(
+export function toReviewCommentView(
   world: MockGitHubData,
   pull: MockPull,
   comment: MockReviewComment,
   line: number | null,
 ): GitHubPayload {
   const { id, startLine } = comment
-  const html = `${webUrl(world, pull.repo)}/pull/${pull.number}#discussion_r${id}`
-  const pullUrl = `${apiUrl(world, pull.repo)}/pulls/${pull.number}`
-  const url = `${apiUrl(world, pull.repo)}/pulls/comments/${id}`
+  const html = `${getRepositoryWebUrl(world, pull.repo)}/pull/${pull.number}#discussion_r${id}`
+  const pullUrl = `${getRepositoryApiUrl(world, pull.repo)}/pulls/${pull.number}`
+  const url = `${getRepositoryApiUrl(world, pull.repo)}/pulls/comments/${id}`
   return {
     url,
     pull_request_review_id: comment.review,
@@ -289,7 +294,7 @@ export function reviewCommentView(
     path: comment.path,
     commit_id: line === null ? comment.sha : pull.headSha,
     original_commit_id: comment.sha,
-    user: accountView(world, comment.author),
+    user: toAccountView(world, comment.author),
     body: comment.body,
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
@@ -308,13 +313,13 @@ export function reviewCommentView(
   }
 }
 
-export function reviewView(world: MockGitHubData, pull: MockPull, review: MockReview): GitHubPayload {
-  const html = `${webUrl(world, pull.repo)}/pull/${pull.number}#pullrequestreview-${review.id}`
-  const url = `${apiUrl(world, pull.repo)}/pulls/${pull.number}`
+export function toReviewView(world: MockGitHubData, pull: MockPull, review: MockReview): GitHubPayload {
+  const html = `${getRepositoryWebUrl(world, pull.repo)}/pull/${pull.number}#pullrequestreview-${review.id}`
+  const url = `${getRepositoryApiUrl(world, pull.repo)}/pulls/${pull.number}`
   return {
     id: review.id,
     node_id: toNodeId('PullRequestReview', review.id),
-    user: accountView(world, review.author),
+    user: toAccountView(world, review.author),
     body: review.body,
     state: review.state,
     html_url: html,

@@ -1,12 +1,12 @@
 // Repositories, branches and refs as GitHub's REST answers and webhooks show them.
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
-import { accountView, toNodeId } from './account-view.ts'
+import { toAccountView, toNodeId } from './account-view.ts'
 
-export const fullName = (repo: MockRepository): string => `${repo.owner.login}/${repo.name}`
-export const apiUrl = (world: MockGitHubData, repo: MockRepository): string =>
-  `${world.base}/repos/${fullName(repo)}`
-export const webUrl = (world: MockGitHubData, repo: MockRepository): string =>
-  `${world.base}/${fullName(repo)}`
+export const getRepositoryFullName = (repo: MockRepository): string => `${repo.owner.login}/${repo.name}`
+export const getRepositoryApiUrl = (world: MockGitHubData, repo: MockRepository): string =>
+  `${world.base}/repos/${getRepositoryFullName(repo)}`
+export const getRepositoryWebUrl = (world: MockGitHubData, repo: MockRepository): string =>
+  `${world.base}/${getRepositoryFullName(repo)}`
 
 const repositoryUrlTemplates: readonly string[] = [
   'archive/{archive_format}{/ref}',
@@ -64,19 +64,19 @@ const repositoryUrlFields = repositoryUrlTemplates.map(
 )
 
 /** A repository; what the longer form adds is harmless in the shorter ones, so there is one form. */
-export function repositoryView(world: MockGitHubData, repo: MockRepository): GitHubPayload {
-  const url = apiUrl(world, repo)
-  const html = webUrl(world, repo)
+export function toRepositoryView(world: MockGitHubData, repo: MockRepository): GitHubPayload {
+  const url = getRepositoryApiUrl(world, repo)
+  const html = getRepositoryWebUrl(world, repo)
   const open = [...repo.pulls.values()].filter((it) => it.state === 'open').length
   const forks = [...world.repos].filter((it) => it.parent === repo && !it.deleted).length
   return {
     id: repo.id,
     node_id: toNodeId('Repository', repo.id),
     name: repo.name,
-    full_name: fullName(repo),
+    full_name: getRepositoryFullName(repo),
     private: repo.private,
     visibility: repo.private ? 'private' : 'public',
-    owner: accountView(world, repo.owner),
+    owner: toAccountView(world, repo.owner),
     html_url: html,
     description: null,
     fork: repo.parent !== null,
@@ -86,7 +86,7 @@ export function repositoryView(world: MockGitHubData, repo: MockRepository): Git
     updated_at: repo.pushedAt,
     pushed_at: repo.pushedAt,
     git_url: `${html.replace(/^http/, 'git')}.git`,
-    ssh_url: `git@${new URL(world.base).host}:${fullName(repo)}.git`,
+    ssh_url: `git@${new URL(world.base).host}:${getRepositoryFullName(repo)}.git`,
     clone_url: `${html}.git`,
     svn_url: html,
     homepage: null,
@@ -118,14 +118,14 @@ export function repositoryView(world: MockGitHubData, repo: MockRepository): Git
 }
 
 /** What `GET /repos/{owner}/{repo}` adds. */
-export function fullRepositoryView(
+export function toFullRepositoryView(
   world: MockGitHubData,
   repo: MockRepository,
   mayWrite = false,
 ): GitHubPayload {
   const { merge, squash, rebase } = repo.mergeMethods
   return {
-    ...repositoryView(world, repo),
+    ...toRepositoryView(world, repo),
     // Who cannot write is not told how pull requests are merged.
     ...(mayWrite
       ? {
@@ -140,17 +140,17 @@ export function fullRepositoryView(
     subscribers_count: 0,
     ...(repo.parent === null
       ? {}
-      : { parent: repositoryView(world, repo.parent), source: repositoryView(world, repo.parent) }),
+      : { parent: toRepositoryView(world, repo.parent), source: toRepositoryView(world, repo.parent) }),
   }
 }
 
-export function refView(
+export function toRefView(
   world: MockGitHubData,
   repo: MockRepository,
   ref: string,
   sha: string,
 ): GitHubPayload {
-  const url = apiUrl(world, repo)
+  const url = getRepositoryApiUrl(world, repo)
   return {
     ref,
     node_id: toNodeId('Ref', `${repo.id}:${ref}`),

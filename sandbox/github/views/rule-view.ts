@@ -1,5 +1,5 @@
 // Rulesets and branch protection as GitHub's REST answers show them, to those who may see them.
-import { canAdminister } from '../http/auth.ts'
+import { canAdministerRepository } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { parseRequiredChecks, findBranchProtection } from '../branch-rules/branch-protection.ts'
 import type { BranchProtection, ActorNames } from '../branch-rules/rule-types.ts'
@@ -8,27 +8,31 @@ import { findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import type { Ruleset } from '../branch-rules/rule-types.ts'
 import { findAccountByLogin } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
-import { accountView, appView, toNodeId, teamView } from './account-view.ts'
-import { apiUrl, fullName, webUrl } from './repository-view.ts'
+import { toAccountView, toAppView, toNodeId, toTeamView } from './account-view.ts'
+import { getRepositoryApiUrl, getRepositoryFullName, getRepositoryWebUrl } from './repository-view.ts'
 
-const rulesetSourceView = (repo: MockRepository, { organization }: Ruleset): GitHubPayload =>
+const toRulesetSourceView = (repo: MockRepository, { organization }: Ruleset): GitHubPayload =>
   organization === null
-    ? { source_type: 'Repository', source: fullName(repo) }
+    ? { source_type: 'Repository', source: getRepositoryFullName(repo) }
     : { source_type: 'Organization', source: organization }
 
 /** A ruleset in a list: without its rules. */
-export function rulesetSummary(world: MockGitHubData, repo: MockRepository, ruleset: Ruleset): GitHubPayload {
+export function toRulesetSummary(
+  world: MockGitHubData,
+  repo: MockRepository,
+  ruleset: Ruleset,
+): GitHubPayload {
   const { id, name, target, enforcement, createdAt, updatedAt } = ruleset
   return {
     id,
     name,
     target,
-    ...rulesetSourceView(repo, ruleset),
+    ...toRulesetSourceView(repo, ruleset),
     enforcement,
     node_id: toNodeId('RepositoryRuleset', id),
     _links: {
-      self: { href: `${apiUrl(world, repo)}/rulesets/${id}` },
-      html: { href: `${webUrl(world, repo)}/rules/${id}` },
+      self: { href: `${getRepositoryApiUrl(world, repo)}/rulesets/${id}` },
+      html: { href: `${getRepositoryWebUrl(world, repo)}/rules/${id}` },
     },
     created_at: createdAt,
     updated_at: updatedAt,
@@ -36,7 +40,7 @@ export function rulesetSummary(world: MockGitHubData, repo: MockRepository, rule
 }
 
 /** A ruleset with its rules. Only who may change it sees who can bypass it; everyone sees whether they can. */
-export function rulesetView(
+export function toRulesetView(
   world: MockGitHubData,
   repo: MockRepository,
   ruleset: Ruleset,
@@ -46,10 +50,10 @@ export function rulesetView(
   const mode = computeBypassMode(world, repo, caller, bypass_actors)
   const { include = [], exclude = [] } = conditions.ref_name ?? {}
   return {
-    ...rulesetSummary(world, repo, ruleset),
+    ...toRulesetSummary(world, repo, ruleset),
     conditions: { ...conditions, ref_name: { include, exclude } },
     rules,
-    ...(canAdminister(world, caller, repo)
+    ...(canAdministerRepository(world, caller, repo)
       ? { bypass_actors: bypass_actors.map((it) => ({ bypass_mode: 'always', ...it })) }
       : {}),
     current_user_can_bypass: mode === 'pull_request' ? 'pull_requests_only' : mode,
@@ -57,19 +61,19 @@ export function rulesetView(
 }
 
 /** All rules of all rulesets that are in force for a branch, there or not. Classic protection is not among them. */
-export function branchRulesView(repo: MockRepository, branch: string): GitHubPayload[] {
+export function toBranchRulesView(repo: MockRepository, branch: string): GitHubPayload[] {
   return findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((ruleset) =>
     ruleset.rules.map((rule) => ({
       ...rule,
-      ruleset_source_type: rulesetSourceView(repo, ruleset)['source_type'],
-      ruleset_source: rulesetSourceView(repo, ruleset)['source'],
+      ruleset_source_type: toRulesetSourceView(repo, ruleset)['source_type'],
+      ruleset_source: toRulesetSourceView(repo, ruleset)['source'],
       ruleset_id: ruleset.id,
     })),
   )
 }
 
 /** What a branch's own answer says of classic protection, to everyone who can read it. */
-export function protectionSummary(repo: MockRepository, branch: string): GitHubPayload {
+export function toProtectionSummary(repo: MockRepository, branch: string): GitHubPayload {
   const protection = findBranchProtection(repo, branch)
   const checks = protection?.required_status_checks ? parseRequiredChecks(protection) : []
   const level = !protection?.required_status_checks
@@ -87,7 +91,7 @@ export function protectionSummary(repo: MockRepository, branch: string): GitHubP
   }
 }
 
-function actorNamesView(
+function toActorNamesView(
   world: MockGitHubData,
   repo: MockRepository,
   { users = [], teams = [], apps = [] }: ActorNames,
@@ -95,23 +99,25 @@ function actorNamesView(
   return {
     users: users.flatMap((login) => {
       const account = findAccountByLogin(world, login)
-      return account === undefined ? [] : [accountView(world, account)]
+      return account === undefined ? [] : [toAccountView(world, account)]
     }),
     teams: world.teams
       .filter(({ organization, slug }) => organization === repo.owner && teams.includes(slug))
-      .map((it) => teamView(world, it)),
-    apps: [...world.apps.values()].filter(({ slug }) => apps.includes(slug)).map((it) => appView(world, it)),
+      .map((it) => toTeamView(world, it)),
+    apps: [...world.apps.values()]
+      .filter(({ slug }) => apps.includes(slug))
+      .map((it) => toAppView(world, it)),
   }
 }
 
 /** `GET /branches/{branch}/protection`; with `made` as `PUT` answers. */
-export function protectionView(
+export function toProtectionView(
   world: MockGitHubData,
   repo: MockRepository,
   branch: string,
   protection: BranchProtection,
 ): GitHubPayload {
-  const url = `${apiUrl(world, repo)}/branches/${encodeURIComponent(branch)}/protection`
+  const url = `${getRepositoryApiUrl(world, repo)}/branches/${encodeURIComponent(branch)}/protection`
   const { required_status_checks: status, restrictions } = protection
   const checks = parseRequiredChecks(protection)
   const enabledView = (value: boolean | null | undefined): GitHubPayload => ({ enabled: value === true })
@@ -129,7 +135,7 @@ export function protectionView(
         }
       : {}),
     enforce_admins: { url: `${url}/enforce_admins`, ...enabledView(protection.enforce_admins) },
-    ...requiredReviewsView(world, repo, url, protection),
+    ...toRequiredReviewsView(world, repo, url, protection),
     ...(restrictions
       ? {
           restrictions: {
@@ -137,7 +143,7 @@ export function protectionView(
             users_url: `${url}/restrictions/users`,
             teams_url: `${url}/restrictions/teams`,
             apps_url: `${url}/restrictions/apps`,
-            ...actorNamesView(world, repo, restrictions),
+            ...toActorNamesView(world, repo, restrictions),
           },
         }
       : {}),
@@ -152,7 +158,7 @@ export function protectionView(
   }
 }
 
-function requiredReviewsView(
+function toRequiredReviewsView(
   world: MockGitHubData,
   repo: MockRepository,
   url: string,
@@ -168,13 +174,13 @@ function requiredReviewsView(
       require_code_owner_reviews: reviews.require_code_owner_reviews ?? false,
       required_approving_review_count: reviews.required_approving_review_count ?? 1,
       require_last_push_approval: reviews.require_last_push_approval ?? false,
-      ...(allowed ? { bypass_pull_request_allowances: actorNamesView(world, repo, allowed) } : {}),
+      ...(allowed ? { bypass_pull_request_allowances: toActorNamesView(world, repo, allowed) } : {}),
     },
   }
 }
 
 /** Classic protection as webhooks show it: each setting by whom it binds. */
-export function protectionRuleView(
+export function toProtectionRuleView(
   world: MockGitHubData,
   repo: MockRepository,
   pattern: string,

@@ -4,7 +4,7 @@ import { parseServedFile } from '../../catalog/api/served-file.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
 import { openGrpcServer } from '../../serving/grpc-server.ts'
-import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { readCatalogFiles, UnusableCatalogError } from '../publishing/catalog-files.ts'
 
@@ -19,7 +19,7 @@ export interface ServeCatalogRequest {
 export type ServeCatalogResponse =
   { readonly kind: 'served' } | { readonly kind: 'failed'; readonly why: string }
 
-const openMirrorAt = openReadOnlyMirrors()
+const openReadOnlyMirror = openReadOnlyMirrors()
 const closeTimeoutMs = 1000
 
 async function serveCatalogToCluster(
@@ -27,10 +27,9 @@ async function serveCatalogToCluster(
   callBack: CallParent,
 ): Promise<ServeCatalogResponse> {
   try {
-    const files = await readCatalogFiles(await openMirrorAt(mirror), tree, root)
+    const files = await readCatalogFiles(await openReadOnlyMirror(mirror), tree, root)
     const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes) })))
-    if (!read.ok)
-      return { kind: 'failed', why: `opm cannot serve the catalog: ${read.error.slice(0, 500)}` }
+    if (!read.ok) return { kind: 'failed', why: `opm cannot serve the catalog: ${read.error.slice(0, 500)}` }
     const server = await openGrpcServer(read.value, { host: '0.0.0.0', port })
     try {
       await callBack({ port: server.port })
@@ -45,4 +44,4 @@ async function serveCatalogToCluster(
 }
 
 preventPrototypePollution()
-answerOrders(serveCatalogToCluster)
+serveWorkerOrders(serveCatalogToCluster)

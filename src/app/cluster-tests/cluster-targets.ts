@@ -10,7 +10,9 @@ const clusterTargetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
-    .describe('A single repository. Patterns are not supported, so a new repository never gains cluster access because of its name.'),
+    .describe(
+      'A single repository. Patterns are not supported, so a new repository never gains cluster access because of its name.',
+    ),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
   /** Relative to this list. */
@@ -85,6 +87,6 @@ export function findClusterTarget(
 }
 
 /** Equal for all entries of one cluster, and reveals nothing about it. */
-export function clusterSlotKey({ kubeconfig, context = '' }: ClusterTarget): string {
+export function computeClusterSlotKey({ kubeconfig, context = '' }: ClusterTarget): string {
   return createHash('sha256').update(`${kubeconfig}\n${context}`).digest('hex').slice(0, 16)
 }

@@ -6,7 +6,7 @@ import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
-  ProgressDecision,
+  ClusterTestProgressDecision,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -17,7 +17,7 @@ export interface ClusterTestClient {
   /** Rejects only if the App is closed; other failures are answers. */
   order(
     order: ClusterTestWorkerRequest,
-    onNews?: (news: ClusterTestProgress) => Promise<ProgressDecision>,
+    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestProgressDecision>,
   ): Promise<ClusterTestWorkerResponse>
   /** Serves a catalog while `use` runs; undefined if that fails. */
   withServedCatalog<Result>(
@@ -28,7 +28,7 @@ export interface ClusterTestClient {
 }
 
 /** Variables for network access and the operator's list. */
-const forwardedVariables = [
+const forwardedEnvVariables = [
   'CLUSTER_TARGETS',
   'HOME',
   'SSL_CERT_FILE',
@@ -41,15 +41,15 @@ export function extractClusterTestEnvironment(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
   const taken: Record<string, string> = {}
-  for (const name of forwardedVariables) if (environment[name]) taken[name] = environment[name]
+  for (const name of forwardedEnvVariables) if (environment[name]) taken[name] = environment[name]
   delete environment['CLUSTER_TARGETS']
   return taken
 }
 
 /** Milliseconds for one order: three attempts with cleanup, without time spent waiting for the App. */
-const requestTimeoutMs = 3 * 3600_000
-const idleTimeoutMs = 5 * 60_000
-const heapMegabytes = 1024
+const clusterTestTimeoutMs = 3 * 3600_000
+const workerIdleTimeoutMs = 5 * 60_000
+const workerHeapMegabytes = 1024
 
 export function openClusterTestClient(
   environment: Readonly<Record<string, string>>,
@@ -58,11 +58,11 @@ export function openClusterTestClient(
   const isAllowed = environment['CLUSTER_TARGETS'] !== undefined
   const processScriptUrl = (name: string) => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
   const common = {
-    heap: heapMegabytes,
+    heap: workerHeapMegabytes,
     niceness: 5,
     maxWaiting: 100,
     maxOrders: 100,
-    maxIdleMs: idleTimeoutMs,
+    maxIdleMs: workerIdleTimeoutMs,
     isForOneKey: true,
   } as const
   const pool = openWorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
@@ -92,7 +92,7 @@ export function openClusterTestClient(
       try {
         return await pool.run(
           order,
-          requestTimeoutMs,
+          clusterTestTimeoutMs,
           async (news) => (await onNews?.(news as ClusterTestProgress)) ?? 'go',
           key,
         )
@@ -114,7 +114,7 @@ export function openClusterTestClient(
         return 'done'
       }
       try {
-        const answer = await servers.run(order, requestTimeoutMs, onServing, order.mirror)
+        const answer = await servers.run(order, clusterTestTimeoutMs, onServing, order.mirror)
         if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'the catalog was not served' }
       } catch (error) {
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error

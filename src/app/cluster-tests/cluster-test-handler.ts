@@ -10,9 +10,9 @@ import { sweepCluster } from '../../cluster/janitor.ts'
 import { cleanUpClusterTest, type ClusterTestOptions } from '../../cluster/run-cluster-test.ts'
 import { runClusterTests } from '../../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { findClusterTarget, clusterSlotKey, type ClusterTarget } from './cluster-targets.ts'
+import { findClusterTarget, computeClusterSlotKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
-  ProgressDecision,
+  ClusterTestProgressDecision,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -25,12 +25,12 @@ export interface ClusterTestHandlerContext {
 }
 
 /** Minimum milliseconds between progress reports, which also ask whether to continue. */
-const progressIntervalMs = 5000
+const progressReportIntervalMs = 5000
 
 export async function handleClusterTestRequest(
   order: ClusterTestWorkerRequest,
   ctx: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ProgressDecision>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const target = findClusterTarget(ctx.targets, order)
   if (!target)
@@ -41,14 +41,14 @@ export async function handleClusterTestRequest(
   if (order.kind === 'prepare')
     return {
       kind: 'prepared',
-      slot: clusterSlotKey(target),
+      slot: computeClusterSlotKey(target),
       servesCatalogs: target.catalogHost !== undefined,
       ...(target.catalogPorts && { ports: target.catalogPorts }),
     }
   let cluster: Cluster | undefined
   try {
     cluster = await ctx.open(target)
-    return await runOnCluster(cluster, order, target, ctx, reportProgress)
+    return await runTestOnCluster(cluster, order, target, ctx, reportProgress)
   } catch (error) {
     if (error instanceof ClusterError) return { kind: 'failed', why: error.message }
     throw error
@@ -57,12 +57,12 @@ export async function handleClusterTestRequest(
   }
 }
 
-async function runOnCluster(
+async function runTestOnCluster(
   cluster: Cluster,
   order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   target: ClusterTarget,
   { clock }: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ProgressDecision>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const { trial } = order
   const stop = new AbortController()
@@ -79,7 +79,7 @@ async function runOnCluster(
     now: () => clock.now(),
     sleep: async (milliseconds, signal) => {
       await clock.sleep(milliseconds, signal)
-      if (clock.now() - last >= progressIntervalMs) await sendProgress(lastMessage)
+      if (clock.now() - last >= progressReportIntervalMs) await sendProgress(lastMessage)
     },
   }
   const deadlines: ClusterTestDeadlines = { ...defaultDeadlines, whole: target.minutes * 60_000 }
@@ -96,7 +96,10 @@ async function runOnCluster(
     ? await waitForAdmissionPolicies(cluster, patient, deadlines.unreachable)
     : undefined
   if (open !== undefined)
-    return { kind: 'failed', why: `the policies in cluster-rights.yaml do not restrict this account: ${open}` }
+    return {
+      kind: 'failed',
+      why: `the policies in cluster-rights.yaml do not restrict this account: ${open}`,
+    }
   for (const id of order.abandoned) await cleanUpClusterTest(id, run)
   await sweepCluster(run)
   if (!listSupportedTargets(await cluster.discover()).includes(trial.target))
@@ -127,7 +130,8 @@ function decideCatalogSources(
   { catalogHost }: ClusterTarget,
 ): Pick<ClusterTestEnvironment, 'catalog' | 'base'> | { readonly why: string } {
   if (trial.target === 'OLM v1') {
-    if (!images) return { why: 'OLM v1 loads catalogs from images, and this pull request has no catalog image' }
+    if (!images)
+      return { why: 'OLM v1 loads catalogs from images, and this pull request has no catalog image' }
     if ('why' in images) return images
     if (trial.isUpgrade && images.base === undefined)
       return { why: 'no published image contains the catalog from before the change' }
@@ -138,7 +142,9 @@ function decideCatalogSources(
   }
   if (trial.target !== 'OLM v0') return { catalog: { image: '' } }
   if (!catalogs || catalogHost === undefined)
-    return { why: 'the bot administrator has not configured how the cluster reaches the catalogs that catalog-bot serves' }
+    return {
+      why: 'the bot administrator has not configured how the cluster reaches the catalogs that catalog-bot serves',
+    }
   const catalogAddressAt = (port: number) => ({ address: `${catalogHost}:${port}` })
   return {
     catalog: catalogAddressAt(catalogs.head),

@@ -2,26 +2,26 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../evaluate/system-clock.ts'
-import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
 import type {
-  ProgressDecision,
+  ClusterTestProgressDecision,
   ClusterTestWorkerResponse,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
 
-const targetsFile = process.env['CLUSTER_TARGETS'] ?? ''
+const clusterTargetsFile = process.env['CLUSTER_TARGETS'] ?? ''
 
-async function handleRequest(
+async function handleWorkerRequest(
   order: ClusterTestWorkerRequest,
   callBack: CallParent,
 ): Promise<ClusterTestWorkerResponse> {
   let targets: readonly ClusterTarget[]
   try {
     // Read each time, so that a changed list takes effect.
-    targets = targetsFile === '' ? [] : parseClusterTargets(await readFile(targetsFile, 'utf8'))
+    targets = clusterTargetsFile === '' ? [] : parseClusterTargets(await readFile(clusterTargetsFile, 'utf8'))
   } catch (error) {
     return {
       kind: 'failed',
@@ -34,15 +34,15 @@ async function handleRequest(
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
     // Loaded lazily, because loading is slow and many Apps have no cluster.
     const { openCluster } = await import('../../cluster/open-cluster.ts')
-    const file = resolve(dirname(targetsFile), kubeconfig)
+    const file = resolve(dirname(clusterTargetsFile), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })
   }
   return handleClusterTestRequest(
     order,
     { targets, open: openTargetCluster, clock: systemClock },
-    async (news) => (await callBack(news)) as ProgressDecision,
+    async (news) => (await callBack(news)) as ClusterTestProgressDecision,
   )
 }
 
 preventPrototypePollution()
-answerOrders(handleRequest)
+serveWorkerOrders(handleWorkerRequest)

@@ -38,4 +38,4 @@ export interface ClusterTestProgress {
   readonly id?: string
   readonly says: string
 }
-export type ProgressDecision = 'go' | 'stop'
+export type ClusterTestProgressDecision = 'go' | 'stop'

@@ -5,20 +5,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebhookDeliveries } from '../../ports/deliveries.ts'
 import type { PullNumber } from '../../change/ids.ts'
 import {
-  parsePassingStatus,
-  jobsOfDelivery,
-  metricLabelOfEvent,
-  pullJob,
-  type PassingStatus,
+  parsePassingCommitStatus,
+  mapDeliveryToJobs,
+  getEventMetricLabel,
+  createPullJob,
+  type PassingCommitStatus,
 } from './jobs-of-delivery.ts'
-import { parsePushOfDelivery } from './push-of-delivery.ts'
+import { parsePushFromDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
 const maxBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. Small ones have a separate memory limit, so that large ones cannot starve them. */
-const smallBodyBytes = 1024 * 1024
+const maxSmallBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
-const maxUnverifiedBytes = { long: 8 * maxBodyBytes, usual: 64 * smallBodyBytes } as const
+const maxUnverifiedBodyBytes = { long: 8 * maxBodyBytes, usual: 64 * maxSmallBodyBytes } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
@@ -29,8 +29,8 @@ export interface DeliveryHandlerOptions {
   /** Our own App's changes are ignored. If absent, no sender is. */
   readonly appId?: number | undefined
   /** Finds the pull requests that wait for another app's report. */
-  readonly waitingFor?: (report: PassingStatus) => Promise<readonly PullNumber[]>
-  /** `event` comes from a closed list, never from an unsigned header (metricLabelOfEvent). */
+  readonly waitingFor?: (report: PassingCommitStatus) => Promise<readonly PullNumber[]>
+  /** `event` comes from a closed list, never from an unsigned header (getEventMetricLabel). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
@@ -42,13 +42,13 @@ export function createDeliveryHandler({
   waitingFor,
   onAccepted,
 }: DeliveryHandlerOptions) {
-  const rooms: BodyMemoryBudgets = { ...maxUnverifiedBytes }
+  const rooms: BodyMemoryBudgets = { ...maxUnverifiedBodyBytes }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
-    const event = singleHeader(request.headers['x-github-event'])
-    const guid = singleHeader(request.headers['x-github-delivery'])
-    const signature = singleHeader(request.headers['x-hub-signature-256'])
+    const event = toSingleHeaderValue(request.headers['x-github-event'])
+    const guid = toSingleHeaderValue(request.headers['x-github-delivery'])
+    const signature = toSingleHeaderValue(request.headers['x-hub-signature-256'])
     let label = 'unverified'
     const respond = (status: number, text: string, outcome: 'new' | 'duplicate' | 'refused') => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
@@ -68,18 +68,18 @@ export function createDeliveryHandler({
       return respond(400, 'this request is not a GitHub delivery', 'refused')
     if (!hasValidSignature(body, signature, secrets))
       return respond(401, 'the signature does not match', 'refused')
-    label = metricLabelOfEvent(event)
+    label = getEventMetricLabel(event)
     const payload = parseJson(body)
     if (payload === undefined) return respond(400, 'the body is not JSON', 'refused')
-    const report = parsePassingStatus(event, payload)
+    const report = parsePassingCommitStatus(event, payload)
     const waiting = report === undefined ? [] : ((await waitingFor?.(report)) ?? [])
     const outcome = await store.accept(
       { guid, event, body },
       [
-        ...jobsOfDelivery(event, payload, appId),
-        ...waiting.flatMap((number) => (report === undefined ? [] : pullJob(report, { number }))),
+        ...mapDeliveryToJobs(event, payload, appId),
+        ...waiting.flatMap((number) => (report === undefined ? [] : createPullJob(report, { number }))),
       ],
-      parsePushOfDelivery(event, payload),
+      parsePushFromDelivery(event, payload),
     )
     return respond(202, outcome === 'new' ? 'accepted' : 'known', outcome)
   }
@@ -99,7 +99,7 @@ export function hasValidSignature(
   )
 }
 
-type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytes, number>
+type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBodyBytes, number>
 
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readBody(
@@ -114,7 +114,7 @@ async function readBody(
       length += chunk.length
       rooms[budgetName] -= chunk.length
       if (length > maxBodyBytes) return 'too-large'
-      if (budgetName === 'usual' && length > smallBodyBytes) {
+      if (budgetName === 'usual' && length > maxSmallBodyBytes) {
         rooms.usual += length
         rooms.long -= length
         budgetName = 'long'
@@ -136,6 +136,6 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-function singleHeader(header: string | string[] | undefined): string | undefined {
+function toSingleHeaderValue(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }

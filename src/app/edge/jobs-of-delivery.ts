@@ -6,17 +6,20 @@ import { queueBranchPrefix, temporaryBranchPrefix } from '../../gate/temporary-b
 import { checkNamePrefix } from '../../messages/report.ts'
 import { ownBranchPrefix } from '../../ports/forge.ts'
 import type { Job } from '../../ports/store.ts'
-import { nameSchema } from './push-of-delivery.ts'
+import { storableNameSchema } from './push-of-delivery.ts'
 
-const repositorySchema = z.object({ name: nameSchema, owner: z.object({ login: nameSchema }) })
+const repositorySchema = z.object({
+  name: storableNameSchema,
+  owner: z.object({ login: storableNameSchema }),
+})
 const installationSchema = z.object({ id: z.number().int().positive() })
 const pullSchema = z.object({ number: z.number().int().positive() })
 const accountSchema = z.object({ id: z.number(), type: z.string().optional() })
-const eventFields = { repository: repositorySchema, installation: installationSchema }
+const commonEventSchemaFields = { repository: repositorySchema, installation: installationSchema }
 const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
 const issueCommentSchema = z.object({
-  ...eventFields,
+  ...commonEventSchemaFields,
   action: z.string(),
   issue: pullSchema.extend({ pull_request: z.unknown().optional() }),
   comment: z
@@ -29,12 +32,12 @@ const issueCommentSchema = z.object({
 })
 const checkSuiteSchema = z.object({ pull_requests: z.array(pullSchema).default([]) })
 const checkRunSchema = z.object({
-  name: nameSchema.catch(''),
+  name: storableNameSchema.catch(''),
   head_sha: shaSchema.optional(),
   conclusion: z.string().nullish(),
   pull_requests: z.array(pullSchema).default([]),
 })
-const repositoryNamesSchema = z.array(z.object({ full_name: nameSchema })).default([])
+const repositoryNamesSchema = z.array(z.object({ full_name: storableNameSchema })).default([])
 
 type PayloadJobMapper = (payload: unknown, appId: number | undefined) => readonly Job[]
 
@@ -48,62 +51,72 @@ const createPayloadJobMapper =
     return data === undefined ? [] : jobs(data, appId)
   }
 
-const pullEventSchema = z.object({ ...eventFields, pull_request: pullSchema })
+const pullEventSchema = z.object({ ...commonEventSchemaFields, pull_request: pullSchema })
 const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
   pull_request: createPayloadJobMapper(pullEventSchema.extend({ action: z.string() }), (it) =>
-    pullActionPattern.test(it.action) ? [pullJob(it, it.pull_request)] : [],
+    pullActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
   ),
-  pull_request_review: createPayloadJobMapper(pullEventSchema, (it) => [pullJob(it, it.pull_request)]),
-  pull_request_review_thread: createPayloadJobMapper(pullEventSchema, (it) => [pullJob(it, it.pull_request)]),
+  pull_request_review: createPayloadJobMapper(pullEventSchema, (it) => [createPullJob(it, it.pull_request)]),
+  pull_request_review_thread: createPayloadJobMapper(pullEventSchema, (it) => [
+    createPullJob(it, it.pull_request),
+  ]),
   issue_comment: createPayloadJobMapper(issueCommentSchema, (it, appId) =>
-    it.issue.pull_request !== undefined && !isOwnCommentEvent(it, appId) ? [pullJob(it, it.issue)] : [],
+    it.issue.pull_request !== undefined && !isOwnCommentEvent(it, appId) ? [createPullJob(it, it.issue)] : [],
   ),
   check_run: createPayloadJobMapper(
-    z.object({ ...eventFields, action: z.string(), check_run: checkRunSchema }),
+    z.object({ ...commonEventSchemaFields, action: z.string(), check_run: checkRunSchema }),
     (it) =>
       it.action === 'rerequested' || it.action === 'requested_action'
-        ? pullJobsOrSweep(it, it.check_run.pull_requests)
+        ? createPullJobsOrSweep(it, it.check_run.pull_requests)
         : [],
   ),
   status: () => [],
   check_suite: createPayloadJobMapper(
-    z.object({ ...eventFields, action: z.string(), check_suite: checkSuiteSchema }),
-    (it) => (it.action === 'rerequested' ? pullJobsOrSweep(it, it.check_suite.pull_requests) : []),
+    z.object({ ...commonEventSchemaFields, action: z.string(), check_suite: checkSuiteSchema }),
+    (it) => (it.action === 'rerequested' ? createPullJobsOrSweep(it, it.check_suite.pull_requests) : []),
   ),
-  push: createPayloadJobMapper(z.object({ ...eventFields, ref: nameSchema }), (it) => {
-    const branch = branchOfRef(it.ref)
-    return branch !== undefined && !isTemporaryBranch(branch) ? [branchJob(it, branch), sweepJob(it)] : []
+  push: createPayloadJobMapper(z.object({ ...commonEventSchemaFields, ref: storableNameSchema }), (it) => {
+    const branch = toBranchName(it.ref)
+    return branch !== undefined && !isTemporaryBranch(branch)
+      ? [createBranchJob(it, branch), createSweepJob(it)]
+      : []
   }),
   workflow_run: createPayloadJobMapper(
-    z.object({ ...eventFields, workflow_run: z.object({ head_branch: nameSchema.nullable() }) }),
+    z.object({
+      ...commonEventSchemaFields,
+      workflow_run: z.object({ head_branch: storableNameSchema.nullable() }),
+    }),
     ({ workflow_run: { head_branch: branch }, ...it }) =>
-      branch !== null && !isTemporaryBranch(branch) ? [branchJob(it, branch)] : [],
+      branch !== null && !isTemporaryBranch(branch) ? [createBranchJob(it, branch)] : [],
   ),
   merge_group: createPayloadJobMapper(
-    z.object({ ...eventFields, merge_group: z.object({ base_ref: nameSchema }) }),
+    z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: storableNameSchema }) }),
     (it) => {
-      const branch = branchOfRef(it.merge_group.base_ref)
-      return branch === undefined ? [] : [groupJob(it, branch)]
+      const branch = toBranchName(it.merge_group.base_ref)
+      return branch === undefined ? [] : [createMergeGroupJob(it, branch)]
     },
   ),
   installation: createPayloadJobMapper(
     z.object({ action: z.string(), installation: installationSchema, repositories: repositoryNamesSchema }),
     (it) =>
       ['created', 'unsuspend', 'new_permissions_accepted'].includes(it.action)
-        ? it.repositories.flatMap((each) => sweepJobsFor(it.installation.id, each.full_name))
+        ? it.repositories.flatMap((each) => createSweepJobsForRepository(it.installation.id, each.full_name))
         : [],
   ),
   installation_repositories: createPayloadJobMapper(
     z.object({ installation: installationSchema, repositories_added: repositoryNamesSchema }),
-    (it) => it.repositories_added.flatMap((each) => sweepJobsFor(it.installation.id, each.full_name)),
+    (it) =>
+      it.repositories_added.flatMap((each) =>
+        createSweepJobsForRepository(it.installation.id, each.full_name),
+      ),
   ),
 }
 
-const branchOfRef = (ref: string): string | undefined =>
+const toBranchName = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 
 /** Returns the event name for metrics, or `other` if the bot does not handle it. */
-export function metricLabelOfEvent(event: string): string {
+export function getEventMetricLabel(event: string): string {
   return Object.hasOwn(jobMapperByEvent, event) ? event : 'other'
 }
 
@@ -111,25 +124,25 @@ const pullActionPattern =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
 /** Returns no jobs for events that are irrelevant or malformed. */
-export function jobsOfDelivery(event: string, payload: unknown, appId?: number): readonly Job[] {
+export function mapDeliveryToJobs(event: string, payload: unknown, appId?: number): readonly Job[] {
   return Object.hasOwn(jobMapperByEvent, event) ? (jobMapperByEvent[event]?.(payload, appId) ?? []) : []
 }
 
-export interface PassingStatus extends RepositoryEvent {
+export interface PassingCommitStatus extends RepositoryEvent {
   readonly commit: CommitSha
   readonly context: string
 }
 
 const statusEventSchema = z.object({
-  ...eventFields,
+  ...commonEventSchemaFields,
   check_run: checkRunSchema.optional(),
   sha: shaSchema.optional(),
-  context: nameSchema.optional(),
+  context: storableNameSchema.optional(),
   state: z.string().optional(),
 })
 
 /** The store decides whether a pull request waits for it: most commits are not the head of one. */
-export function parsePassingStatus(event: string, payload: unknown): PassingStatus | undefined {
+export function parsePassingCommitStatus(event: string, payload: unknown): PassingCommitStatus | undefined {
   const it =
     event === 'status' || event === 'check_run' ? statusEventSchema.safeParse(payload).data : undefined
   if (it === undefined) return undefined
@@ -168,35 +181,35 @@ interface RepositoryEvent {
   readonly installation: { readonly id: number }
 }
 
-const repositoryNameOf = ({ repository: { name, owner } }: RepositoryEvent) => ({ owner: owner.login, name })
+const toRepositoryName = ({ repository: { name, owner } }: RepositoryEvent) => ({ owner: owner.login, name })
 
-export function pullJob(value: RepositoryEvent, { number }: { number: number }): Job {
+export function createPullJob(value: RepositoryEvent, { number }: { number: number }): Job {
   return {
     kind: 'pull',
     installation: value.installation.id,
-    repository: repositoryNameOf(value),
+    repository: toRepositoryName(value),
     pull: toPullNumber(number),
   }
 }
 
-function branchJob(value: RepositoryEvent, branch: string): Job {
-  return { kind: 'branch', installation: value.installation.id, repository: repositoryNameOf(value), branch }
+function createBranchJob(value: RepositoryEvent, branch: string): Job {
+  return { kind: 'branch', installation: value.installation.id, repository: toRepositoryName(value), branch }
 }
 
-function groupJob(value: RepositoryEvent, branch: string): Job {
-  return { kind: 'group', installation: value.installation.id, repository: repositoryNameOf(value), branch }
+function createMergeGroupJob(value: RepositoryEvent, branch: string): Job {
+  return { kind: 'group', installation: value.installation.id, repository: toRepositoryName(value), branch }
 }
 
-function sweepJob(value: RepositoryEvent): Job {
-  return { kind: 'sweep', installation: value.installation.id, repository: repositoryNameOf(value) }
+function createSweepJob(value: RepositoryEvent): Job {
+  return { kind: 'sweep', installation: value.installation.id, repository: toRepositoryName(value) }
 }
 
 /** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
-function pullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number: number }[]): readonly Job[] {
-  return pulls.length > 0 ? pulls.map((each) => pullJob(value, each)) : [sweepJob(value)]
+function createPullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number: number }[]): readonly Job[] {
+  return pulls.length > 0 ? pulls.map((each) => createPullJob(value, each)) : [createSweepJob(value)]
 }
 
-function sweepJobsFor(installationId: number, fullName: string): readonly Job[] {
+function createSweepJobsForRepository(installationId: number, fullName: string): readonly Job[] {
   const [owner, name] = fullName.split('/')
   return owner && name ? [{ kind: 'sweep', installation: installationId, repository: { owner, name } }] : []
 }

@@ -4,16 +4,16 @@ import { toCommitSha, toPullNumber, toUserId } from '../../change/ids.ts'
 import type { RecordedPush } from '../../ports/pull-memory.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */
-export const nameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
+export const storableNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 const pushPayloadSchema = z.object({
   action: z.enum(['opened', 'synchronize']),
-  repository: z.object({ name: nameSchema, owner: z.object({ login: nameSchema }) }),
+  repository: z.object({ name: storableNameSchema, owner: z.object({ login: storableNameSchema }) }),
   pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
   after: shaSchema.optional(),
   sender: z.object({
     id: z.number().int().positive(),
-    login: nameSchema,
+    login: storableNameSchema,
     type: z.string().optional(),
   }),
 })
@@ -22,7 +22,7 @@ const pushPayloadSchema = z.object({
  * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
  * request counts as the pusher of its head; reopening proves nothing.
  */
-export function parsePushOfDelivery(event: string, body: unknown): RecordedPush | undefined {
+export function parsePushFromDelivery(event: string, body: unknown): RecordedPush | undefined {
   if (event !== 'pull_request') return undefined
   const value = pushPayloadSchema.safeParse(body).data
   if (!value) return undefined

@@ -10,9 +10,9 @@ const announcedMergeCache = defineCache<string>('told landing', {
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 /** The merging job asks within seconds. */
-const cacheTtlSeconds = 3600
+const announcedMergeTtlSeconds = 3600
 
-export async function markAnnounced(
+export async function markMergeAnnounced(
   pull: PullNumber,
   commit: CommitSha,
   ctx: JobContext<Cache>,
@@ -20,11 +20,11 @@ export async function markAnnounced(
   await ctx.app.store.putCached(
     announcedMergeCache,
     new Map([[pullKey(ctx.forge.repository, pull), commit]]),
-    cacheTtlSeconds,
+    announcedMergeTtlSeconds,
   )
 }
 
-export async function wasAnnounced(
+export async function wasMergeAnnounced(
   pull: PullNumber,
   commit: CommitSha,
   ctx: JobContext<Cache>,

@@ -14,7 +14,7 @@ import { toVerdictRecord } from './publish-evaluation.ts'
 /** Seconds between attempts to judge a commit. */
 const auditRetrySeconds = 30
 /** If lost, the commit is judged again sooner. */
-const inconclusiveMergeCache = defineCache<readonly string[]>('merged commit not judged', {
+const inconclusiveAuditCache = defineCache<readonly string[]>('merged commit not judged', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
 })
@@ -27,7 +27,7 @@ export async function auditMerge(
   ctx: JobContext<Store>,
 ): Promise<MergedCommitVerdict> {
   const { store, log } = ctx.app
-  const before = (await store.getCached(inconclusiveMergeCache, [commit])).get(commit)
+  const before = (await store.getCached(inconclusiveAuditCache, [commit])).get(commit)
   if (before !== undefined) return { kind: 'unknown', reasons: before }
   const verdict = await evaluateMergedPull(mergedPull, base, ctx).catch(
     (error: unknown): MergedCommitVerdict => {
@@ -40,7 +40,7 @@ export async function auditMerge(
     'GitHub merged a pull request onto a different base than catalog-bot checked',
   )
   if (verdict.kind === 'unknown')
-    await store.putCached(inconclusiveMergeCache, new Map([[commit, verdict.reasons]]), auditRetrySeconds)
+    await store.putCached(inconclusiveAuditCache, new Map([[commit, verdict.reasons]]), auditRetrySeconds)
   return verdict
 }
 

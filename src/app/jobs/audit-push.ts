@@ -16,7 +16,7 @@ import {
   type BrokenCatalog,
 } from '../../messages/broken-base.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
-import { withContentDigest } from './publish-report.ts'
+import { addContentDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 
 const maxShownErrors = 5
@@ -39,7 +39,7 @@ export async function auditPush(
   ctx: JobContext<MergeRecords>,
 ): Promise<readonly BrokenCatalog[]> {
   const { repository } = ctx
-  const foreign = await findNewestForeignCommit(from, tip, ctx)
+  const foreign = await findNewestNonBotCommit(from, tip, ctx)
   if (foreign === undefined && broken.length === 0) return []
   const after = await repository.treeOf(tip)
   const before = await repository.treeOf(from).catch(() => undefined)
@@ -71,7 +71,7 @@ export async function auditPush(
 }
 
 /** Returns the newest commit that the bot did not merge. */
-async function findNewestForeignCommit(
+async function findNewestNonBotCommit(
   from: CommitSha,
   tip: CommitSha,
   { app, repository, forge }: JobContext<MergeRecords>,
@@ -117,7 +117,7 @@ export async function reportBrokenCatalogs(
   const { app, forge } = ctx
   try {
     for (const commit of new Set(now.map(({ since }) => since))) {
-      const run = withContentDigest(renderBrokenBaseCheck(now.filter(({ since }) => since === commit)))
+      const run = addContentDigest(renderBrokenBaseCheck(now.filter(({ since }) => since === commit)))
       const shown = (await forge.readOwnChecks(commit)).some(({ name }) => name === run.name)
       if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
     }

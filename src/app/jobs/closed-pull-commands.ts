@@ -9,7 +9,7 @@ import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { answerCommands } from './answer-commands.ts'
+import { answerCommentCommands } from './answer-commands.ts'
 import { fetchConsistentSnapshot } from './fetch-consistent.ts'
 import { isServedBranch } from './is-served-branch.ts'
 import type { JobContext } from './job-context.ts'
@@ -19,14 +19,16 @@ import { evaluateSnapshot } from './evaluate-snapshot.ts'
 /** Milliseconds; covers late deliveries. */
 const maxCommandAgeMs = 3600_000
 /** Seconds until an undecided command is retried. */
-const undecidedRetrySeconds = 60
+const undecidedCommandRetrySeconds = 60
 
-type ClosedCommandContext = JobContext<Required<PullMemory> & MergeFreezes & Cache & JobQueue & StateStore>
+type ClosedPullCommandContext = JobContext<
+  Required<PullMemory> & MergeFreezes & Cache & JobQueue & StateStore
+>
 
 /** Rejects with a ForgeError, GitError or StoreError. */
 export async function executeClosedPullCommands(
   closed: PullSnapshot,
-  ctx: ClosedCommandContext,
+  ctx: ClosedPullCommandContext,
 ): Promise<void> {
   const { app } = ctx
   const { store } = app
@@ -45,19 +47,19 @@ export async function executeClosedPullCommands(
   if (snapshot !== undefined && snapshot.state !== 'open') {
     const comments = pendingRollbacks(snapshot.comments)
     const { commands } = await evaluateSnapshot({ ...snapshot, comments }, ctx)
-    await answerCommands({ snapshot, commands }, ctx)
+    await answerCommentCommands({ snapshot, commands }, ctx)
     for (const record of await store.commands(snapshot.repository, snapshot.pull))
       if (!onRecord.has(record.comment)) await reportUnclearRollback(record, snapshot, ctx)
     if (commands.length === comments.length) return
   }
-  await requeuePull(closed.pull, ctx, undecidedRetrySeconds)
+  await requeuePull(closed.pull, ctx, undecidedCommandRetrySeconds)
 }
 
 /** An open pull request reports this in its own comment; a merged one's comment is about the merge. */
 async function reportUnclearRollback(
   { comment, outcome, rollback }: CommandRecord,
   { pull }: PullSnapshot,
-  { app, forge }: ClosedCommandContext,
+  { app, forge }: ClosedPullCommandContext,
 ): Promise<void> {
   if (outcome !== 'unclear' || rollback?.why === undefined) return
   const quotedCommand = toCodeSpan(`/rollback ${rollback.words}`.trim(), 120)

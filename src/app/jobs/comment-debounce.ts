@@ -12,7 +12,7 @@ import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.t
 const readyCommentDelaySeconds = { first: 120, edit: 30 } as const
 
 /** If lost, the report is delayed again. */
-const measureReadyMs = createHeadStateTimer(defineCache('ready since', headStateSinceFormat))
+const measureReadyDurationMs = createHeadStateTimer(defineCache('ready since', headStateSinceFormat))
 
 /** Returns 0 if the report is due. */
 export async function readReadyCommentDelay(
@@ -20,6 +20,6 @@ export async function readReadyCommentDelay(
   ctx: JobContext<Cache>,
   writeKind: keyof typeof readyCommentDelaySeconds,
 ): Promise<number> {
-  const ready = await measureReadyMs(snapshot, ctx)
+  const ready = await measureReadyDurationMs(snapshot, ctx)
   return Math.max(0, Math.ceil(readyCommentDelaySeconds[writeKind] - ready / 1000))
 }

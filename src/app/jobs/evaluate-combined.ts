@@ -11,7 +11,7 @@ import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 import { requestEvaluation } from './request-evaluation.ts'
 
-export type CombinedVerdict =
+export type CombinedChangeVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
 
 export interface CombinedChange {
@@ -26,13 +26,13 @@ export interface CombinedChange {
 }
 
 /** Already judged for each pull request. */
-const checksOfEachPull: readonly CheckId[] = ['ownership']
+const perPullCheckIds: readonly CheckId[] = ['ownership']
 
 /** Rejects with a GitError. */
-export async function evaluateCombined(
+export async function evaluateCombinedChange(
   { pull, base, head, baseRef, overridden = [] }: CombinedChange,
   ctx: JobContext<Store>,
-): Promise<CombinedVerdict> {
+): Promise<CombinedChangeVerdict> {
   const { forge } = ctx
   const snapshot: PullSnapshot = {
     repository: forge.repository,
@@ -56,8 +56,9 @@ export async function evaluateCombined(
   })
   if (answer.kind === 'too-large')
     return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
-  const outcomes = answer.gate.outcomes.filter(({ check }) => !checksOfEachPull.includes(check))
-  if (outcomes.length === 0) return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
+  const outcomes = answer.gate.outcomes.filter(({ check }) => !perPullCheckIds.includes(check))
+  if (outcomes.length === 0)
+    return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
   const errors = outcomes.flatMap(({ check, findings }) =>
     excludeOverridden(findings, overridden)
       .filter(({ severity }) => severity === 'error')

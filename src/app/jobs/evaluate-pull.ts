@@ -9,7 +9,7 @@ import type { EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../merge/crash-point.ts'
-import { answerCommands } from './answer-commands.ts'
+import { answerCommentCommands } from './answer-commands.ts'
 import { checkMergedState } from './wait-for-merged-state.ts'
 import { fetchCommits } from './fetch-commits.ts'
 import { isMergedByBot } from './is-merged-by-bot.ts'
@@ -34,11 +34,11 @@ import type { JobContext } from './job-context.ts'
 import type { JobSlot } from './job-scheduler.ts'
 
 /** Seconds until inconsistent data is read again. */
-const inconsistentRetrySeconds = 2
+const inconsistentReadRetrySeconds = 2
 /** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
 const unclearMergeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
-const maxRestarts = 5
+const maxEvaluationRestarts = 5
 
 export async function evaluatePull(
   job: Extract<Job, { kind: 'pull' }>,
@@ -46,22 +46,22 @@ export async function evaluatePull(
 ): Promise<void> {
   const slot = ctx.app.scheduler.startJob()
   try {
-    await evaluateInSlot(job, ctx, slot)
+    await evaluatePullInSlot(job, ctx, slot)
   } finally {
     slot.end()
   }
 }
 
-async function evaluateInSlot(
+async function evaluatePullInSlot(
   job: Extract<Job, { kind: 'pull' }>,
   ctx: JobContext<Store>,
   slot: JobSlot,
 ): Promise<void> {
   const { store } = ctx.app
   triggerCrashPoint('job-taken')
-  for (let attempt = 0; attempt < maxRestarts; attempt++) {
+  for (let attempt = 0; attempt < maxEvaluationRestarts; attempt++) {
     const answers = new Map<string, CheckAnswer>()
-    const evaluated = await readAndEvaluate(job.pull, ctx, slot, answers)
+    const evaluated = await readAndEvaluatePull(job.pull, ctx, slot, answers)
     if (evaluated === undefined) return
     const { evaluation, present } = evaluated
     const { snapshot, verdict } = evaluation
@@ -70,7 +70,7 @@ async function evaluateInSlot(
     await recordEvaluation(evaluation, ctx)
     ctx.app.metrics.verdicts.inc({ kind: verdict.kind })
     triggerCrashPoint('verdict-recorded')
-    if (!(await answerCommands(evaluation, ctx))) continue
+    if (!(await answerCommentCommands(evaluation, ctx))) continue
     await slot.yieldToLightJobs()
     const isFirst = present !== undefined && present.comment === undefined
     const readyDelaySeconds =
@@ -108,7 +108,7 @@ async function evaluateInSlot(
     })
     return
   }
-  await store.enqueue(job, inconsistentRetrySeconds)
+  await store.enqueue(job, inconsistentReadRetrySeconds)
 }
 
 interface EvaluatedPull {
@@ -118,7 +118,7 @@ interface EvaluatedPull {
 }
 
 /** Returns undefined if the pull request is gone or closed. */
-async function readAndEvaluate(
+async function readAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
   slot: JobSlot,
@@ -131,7 +131,7 @@ async function readAndEvaluate(
     onCounts: async ({ author, size: counted }) => {
       size = counted
       const isSmall = app.evaluationPool.isSmall({ repository: forge.repository, pull, author }, size)
-      slot.setCost(isSmall ? 'light' : 'heavy', accountKeyOf(author, forge))
+      slot.setCost(isSmall ? 'light' : 'heavy', toAuthorKey(author, forge))
       await slot.yieldToLightJobs()
     },
     onOwnReports: (read) => void (present = read),
@@ -163,7 +163,7 @@ async function readAndEvaluate(
   if (fetchResult.kind === 'malformed')
     return { evaluation: await evaluateMalformedPull(snapshot, fetchResult.why, ctx), present }
   if (fetchResult.kind === 'stale') {
-    await requeuePull(pull, ctx, inconsistentRetrySeconds)
+    await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
     return undefined
   }
   const fetched = fetchResult.snapshot
@@ -176,7 +176,7 @@ async function readAndEvaluate(
   const started = performance.now()
   const hints: EvaluationHints = {
     size,
-    onLong: () => slot.setCost('heavy', accountKeyOf(fetched.author, forge)),
+    onLong: () => slot.setCost('heavy', toAuthorKey(fetched.author, forge)),
   }
   const onAnswer = (question: CheckQuestion, answer: CheckAnswer) =>
     void answers.set(questionKey(question), answer)
@@ -184,7 +184,7 @@ async function readAndEvaluate(
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
     const becomes = await checkMergedState(fetched, ctx)
     if (becomes === 'merged') await republishMergedReport(pull, ctx, { present })
-    if (becomes === 'wait') await requeuePull(pull, ctx, inconsistentRetrySeconds)
+    if (becomes === 'wait') await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
     if (becomes !== 'open') return undefined
   }
   const examined = Math.round(performance.now() - started)
@@ -202,7 +202,7 @@ async function readAndEvaluate(
 }
 
 /** Pull requests of one author in one repository wait for one another. */
-function accountKeyOf(author: PullSnapshot['author'], { repository }: Forge): string {
+function toAuthorKey(author: PullSnapshot['author'], { repository }: Forge): string {
   return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 

@@ -45,7 +45,7 @@ export interface PullEvaluation {
 }
 
 /** A faster machine may handle it later. */
-const cacheTtlSeconds = 30 * 24 * 3600
+const tooLargePullTtlSeconds = 30 * 24 * 3600
 
 const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
@@ -77,7 +77,7 @@ export async function evaluateSnapshot(
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
     return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(snapshot.excess), ctx)
-  const state = digestTooLargeInputs(snapshot, configDigest, ctx)
+  const state = computeTooLargeVerdictKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(tooLargePullCache, [key])).get(key)
   if (before?.state === state)
     return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(before.why), ctx)
@@ -102,23 +102,27 @@ export async function evaluateSnapshot(
         hasPreviews,
         onCluster: gate.config.install.cluster,
         requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
-        requeueAfterSeconds: minDefinedSeconds(verdict.retryAfter, backoff.tryAgainAfter),
+        requeueAfterSeconds: computeMinSeconds(verdict.retryAfter, backoff.tryAgainAfter),
       }
     }
     case 'too-large': {
-      await store.putCached(tooLargePullCache, new Map([[key, { state, why: answer.why }]]), cacheTtlSeconds)
+      await store.putCached(
+        tooLargePullCache,
+        new Map([[key, { state, why: answer.why }]]),
+        tooLargePullTtlSeconds,
+      )
       return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
     }
   }
 }
 
-function minDefinedSeconds(...seconds: readonly (number | undefined)[]): number | undefined {
+function computeMinSeconds(...seconds: readonly (number | undefined)[]): number | undefined {
   const known = seconds.filter((each) => each !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** Inputs that a too-large verdict depends on: the pull request, the rules and our limits. */
-function digestTooLargeInputs(
+function computeTooLargeVerdictKey(
   { head, baseRef }: PullSnapshot,
   configDigest: string,
   { app }: JobContext,

@@ -11,12 +11,12 @@ import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 import { evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
-import { digestOfReport, toVerdictRecord } from './publish-evaluation.ts'
+import { computeReportDigest, toVerdictRecord } from './publish-evaluation.ts'
 
 /** Same as the sweep's interval for unchanged pull requests: permissions and registries change too. */
-const cacheTtlSeconds = 3600
+const evaluationCacheTtlSeconds = 3600
 /** Characters; larger answers are not cached. */
-const maxCachedLength = 256 * 1024
+const maxCachedEvaluationLength = 256 * 1024
 
 const cachedEvaluationSchema = z.object({
   at: z.number(),
@@ -37,13 +37,13 @@ export async function cacheEvaluation(
   const { snapshot } = evaluation
   // Unanswered questions are asked again anyway.
   if ([...answers.values()].some(({ kind }) => kind === 'unknown')) return
-  const shown = await digestOfReport(evaluation, ctx)
+  const shown = await computeReportDigest(evaluation, ctx)
   const cachedInputs = { at: clock.now(), snapshot, answers: [...answers], shown }
-  if (JSON.stringify(cachedInputs).length > maxCachedLength) return
+  if (JSON.stringify(cachedInputs).length > maxCachedEvaluationLength) return
   await store.putCached(
     evaluationCache,
     new Map([[pullKey(snapshot.repository, snapshot.pull), cachedInputs]]),
-    cacheTtlSeconds,
+    evaluationCacheTtlSeconds,
   )
 }
 
@@ -61,7 +61,7 @@ export async function revalidateOnNewBase(
   const key = pullKey(forge.repository, open.pull)
   const cachedInputs = (await app.store.getCached(evaluationCache, [key])).get(key)
   if (cachedInputs === undefined) return undefined
-  const remainingSeconds = Math.floor(cacheTtlSeconds - (app.clock.now() - cachedInputs.at) / 1000)
+  const remainingSeconds = Math.floor(evaluationCacheTtlSeconds - (app.clock.now() - cachedInputs.at) / 1000)
   const { snapshot } = cachedInputs
   if (remainingSeconds <= 0 || snapshot.head !== open.head || snapshot.baseRef !== open.baseRef)
     return undefined
@@ -73,11 +73,13 @@ export async function revalidateOnNewBase(
     ask: (question) => {
       const known = answers.get(questionKey(question))
       if (known === undefined) hasAll = false
-      return Promise.resolve(known ?? { kind: 'unknown', reason: 'the answer was not looked up', retryAfter: 60 })
+      return Promise.resolve(
+        known ?? { kind: 'unknown', reason: 'the answer was not looked up', retryAfter: 60 },
+      )
     },
   })
   if (!hasAll || evaluation.verdict.permit !== undefined || evaluation.commands.length > 0) return undefined
-  if ((await digestOfReport(evaluation, ctx)) !== cachedInputs.shown) return undefined
+  if ((await computeReportDigest(evaluation, ctx)) !== cachedInputs.shown) return undefined
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
   return remainingSeconds
 }

@@ -21,7 +21,7 @@ const rejectedHeadCache = defineCache<z.infer<typeof rejectedHeadSchema>>('refus
   version: 1,
   read: (stored) => rejectedHeadSchema.safeParse(stored).data,
 })
-const cacheTtlSeconds = 30 * 24 * 3600
+const rejectedHeadTtlSeconds = 30 * 24 * 3600
 
 /** Rejects with a GitError that does not concern the head, a ForgeError or a StoreError. */
 export async function fetchCommits(
@@ -46,7 +46,7 @@ export async function fetchCommits(
     await app.store.putCached(
       rejectedHeadCache,
       new Map([[key, toRejectedHead(snapshot.head, why)]]),
-      cacheTtlSeconds,
+      rejectedHeadTtlSeconds,
     )
     return { kind: 'malformed', why }
   }

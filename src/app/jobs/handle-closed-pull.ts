@@ -14,11 +14,11 @@ import { reportMergedByOthers } from './report-unserved-pull.ts'
 import { republishMergedReport } from './merged-report.ts'
 import { recoverPendingMerge } from './recover-pending-merge.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
-import { markAnnounced } from './announced-merges.ts'
+import { markMergeAnnounced } from './announced-merges.ts'
 import { cancelClusterTests } from './cluster-test/request-cluster-test.ts'
 
 /** Seconds until retry while a merge on its branch is in progress. */
-const mergeRetrySeconds = 5
+const pendingMergeRetrySeconds = 5
 
 /** `present`: our comment and check runs when it was read. Rejects with a GitError, ForgeError or StoreError. */
 export async function handleClosedPull(
@@ -46,8 +46,8 @@ async function finishClosedPull(
       await recoverMerge(intent, createMergeRecoveryOptions(ctx))
   // The merging process knows GitHub's answer, so let it settle the merge.
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
-  if (!isSettled) await requeuePull(snapshot.pull, ctx, mergeRetrySeconds)
-  if (snapshot.state === 'merged') await findLateMerge(snapshot, ctx)
+  if (!isSettled) await requeuePull(snapshot.pull, ctx, pendingMergeRetrySeconds)
+  if (snapshot.state === 'merged') await recoverLateMerge(snapshot, ctx)
   const merge = await republishMergedReport(snapshot.pull, ctx, { present })
   await recordPullEnd(snapshot, snapshot.state === 'merged' || merge !== undefined ? 'merged' : 'closed', ctx)
   if (merge === undefined) {
@@ -64,7 +64,7 @@ async function finishClosedPull(
     return
   }
   triggerCrashPoint('landing-reported')
-  await markAnnounced(snapshot.pull, merge.commit, ctx)
+  await markMergeAnnounced(snapshot.pull, merge.commit, ctx)
   await app.store.enqueue({
     kind: 'branch',
     installation: ctx.installation,
@@ -74,7 +74,7 @@ async function finishClosedPull(
 }
 
 /** A push that was given up may still have arrived; the branch shows that. */
-async function findLateMerge({ repository, pull }: PullSnapshot, ctx: JobContext<Store>): Promise<void> {
+async function recoverLateMerge({ repository, pull }: PullSnapshot, ctx: JobContext<Store>): Promise<void> {
   const { store } = ctx.app
   if ((await store.findMerge(repository, pull)) !== undefined) return
   for (const intent of await store.listAbandonedMerges(repository, pull)) {

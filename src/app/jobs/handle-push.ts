@@ -22,21 +22,21 @@ import { toLeaseName } from '../../merge/lease-name.ts'
 import { cacheTrees } from '../../evaluate/cached-trees.ts'
 import { advanceWebhookRebuild } from './rebuild-webhook.ts'
 import { auditPush, reportBrokenCatalogs } from './audit-push.ts'
-import { withContentDigest } from './publish-report.ts'
+import { addContentDigest } from './publish-report.ts'
 import { isServedBranch } from './is-served-branch.ts'
 import { isReleaseJobNeeded } from './release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
-const pollSeconds = 20
+const rebuildPollSeconds = 20
 /** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
 const rebuildTimeoutMs = 6 * 3600 * 1000
 
-const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
 
 const rebuildSchema = z.object({
-  commit: commitSchema,
+  commit: commitShaSchema,
   catalogs: z.array(z.string()),
   /** Milliseconds since the epoch; absent until dispatched. */
   dispatchedAt: z.number().exactOptional(),
@@ -48,14 +48,14 @@ const rebuildSchema = z.object({
 
 const brokenCatalogSchema = z.object({
   root: z.string(),
-  since: commitSchema,
+  since: commitShaSchema,
   complaints: z.array(z.string()).readonly(),
   more: z.number(),
 })
 
 const branchStateSchema = z.object({
   /** The last tip that was processed. */
-  seen: commitSchema,
+  seen: commitShaSchema,
   /** Running rebuilds, and at most one that is not dispatched yet. */
   rebuilds: z.array(rebuildSchema).readonly(),
   /** Catalogs that others' pushes broke and that are still broken. */
@@ -130,9 +130,9 @@ async function processBranchTip(
 
 function computeNextPollSeconds(rebuilds: readonly RebuildProgress[], now: number): number {
   const waits = rebuilds.map(({ again }) =>
-    again === undefined ? pollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
+    again === undefined ? rebuildPollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
   )
-  return Math.min(pollSeconds, ...waits)
+  return Math.min(rebuildPollSeconds, ...waits)
 }
 
 /** Called before the first merge on a branch, so that the merge counts as a push. */
@@ -179,7 +179,7 @@ async function findChangedCatalogs(
   const { catalogs } = await findLayout(repository, entries, config.catalogs)
   const before = await repository.treeOf(from).catch(() => undefined)
   // A forced push may have removed the old commit; treat everything as changed.
-  if (before === undefined) return catalogs.flatMap(catalogNamesOf)
+  if (before === undefined) return catalogs.flatMap(getCatalogNames)
   const changes = await repository.diff(before, after)
   // Compared from the new state, to use the base's entries.
   const links = await findChangedLinks(
@@ -193,10 +193,10 @@ async function findChangedCatalogs(
   )
   return catalogs
     .filter(({ root }) => [...changes, ...links].some(({ path }) => isBelow(path, root)))
-    .flatMap(catalogNamesOf)
+    .flatMap(getCatalogNames)
 }
 
-function catalogNamesOf({ root, names = [root] }: CatalogRoot): readonly string[] {
+function getCatalogNames({ root, names = [root] }: CatalogRoot): readonly string[] {
   return names
 }
 
@@ -223,7 +223,7 @@ async function advanceRebuild(
     triggerCrashPoint('rebuild-announced')
     const now = app.clock.now()
     try {
-      await forge.perform(createDispatchAction(config, job.branch, commit, catalogs))
+      await forge.perform(createRebuildDispatchAction(config, job.branch, commit, catalogs))
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
       await publishRebuildCheck(commit, catalogs, { kind: 'not-dispatched', why: error.message }, ctx)
@@ -238,7 +238,7 @@ async function advanceRebuild(
   return outcome.kind === 'running' && !gaveUp ? rebuild : undefined
 }
 
-function createDispatchAction(
+function createRebuildDispatchAction(
   config: Config,
   branch: string,
   commit: CommitSha,
@@ -287,7 +287,7 @@ async function publishRebuildCheck(
   state: RebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  await publishMissingChecks(forge, commit, [withContentDigest(renderRebuildCheck(catalogs, state))])
+  await publishMissingChecks(forge, commit, [addContentDigest(renderRebuildCheck(catalogs, state))])
 }
 
 type RepositoryBranch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>

@@ -7,7 +7,7 @@ import type { JobContext } from './job-context.ts'
 
 const headStateSinceSchema = z.object({ head: z.string(), since: z.number() })
 type HeadStateSince = z.infer<typeof headStateSinceSchema>
-const cacheTtlSeconds = 24 * 3600
+const headStateTtlSeconds = 24 * 3600
 
 export const headStateSinceFormat = {
   version: 1,
@@ -25,7 +25,7 @@ export function createHeadStateTimer(space: CacheNamespace<HeadStateSince>) {
     const now = clock.now()
     const known = (await store.getCached(space, [key])).get(key)
     if (known?.head === head) return now - known.since
-    await store.putCached(space, new Map([[key, { head, since: now }]]), cacheTtlSeconds)
+    await store.putCached(space, new Map([[key, { head, since: now }]]), headStateTtlSeconds)
     return 0
   }
 }

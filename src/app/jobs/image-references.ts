@@ -28,7 +28,7 @@ export interface ScannedBranch {
 }
 
 /** Bounds what a glob can match. */
-const maxBranches = 50
+const maxScannedBranches = 50
 
 /**
  * Returns the default branch first, then those its configuration names. Empty if that configuration is unreadable,
@@ -46,7 +46,7 @@ export async function loadScannedBranches({
   const globs = one.config.branches
   const branches = globs.length === 0 ? [] : await forge.branches()
   const served = branches.filter((name) => name !== main && globs.some((glob) => minimatch(name, glob)))
-  for (const branch of served.sort().slice(0, maxBranches)) {
+  for (const branch of served.sort().slice(0, maxScannedBranches)) {
     const other = await loadScannedBranch(branch)
     if (other !== undefined) scanned.push({ ...other, branch })
   }
@@ -81,7 +81,7 @@ export async function listImageReferences(
   const hosts = new Set<string>()
   const omitted = new Set<string>()
   for (const one of scanned)
-    await forEachReference(one, ctx, ({ reference }) => {
+    await forEachImageReference(one, ctx, ({ reference }) => {
       if (found.has(reference) || omitted.has(reference)) return
       const parsed = parseImageReference(reference).reference
       // Skip malformed references and registries that the repository does not allow.
@@ -106,7 +106,7 @@ export async function findReferenceLocations(
   const owners = new Map<string, Set<string>>()
   for (const one of scanned) {
     const here: MissingImageLocation[] = []
-    await forEachReference(one, ctx, ({ reference, package: name, bundle, role, at }, catalog) => {
+    await forEachImageReference(one, ctx, ({ reference, package: name, bundle, role, at }, catalog) => {
       if (!wanted.has(reference)) return
       const location: MissingImageLocation = {
         package: name,
@@ -122,12 +122,12 @@ export async function findReferenceLocations(
       else known.push(location)
       here.push(location)
     })
-    await addOwners(owners, one, here, ctx)
+    await addReferenceOwners(owners, one, here, ctx)
   }
   return { places: locations, owners: new Map([...owners].map(([name, people]) => [name, [...people]])) }
 }
 
-async function forEachReference(
+async function forEachImageReference(
   { tree, layout, entries }: ScannedBranch,
   { app, repository }: JobContext,
   see: (reference: LocatedImageReference, catalog?: string) => void,
@@ -147,7 +147,7 @@ async function forEachReference(
   }
 }
 
-async function addOwners(
+async function addReferenceOwners(
   owners: Map<string, Set<string>>,
   { config, layout, entries }: ScannedBranch,
   locations: readonly MissingImageLocation[],

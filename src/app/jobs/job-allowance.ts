@@ -9,51 +9,49 @@ import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 
 /** Requests that may be sent at once, and refilled per hour. */
-type RequestAllowance = readonly [burst: number, perHour: number]
+type RequestQuota = readonly [burst: number, perHour: number]
 
 /** Merging has no allowance: the pull request pays for the comments that cause it. */
-export const allowanceByJobKind: Readonly<Partial<Record<Job['kind'], RequestAllowance>>> = {
+export const requestQuotaByJobKind: Readonly<Partial<Record<Job['kind'], RequestQuota>>> = {
   pull: [120, 240],
   branch: [120, 480],
   sweep: [60, 480],
 }
 /** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
-const authorAllowance: RequestAllowance = [400, 400]
-const busyRequestThreshold = 40
+const authorRequestQuota: RequestQuota = [400, 400]
+const busyJobRequestThreshold = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const maxQueuedPullWaitSeconds = 10
 
-const usedAllowanceSchema = z.object({ requests: z.number(), at: z.number() })
-const usedAllowanceCache = defineCache<z.infer<typeof usedAllowanceSchema>>('used allowance', {
+const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
+const usedRequestQuotaCache = defineCache<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
   version: 1,
-  read: (stored) => usedAllowanceSchema.safeParse(stored).data,
+  read: (stored) => usedRequestQuotaSchema.safeParse(stored).data,
 })
 
-export type JobAllowance = Awaited<ReturnType<typeof loadJobAllowance>>
+export type JobRequestQuota = Awaited<ReturnType<typeof loadJobRequestQuota>>
 
-type AllowanceStore = Cache & Pick<PageRecords, 'findPullRecord'> & Pick<MergeRecords, 'listPendingMerges'>
+type RequestQuotaStore = Cache & Pick<PageRecords, 'findPullRecord'> & Pick<MergeRecords, 'listPendingMerges'>
 
 /**
  * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of GitHub's
  * limit remains. `sweepSeconds`: upper bound of the wait, since the sweep finds everything anyway.
  */
-export async function loadJobAllowance(
+export async function loadJobRequestQuota(
   job: Job,
-  store: AllowanceStore,
+  store: RequestQuotaStore,
   { now, sweepSeconds }: { readonly now: () => number; readonly sweepSeconds: number },
 ) {
-  const allowance = allowanceByJobKind[job.kind]
+  const allowance = requestQuotaByJobKind[job.kind]
   if (allowance === undefined) return undefined
   const own =
     job.kind === 'pull' ? pullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
   const author =
     job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
   const theirs = author === undefined ? undefined : `${repositoryKey(job.repository)} ${author.toLowerCase()}`
-  const readUsedRequests = async (
-    key: string | undefined,
-    [, perHour]: RequestAllowance,
-  ): Promise<number> => {
-    const known = key === undefined ? undefined : (await store.getCached(usedAllowanceCache, [key])).get(key)
+  const readUsedRequests = async (key: string | undefined, [, perHour]: RequestQuota): Promise<number> => {
+    const known =
+      key === undefined ? undefined : (await store.getCached(usedRequestQuotaCache, [key])).get(key)
     return known === undefined
       ? 0
       : Math.max(0, known.requests - (Math.max(0, now() - known.at) / 3600_000) * perHour)
@@ -74,17 +72,17 @@ export async function loadJobAllowance(
     waitSeconds: Math.min(wait, maxWaitSeconds),
     isBusy:
       job.kind === 'pull' &&
-      (before >= busyRequestThreshold ||
-        (await readUsedRequests(theirs, authorAllowance)) >= authorAllowance[0]),
+      (before >= busyJobRequestThreshold ||
+        (await readUsedRequests(theirs, authorRequestQuota)) >= authorRequestQuota[0]),
     async charge(requests: number): Promise<void> {
       for (const [key, rate] of [
         [own, allowance],
-        [theirs, authorAllowance],
+        [theirs, authorRequestQuota],
       ] as const) {
         if (key === undefined) continue
         const sum = (await readUsedRequests(key, rate)) + requests
         const value = new Map([[key, { requests: sum, at: now() }]])
-        await store.putCached(usedAllowanceCache, value, Math.ceil((sum * 3600) / rate[1]) + 1)
+        await store.putCached(usedRequestQuotaCache, value, Math.ceil((sum * 3600) / rate[1]) + 1)
       }
     },
   }

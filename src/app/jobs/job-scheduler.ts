@@ -30,7 +30,11 @@ export interface JobSchedulerLimits {
 }
 
 /** Enough time to evaluate and merge ten small pull requests. */
-const defaultLimits: JobSchedulerLimits = { maxHeavyJobs: 4, maxWaitMs: 10_000, maxLightJobsPerAccount: 2 }
+const defaultJobSchedulerLimits: JobSchedulerLimits = {
+  maxHeavyJobs: 4,
+  maxWaitMs: 10_000,
+  maxLightJobsPerAccount: 2,
+}
 
 interface ScheduledJob {
   account: string
@@ -45,7 +49,10 @@ interface WaitingJob {
   readonly resume: () => void
 }
 
-export function createJobScheduler(clock: Clock, limits: JobSchedulerLimits = defaultLimits): JobScheduler {
+export function createJobScheduler(
+  clock: Clock,
+  limits: JobSchedulerLimits = defaultJobSchedulerLimits,
+): JobScheduler {
   const { maxHeavyJobs, maxWaitMs, maxLightJobsPerAccount } = limits
   const light = new Set<ScheduledJob>()
   const heavyOnes = new Set<ScheduledJob>()

@@ -11,17 +11,17 @@ import { defineCache } from '../../ports/cache.ts'
 import type { MergeQueueEntry } from '../../ports/merge-api.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { evaluateCombined } from './evaluate-combined.ts'
+import { evaluateCombinedChange } from './evaluate-combined.ts'
 import { evaluateSnapshot } from './evaluate-snapshot.ts'
-import { withContentDigest } from './publish-report.ts'
+import { addContentDigest } from './publish-report.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
 import type { JobContext } from './job-context.ts'
 
 type MergeGroupJob = Extract<Job, { kind: 'group' }>
 
 /** After this, an unanswered question fails the group: a waiting queue blocks everyone. */
-const maxUnansweredMs = 10 * 60_000
-const groupRetrySeconds = 5
+const maxMergeGroupWaitMs = 10 * 60_000
+const mergeGroupRetrySeconds = 5
 
 /** The group's commit on the branch's tip, and its pull requests in order. */
 interface MergeQueueGroup {
@@ -47,9 +47,9 @@ export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<St
     const entries = findGroupEntries(queue, group, base)
     // Its tip is outdated: GitHub rebuilds the group.
     if (entries === undefined) continue
-    if (!(await evaluateGroup({ head: group.head, base, branch, entries }, job, ctx))) isOpen = true
+    if (!(await evaluateMergeGroup({ head: group.head, base, branch, entries }, job, ctx))) isOpen = true
   }
-  if (isOpen) await app.store.enqueue(job, groupRetrySeconds)
+  if (isOpen) await app.store.enqueue(job, mergeGroupRetrySeconds)
 }
 
 /** Returns undefined if the group is not based on the branch's tip. */
@@ -69,15 +69,15 @@ function findGroupEntries(
 }
 
 /** Returns true once the verdict is recorded and on GitHub. */
-async function evaluateGroup(
+async function evaluateMergeGroup(
   group: MergeQueueGroup,
   job: MergeGroupJob,
   ctx: JobContext<Store>,
 ): Promise<boolean> {
   const { app, forge } = ctx
   const known = await readValidatedGroup(job.repository, group.head, app)
-  const verdict = known ? goodVerdict(group) : await computeGroupVerdict(group, job, ctx)
-  const reported = verdict.kind === 'waiting' ? await failIfOverdue(group, verdict, ctx) : verdict
+  const verdict = known ? createGoodVerdict(group) : await computeMergeGroupVerdict(group, job, ctx)
+  const reported = verdict.kind === 'waiting' ? await failOverdueGroup(group, verdict, ctx) : verdict
   if (reported.kind === 'good' && known === undefined) {
     const tree = await ctx.repository.treeOf(group.head)
     const pulls = group.entries.map(({ pull, head }) => ({ pull, head }))
@@ -88,65 +88,65 @@ async function evaluateGroup(
     )
     triggerCrashPoint('group-judged')
   }
-  await publishMissingChecks(forge, group.head, renderMergeGroupChecks(reported).map(withContentDigest))
+  await publishMissingChecks(forge, group.head, renderMergeGroupChecks(reported).map(addContentDigest))
   return reported.kind !== 'waiting'
 }
 
-const pullNumbersOf = ({ entries }: MergeQueueGroup) => entries.map(({ pull }) => pull)
-const goodVerdict = (group: MergeQueueGroup): MergeGroupVerdict => ({
+const getPullNumbers = ({ entries }: MergeQueueGroup) => entries.map(({ pull }) => pull)
+const createGoodVerdict = (group: MergeQueueGroup): MergeGroupVerdict => ({
   kind: 'good',
-  pulls: pullNumbersOf(group),
+  pulls: getPullNumbers(group),
 })
-const badVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
+const createBadVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
   kind: 'bad',
-  pulls: pullNumbersOf(group),
+  pulls: getPullNumbers(group),
   reasons,
 })
-const waitingVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
+const createWaitingVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
   kind: 'waiting',
-  pulls: pullNumbersOf(group),
+  pulls: getPullNumbers(group),
   reasons,
 })
 
-async function computeGroupVerdict(
+async function computeMergeGroupVerdict(
   group: MergeQueueGroup,
   job: MergeGroupJob,
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
   const { repository } = ctx
-  const merged = await mergeGroupEntries(group, job, ctx)
+  const merged = await mergePullsOfGroup(group, job, ctx)
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
-    return badVerdict(
+    return createBadVerdict(
       group,
       'the files in the merge group differ from the result of merging its pull requests',
     )
   const overridden: Finding[] = []
   for (const entry of group.entries) {
-    const alone = await evaluateGroupEntry(entry, group, ctx)
+    const alone = await evaluateMergeGroupEntry(entry, group, ctx)
     if ('kind' in alone) return alone
     overridden.push(...alone.overridden)
   }
   const last = group.entries.at(-1)
   // A single pull request was already judged with this tree.
-  if (group.entries.length < 2 || last === undefined) return goodVerdict(group)
-  const whole = await evaluateCombined(
+  if (group.entries.length < 2 || last === undefined) return createGoodVerdict(group)
+  const whole = await evaluateCombinedChange(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
     ctx,
   )
   switch (whole.kind) {
     case 'valid':
-      return goodVerdict(group)
+      return createGoodVerdict(group)
     case 'invalid':
-      return badVerdict(group, ...whole.reasons)
+      return createBadVerdict(group, ...whole.reasons)
     case 'unknown':
-      return waitingVerdict(group, ...whole.reasons)
+      return createWaitingVerdict(group, ...whole.reasons)
   }
 }
 
 /** Merges the pull requests in order by our own rule; returns the commit, or why it could not be created. */
-async function mergeGroupEntries(
+async function mergePullsOfGroup(
   group: MergeQueueGroup,
   job: MergeGroupJob,
   { repository }: JobContext<Store>,
@@ -155,11 +155,11 @@ async function mergeGroupEntries(
   for (const { pull, head } of group.entries) {
     await repository.fetch(job.branch, pull)
     if ((await repository.pullHead(pull)) !== head || (await repository.tip(job.branch)) !== group.base)
-      return { verdict: waitingVerdict(group, `pull request ${pull} or its base branch just changed`) }
+      return { verdict: createWaitingVerdict(group, `pull request ${pull} or its base branch just changed`) }
     const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
     if (merged.kind === 'conflict')
       return {
-        verdict: badVerdict(
+        verdict: createBadVerdict(
           group,
           `pull request ${pull} conflicts with earlier pull requests in the merge group`,
         ),
@@ -170,15 +170,15 @@ async function mergeGroupEntries(
 }
 
 /** Judges one pull request at the group's head. Returns what maintainers overrode, or why it may not merge. */
-async function evaluateGroupEntry(
+async function evaluateMergeGroupEntry(
   { pull, head }: MergeQueueEntry,
   group: MergeQueueGroup,
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict | { readonly overridden: readonly Finding[] }> {
   const snapshot = await ctx.forge.readSnapshot(pull, { skipCache: true })
-  if (snapshot === null) return badVerdict(group, `pull request ${pull} does not exist`)
+  if (snapshot === null) return createBadVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
-    return waitingVerdict(group, `pull request ${pull} or its base branch just changed`)
+    return createWaitingVerdict(group, `pull request ${pull} or its base branch just changed`)
   const { verdict } = await evaluateSnapshot(snapshot, ctx, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
@@ -189,30 +189,30 @@ async function evaluateGroupEntry(
         ),
       }
     case 'unknown':
-      return waitingVerdict(group, ...reasons)
+      return createWaitingVerdict(group, ...reasons)
     case 'wait':
     case 'blocked':
-      return badVerdict(group, ...reasons)
+      return createBadVerdict(group, ...reasons)
   }
 }
 
-const waitingGroupCache = defineCache<number>('groups that wait', {
+const waitingMergeGroupCache = defineCache<number>('groups that wait', {
   version: 1,
   read: (stored) => (typeof stored === 'number' ? stored : undefined),
 })
 
-async function failIfOverdue(
+async function failOverdueGroup(
   { head }: MergeQueueGroup,
   verdict: Extract<MergeGroupVerdict, { kind: 'waiting' }>,
   { app }: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
-  const since = (await app.store.getCached(waitingGroupCache, [head])).get(head)
+  const since = (await app.store.getCached(waitingMergeGroupCache, [head])).get(head)
   const now = app.clock.now()
   if (typeof since !== 'number') {
-    await app.store.putCached(waitingGroupCache, new Map([[head, now]]), 24 * 3600)
+    await app.store.putCached(waitingMergeGroupCache, new Map([[head, now]]), 24 * 3600)
     return verdict
   }
-  if (now - since < maxUnansweredMs) return verdict
+  if (now - since < maxMergeGroupWaitMs) return verdict
   return {
     ...verdict,
     kind: 'bad',

@@ -4,7 +4,7 @@ import { repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
-const cacheTtlSeconds = 24 * 3600
+const queueBranchTtlSeconds = 24 * 3600
 const mergeQueueBranchCache = defineCache<readonly string[]>('merge queues', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
@@ -21,7 +21,7 @@ export async function recordMergeQueueUse(
   await store.putCached(
     mergeQueueBranchCache,
     new Map([[repositoryKey(name), [...new Set([...known, branch])]]]),
-    cacheTtlSeconds,
+    queueBranchTtlSeconds,
   )
 }
 

@@ -8,12 +8,12 @@ import type { Verdicts } from '../../ports/verdicts.ts'
 import type { ValidatedMerge } from '../../gate/merge-permit.ts'
 import type { EvaluationReport } from '../../evaluate/worker/prepare-report.ts'
 import type { JobContext } from './job-context.ts'
-import { publishReport, type ComposeReport, type PublishReportOptions } from './publish-report.ts'
+import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
 import { pullPublicationState } from './publish/publication-state.ts'
 import { statusPageUrl } from './status-page-url.ts'
 
 /** The stored verdict, complete enough to render the report again. */
-export interface StoredReport extends EvaluationReport {
+export interface StoredEvaluationReport extends EvaluationReport {
   readonly verdict: PullVerdict
 }
 
@@ -32,13 +32,13 @@ export async function republishMergedReport(
     (candidate) =>
       candidate.head === merge.head && candidate.base === merge.base && candidate.config === merge.config,
   )
-  const storedReport = record?.report as StoredReport | undefined
+  const storedReport = record?.report as StoredEvaluationReport | undefined
   if (storedReport === undefined) return undefined
   const published = await app.store.readState(pullPublicationState, forge.repository, String(pull))
   const { verdict, commandLines: _, ...reportDetails } = storedReport
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull }
   const { rulesUrl } = app.settings
-  const compose: ComposeReport = (runs) =>
+  const compose: ReportComposer = (runs) =>
     renderReport(verdict, {
       ...reportDetails,
       page,

@@ -13,7 +13,7 @@ import type { ValidatedMerge } from '../../gate/merge-permit.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { JobContext } from './job-context.ts'
 
-export interface FoundTreeMismatch {
+export interface DetectedTreeMismatch {
   readonly intent: ValidatedMerge
   /** The branch's actual commit, if known. */
   readonly found?: CommitSha | undefined
@@ -23,7 +23,7 @@ export interface FoundTreeMismatch {
 
 /** Rejects with a retryable ForgeError after the branch is frozen. GitHub's rejections are logged. */
 export async function reportTreeMismatch(
-  { intent, found, differs }: FoundTreeMismatch,
+  { intent, found, differs }: DetectedTreeMismatch,
   ctx: JobContext<MergeFreezes>,
 ): Promise<void> {
   const { app, forge } = ctx

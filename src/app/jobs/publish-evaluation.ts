@@ -9,8 +9,8 @@ import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
-import { publishReport, type ComposeReport, type PublishReportOptions } from './publish-report.ts'
-import type { StoredReport } from './merged-report.ts'
+import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
+import type { StoredEvaluationReport } from './merged-report.ts'
 import { statusPageUrl } from './status-page-url.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -19,7 +19,7 @@ export function toVerdictRecord(
   decidedAt: number,
 ): VerdictRecord {
   const { permit: _permit, ...plain } = verdict
-  const storedReport: StoredReport = { verdict: plain, ...told }
+  const storedReport: StoredEvaluationReport = { verdict: plain, ...told }
   return {
     repository: snapshot.repository,
     pull: snapshot.pull,
@@ -48,7 +48,7 @@ export function composeEvaluationReport(
 }
 
 /** Describes what others merged since, from the records. */
-async function describeOtherMerges(
+async function describeConcurrentMerges(
   { snapshot, told }: PullEvaluation,
   { app, forge }: JobContext<MergeRecords>,
 ): Promise<readonly string[]> {
@@ -66,12 +66,12 @@ async function describeOtherMerges(
 }
 
 /** A digest of everything the evaluation shows to people. */
-export async function digestOfReport(
+export async function computeReportDigest(
   evaluation: PullEvaluation,
   ctx: JobContext<MergeRecords>,
 ): Promise<string> {
   const shown = composeEvaluationReport(evaluation, ctx, {
-    meanwhile: await describeOtherMerges(evaluation, ctx),
+    meanwhile: await describeConcurrentMerges(evaluation, ctx),
   })
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
@@ -86,8 +86,8 @@ export async function publishEvaluation(
   how: Pick<PublishReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation
-  const meanwhile = await describeOtherMerges(evaluation, ctx)
-  const compose: ComposeReport = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
+  const meanwhile = await describeConcurrentMerges(evaluation, ctx)
+  const compose: ReportComposer = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
   const at = await publishReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return
   const { repository, pull, head } = snapshot

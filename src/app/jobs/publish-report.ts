@@ -6,7 +6,7 @@ import type { PullReport, ReportedCheck } from '../../messages/report.ts'
 import type { CheckRunContent, Forge, OwnReports, ObservedComment } from '../../ports/forge.ts'
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
-export type ComposeReport = (runs: ReadonlyMap<string, string>) => PullReport
+export type ReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
 
 export interface PublishReportOptions {
   /** Our comment and check runs as last read. If absent or of another head, they are read. */
@@ -22,7 +22,7 @@ export interface PublishReportOptions {
 /** Returns GitHub's time at which the comment got its current content. Rejects with a ForgeError. */
 export async function publishReport(
   forge: Forge,
-  compose: ComposeReport,
+  compose: ReportComposer,
   pull: PullNumber,
   head: CommitSha,
   { present: lastRead, isRestLater = false, isHistory = false, onMissing }: PublishReportOptions = {},
@@ -30,7 +30,7 @@ export async function publishReport(
   const present = lastRead?.head === head ? lastRead : await forge.readOwnReports(pull, head)
   const runs = new Map<string, string>()
   for (const { name, url } of present.checks) if (url !== undefined && !runs.has(name)) runs.set(name, url)
-  const missing = findMissingChecks(compose(runs).checks.map(withContentDigest), present.checks).filter(
+  const missing = findMissingChecks(compose(runs).checks.map(addContentDigest), present.checks).filter(
     ({ name, conclusion }) =>
       !isHistory ||
       conclusion === undefined ||
@@ -68,6 +68,6 @@ async function publishComment(
 }
 
 /** Adds the digest that identifies its content later. */
-export function withContentDigest(check: ReportedCheck): CheckRunContent {
+export function addContentDigest(check: ReportedCheck): CheckRunContent {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
 }

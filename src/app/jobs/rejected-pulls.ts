@@ -10,7 +10,7 @@ import { fetchBranchRules } from '../../evaluate/branch-rules-cache.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import type { PassingStatus } from '../edge/jobs-of-delivery.ts'
+import type { PassingCommitStatus } from '../edge/jobs-of-delivery.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
@@ -125,7 +125,7 @@ export async function handleMergeRejection(
  * that one counts.
  */
 export async function findPullsWaitingFor(
-  { repository: { owner, name }, commit, context }: PassingStatus,
+  { repository: { owner, name }, commit, context }: PassingCommitStatus,
   store: MergeFreezes & Pick<PageRecords, 'findPullRecord'>,
 ): Promise<readonly PullNumber[]> {
   const repository = { owner: owner.login, name }

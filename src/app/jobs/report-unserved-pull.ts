@@ -10,7 +10,7 @@ import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 import { auditMerge } from './audit-merge.ts'
 import { publishReport } from './publish-report.ts'
-import { wasAnnounced, markAnnounced } from './announced-merges.ts'
+import { wasMergeAnnounced, markMergeAnnounced } from './announced-merges.ts'
 
 type ObservedPresence = OwnReports | undefined
 
@@ -35,7 +35,7 @@ export async function reportMergedByOthers(
   const { pull, head, baseRef } = merged
   const outcome = await merging.readMergeState(pull)
   const commit = outcome?.merged
-  if (commit === undefined || (await wasAnnounced(pull, commit, ctx))) return
+  if (commit === undefined || (await wasMergeAnnounced(pull, commit, ctx))) return
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   if (present.comment === undefined) return
   await repository.fetch(baseRef, pull)
@@ -47,5 +47,5 @@ export async function reportMergedByOthers(
       : await auditMerge({ pull, baseRef, head }, onto, commit, ctx)
   const body = renderExternalMergeComment({ ...outcome, commit, verdict })
   if (present.comment.body !== body) await forge.perform({ kind: 'put-comment', pull, body, present })
-  await markAnnounced(pull, commit, ctx)
+  await markMergeAnnounced(pull, commit, ctx)
 }

@@ -13,7 +13,7 @@ import { evaluatePull } from './evaluate-pull.ts'
 import { evaluateMergeGroups } from './merge-group.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
 import { recordRateLimitWait } from './rate-limit-waits.ts'
-import type { JobAllowance } from './job-allowance.ts'
+import type { JobRequestQuota } from './job-allowance.ts'
 import { runClusterTests } from './cluster-test/run-cluster-tests.ts'
 import { publishPreview } from './publish/publish-preview.ts'
 import { runMergeBatch } from './run-merge-batch.ts'
@@ -28,7 +28,7 @@ export interface JobRunnerOptions {
   /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
   /** If absent, no job waits for an allowance. */
-  readonly loadAllowance?: (job: Job) => Promise<JobAllowance>
+  readonly loadAllowance?: (job: Job) => Promise<JobRequestQuota>
   /** Rejects if GitHub does not answer. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (

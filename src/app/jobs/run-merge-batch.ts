@@ -20,13 +20,13 @@ import type { JobContext } from './job-context.ts'
 import { requeuePull } from './requeue-pull.ts'
 import { evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
 import { planMerge } from './plan-merge.ts'
-import { withContentDigest } from './publish-report.ts'
+import { addContentDigest } from './publish-report.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
 import { recordEvaluation } from './record-evaluation.ts'
 import { handleMergeRejection, clearRejections, haveRulesChanged } from './rejected-pulls.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
 import { composeEvaluationReport, toVerdictRecord } from './publish-evaluation.ts'
-import { wasAnnounced } from './announced-merges.ts'
+import { wasMergeAnnounced } from './announced-merges.ts'
 import { initializeBranchState } from './handle-push.ts'
 
 type MergeBatchJob = Extract<Job, { kind: 'train' }>
@@ -183,7 +183,7 @@ async function revalidatePull(
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
   await recordEvaluation(evaluation, ctx)
   const planned = await planMerge(permit.landing, ctx)
-  const checks = composeEvaluationReport(evaluation, ctx).checks.map(withContentDigest)
+  const checks = composeEvaluationReport(evaluation, ctx).checks.map(addContentDigest)
   return { examined: evaluation, permit, evaluation, planned, checks }
 }
 
@@ -237,7 +237,7 @@ async function handleOutcome(
     case 'landed':
       await clearRejections(evaluation.snapshot, ctx)
       // GitHub's delivery may already have been handled.
-      if (await wasAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
+      if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
       else await requeuePulls([pull], ctx, deliveryGraceSeconds)
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return

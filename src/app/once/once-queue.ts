@@ -2,7 +2,7 @@
 // with one key at once.
 import type { Clock } from '../../ports/clock.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
-import { jobKey } from '../../store/jobs.ts'
+import { toJobKey } from '../../store/jobs.ts'
 
 export interface DrainOptions {
   readonly clock: Clock
@@ -38,7 +38,7 @@ export function createOnceQueue(clock: Clock): OnceQueue {
   let wake = (): void => undefined
   return {
     enqueue(job, afterSeconds = 0) {
-      const key = jobKey(job)
+      const key = toJobKey(job)
       const due = Math.min(clock.now() + afterSeconds * 1000, waiting.get(key)?.due ?? Infinity)
       waiting.set(key, { job, due })
       wake()

@@ -22,7 +22,7 @@ import {
 } from '../../web/pages/page-urls.ts'
 import {
   renderStatusPage,
-  stylesheet,
+  minifiedStylesheet,
   stylesheetVersion,
   type PageContext,
 } from '../../web/pages/status-page.ts'
@@ -156,7 +156,7 @@ export function createPagesHandler({
     if (fault !== undefined) return sendNotice(fault, trace)
     if (pageRequest.page === 'style') {
       const isCurrent = query.get('v') === stylesheetVersion
-      const sheet: PageResponse = { status: 200, form: 'css', body: stylesheet }
+      const sheet: PageResponse = { status: 200, form: 'css', body: minifiedStylesheet }
       send(sheet, isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
       return true
     }

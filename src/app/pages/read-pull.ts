@@ -12,7 +12,7 @@ import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { formatPullUrl } from '../../messages/github-urls.ts'
 import type { MergeExplanation, PullModel, FindingView } from '../../web/pages/pull-page.ts'
 import { compareBySeverity } from '../../messages/describe-findings.ts'
-import type { StoredReport } from '../jobs/merged-report.ts'
+import type { StoredEvaluationReport } from '../jobs/merged-report.ts'
 import { readWaitingPulls } from '../jobs/rate-limit-waits.ts'
 import { pullPublicationState } from '../jobs/publish/publication-state.ts'
 
@@ -43,7 +43,7 @@ export async function readPull(
   ])
   if (row === undefined && merged === undefined) return undefined
   const record = await store.verdictReport(repository, pull, recordedMerge)
-  const report = record?.report as StoredReport | undefined
+  const report = record?.report as StoredEvaluationReport | undefined
   const published = merged && (await store.readState(pullPublicationState, repository, String(pull)))
   const isMerging = openMerges.some((one) => one.pull === pull)
   const wait = limited.get(pull)
@@ -140,7 +140,7 @@ function toMergeExplanation(
   published: MergeExplanation['published'],
 ): MergeExplanation {
   const { commit, baseRef, base, head, begunAt, mergedAt } = merged
-  const verdict = (record?.report as StoredReport | undefined)?.verdict
+  const verdict = (record?.report as StoredEvaluationReport | undefined)?.verdict
   return {
     commit,
     baseRef,
@@ -162,7 +162,7 @@ function toMergeExplanation(
   }
 }
 
-function toShownFindings({ verdict }: StoredReport): readonly FindingView[] {
+function toShownFindings({ verdict }: StoredEvaluationReport): readonly FindingView[] {
   return verdict.outcomes
     .flatMap(({ findings }) => findings)
     .toSorted(compareBySeverity)

@@ -12,7 +12,7 @@ import { openRegistry } from '../../registry/open-registry.ts'
 import { readRegistryTransport } from '../../registry/registry-access.ts'
 import { openTransport } from '../../registry/transport/transport.ts'
 import { systemClock } from '../../evaluate/system-clock.ts'
-import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { readPackageVersion } from '../version.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
@@ -114,4 +114,4 @@ async function handleRequest(order: PublishRequest, callBack: CallParent): Promi
 }
 
 preventPrototypePollution()
-answerOrders(handleRequest)
+serveWorkerOrders(handleRequest)

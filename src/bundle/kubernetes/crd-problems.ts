@@ -2,7 +2,7 @@
 // validators of operator-framework/api call it.
 import type { Json } from '../../go/json/json.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
-import { withEntries, withItems, type Value } from '../../go/tree.ts'
+import { withMapEntries, withListItems, type Value } from '../../go/tree.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { isDnsLabel, isDnsSubdomain } from './names.ts'
@@ -38,9 +38,9 @@ export function* findCrdProblems(tree: Value, apiVersion: string): Generator<Crd
 
 /** Replaces each schema with `true`. */
 function withoutSchemas(value: Value): Value {
-  if (value.kind === 'list') return withItems(value, value.items.map(withoutSchemas))
+  if (value.kind === 'list') return withListItems(value, value.items.map(withoutSchemas))
   if (value.kind !== 'map') return value
-  return withEntries(
+  return withMapEntries(
     value,
     value.entries.map((entry) =>
       entry.key === 'openAPIV3Schema' && entry.value.kind === 'map' && entry.value.entries.length > 0

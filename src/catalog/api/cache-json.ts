@@ -1,5 +1,5 @@
 // The JSON in opm's cache, byte for byte.
-import type { JsonParts } from '../../go/json/json-parts.ts'
+import type { JsonChunkTree } from '../../go/json/json-parts.ts'
 import {
   marshalList,
   marshalMap,
@@ -118,8 +118,8 @@ function manifestFields(
   { csv, objects }: BundleManifests,
   shared: EscapedJsonCache,
 ): readonly CacheJsonField[] {
-  const quoted = new Map<JsonParts, JsonChunks>()
-  const quotedOf = (json: JsonParts): JsonChunks => {
+  const quoted = new Map<JsonChunkTree, JsonChunks>()
+  const quotedOf = (json: JsonChunkTree): JsonChunks => {
     const pieces = quoted.get(json) ?? shared.quoted(json)
     quoted.set(json, pieces)
     return pieces

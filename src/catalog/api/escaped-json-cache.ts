@@ -1,6 +1,6 @@
 // JSON embedded as text in other JSON. opm's cache repeats each CSV twice per channel, so long parts are escaped once
 // and shared.
-import type { JsonPart, JsonParts } from '../../go/json/json-parts.ts'
+import type { JsonChunk, JsonChunkTree } from '../../go/json/json-parts.ts'
 import { marshalString } from '../../go/json/marshal.ts'
 import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 
@@ -15,11 +15,11 @@ export class EscapedJsonCache {
   private readonly ofTexts = new Map<string, Uint8Array>()
 
   /** JSON as a JSON string. */
-  quoted(parts: JsonParts): JsonChunks {
+  quoted(parts: JsonChunkTree): JsonChunks {
     return [quoteByte, ...parts.map((part) => this.piece(part)), quoteByte]
   }
 
-  private piece(part: JsonPart): Uint8Array {
+  private piece(part: JsonChunk): Uint8Array {
     if (typeof part === 'string') return escapeJson(part)
     return 'json' in part
       ? getOrCreateBytes(this.ofJson, part.json, escapeJson)

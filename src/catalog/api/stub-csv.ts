@@ -3,7 +3,7 @@
 import { getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { hasUniqueSpellings } from '../../go/decode/lazy-decoded.ts'
-import { JsonPartsWriter, type JsonParts } from '../../go/json/json-parts.ts'
+import { JsonChunkWriter, type JsonChunkTree } from '../../go/json/json-parts.ts'
 import { sortEntries } from '../../go/json/json-text.ts'
 import {
   marshalObject,
@@ -19,10 +19,10 @@ import type { IndexedPackage } from './package-index.ts'
 type CsvJsonField = readonly [string, string | undefined]
 
 /** Returns undefined if the bundle has no olm.csv.metadata. */
-export function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): JsonParts | undefined {
+export function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): JsonChunkTree | undefined {
   const metadata = content.csvMetadata
   if (!metadata) return undefined
-  const out = new JsonPartsWriter()
+  const out = new JsonChunkWriter()
   out.open('{')
   out.field('kind', '"ClusterServiceVersion"')
   out.field('apiVersion', '"operators.coreos.com/v1alpha1"')
@@ -42,7 +42,7 @@ export function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): Jso
 }
 
 function writeSpec(
-  out: JsonPartsWriter,
+  out: JsonChunkWriter,
   metadata: DecodedStruct,
   content: ApiBundleContent,
   of: IndexedPackage,
@@ -68,13 +68,13 @@ function writeSpec(
   out.field('relatedImages', marshalNonEmptyList(content.relatedImages.map(formatRelatedImage)))
 }
 
-function writeStringField(out: JsonPartsWriter, name: string, text: string): void {
+function writeStringField(out: JsonChunkWriter, name: string, text: string): void {
   if (text === '') return
   out.key(name)
   out.string(text)
 }
 
-function writeIcon(out: JsonPartsWriter, { icon }: IndexedPackage): void {
+function writeIcon(out: JsonChunkWriter, { icon }: IndexedPackage): void {
   if (!icon) return
   out.key('icon')
   out.open('[')
@@ -87,7 +87,7 @@ function writeIcon(out: JsonPartsWriter, { icon }: IndexedPackage): void {
 }
 
 /** Go decodes null as an empty string here. */
-function writeMap(out: JsonPartsWriter, metadata: DecodedStruct, name: string): void {
+function writeMap(out: JsonChunkWriter, metadata: DecodedStruct, name: string): void {
   const found = metadata.fields.get(name)
   if (typeof found !== 'object' || !('kind' in found) || found.kind !== 'map' || found.entries.length === 0)
     return

@@ -3,7 +3,7 @@
 import { quote, sortByBytes } from '../../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../../go/json/json-text.ts'
 import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
-import { KeyTable } from '../../go/key-table.ts'
+import { StringKeyIndex } from '../../go/key-table.ts'
 import type { MapEntry, MapValue, Value } from '../../go/tree.ts'
 import { foldCase } from '../../go/fold-case.ts'
 import { getGoKind, formatAsGoBool, formatGoValue } from '../../go/decode/go-value.ts'
@@ -74,7 +74,7 @@ interface KeysByFoldedCase {
 }
 
 function groupKeysByCase(entries: readonly MapEntry[]): KeysByFoldedCase {
-  const keys = new KeyTable()
+  const keys = new StringKeyIndex()
   const first: MapEntry[] = []
   const again = new Map<string, MapEntry[]>()
   for (const entry of entries) {

@@ -2,7 +2,7 @@
 // long strings folded at spaces beyond column 80. The style of a string depends on how go-yaml v2 would parse it.
 import type { Json } from '../../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../../go/number.ts'
-import { resolvePlain, isTimestamp } from '../../go/yaml/resolve-scalar.ts'
+import { resolvePlainScalar, isTimestamp } from '../../go/yaml/resolve-scalar.ts'
 import { compareKeys } from './key-order.ts'
 import { sortBlobsForWriting } from './blob-order.ts'
 import type { WritableCatalog } from './writable-catalog.ts'
@@ -215,7 +215,7 @@ function chooseScalarStyle(text: string, isKey: boolean): ScalarStyle {
     return 'double'
   }
   if (isKey && traits.multiline) return 'double'
-  const resolved = resolvePlain(text)
+  const resolved = resolvePlainScalar(text)
   if (resolved.type !== 'str' || isTimestamp(text) || isBase60(text)) return 'double'
   if (traits.plainAllowed && !(text === '' && isKey)) return 'plain'
   return traits.singleAllowed ? 'single' : 'double'

@@ -91,7 +91,7 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
     : []
   const ownOnBase = base ? applySettings(runCatalogRules(base)) : []
   const isKnown = createKnownFilter(ownOnBase)
-  const shown = markOnBase(
+  const shown = markFindingsOnBase(
     own.filter((found) => found.severity === 'error' || !isKnown(found)),
     ownOnBase,
   )
@@ -103,7 +103,7 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
   const opmOnBase = opm.length > 0 && base ? validateAsOpm(base) : []
   return {
     findings: [
-      ...markOnBase(opm, opmOnBase).map((found) => toRepositoryFinding(found, root)),
+      ...markFindingsOnBase(opm, opmOnBase).map((found) => toRepositoryFinding(found, root)),
       ...shown,
       ...upgrades,
     ],
@@ -122,7 +122,7 @@ function createKnownFilter(base: readonly Finding[]): (found: Finding) => boolea
 }
 
 /** Marks the errors that the base has word for word. */
-function markOnBase(findings: readonly Finding[], base: readonly Finding[]): readonly Finding[] {
+function markFindingsOnBase(findings: readonly Finding[], base: readonly Finding[]): readonly Finding[] {
   const known = new Set(base.map((found) => `${toFindingKey(found)} ${found.what}`))
   return findings.map((found) =>
     found.severity === 'error' && known.has(`${toFindingKey(found)} ${found.what}`)

@@ -1,4 +1,4 @@
 import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
-import { answerOrders } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders } from '../../workers/answer-orders.ts'
 
-answerOrders((bytes: Uint8Array) => parseCatalogFile(bytes))
+serveWorkerOrders((bytes: Uint8Array) => parseCatalogFile(bytes))

@@ -2,7 +2,7 @@
 // has no secret and uses only git.
 import { GitError, isGitError } from '../../git/git-error.ts'
 import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
-import { answerOrders } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { TooLargeError } from '../worker/evaluation-budget.ts'
 import { UnwritableError } from './package-at-base.ts'
@@ -25,4 +25,4 @@ async function handleReleaseRequest(order: ReleaseRequest): Promise<ReleaseRespo
 }
 
 preventPrototypePollution()
-answerOrders(handleReleaseRequest)
+serveWorkerOrders(handleReleaseRequest)

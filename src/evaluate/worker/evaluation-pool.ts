@@ -36,13 +36,13 @@ export interface EvaluationHints {
 }
 
 /** Milliseconds of work in the first two lanes when no other look waits: enough for a large cached catalog. */
-const quickTimeMs = 20_000
+const quickLaneTimeoutMs = 20_000
 /** CPU milliseconds for a small look while others wait: twice its usual cost, process start included. */
 const smallCpuTimeMs = 1500
 /** CPU milliseconds for a large look while others wait: enough for a whole new catalog. */
 const largeCpuTimeMs = 5000
 /** Megabytes of heap in the first two lanes, which run several processes at once. */
-const quickHeapMegabytes = 1024
+const quickLaneHeapMegabytes = 1024
 const maxCachedLanes = 5000
 const maxLargeProcesses = 2
 const maxSlowProcesses = 2
@@ -60,8 +60,8 @@ const maxEvaluationsPerProcess = 200
 /** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
 const maxSmallPullSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
 
-const lanes = ['small', 'large', 'slow'] as const
-type EvaluationLane = (typeof lanes)[number]
+const evaluationLanes = ['small', 'large', 'slow'] as const
+type EvaluationLane = (typeof evaluationLanes)[number]
 
 export function openEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
   const script = new URL(`./evaluation-process${extname(import.meta.url)}`, import.meta.url)
@@ -81,11 +81,11 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
       ...(displaceAfterMs !== undefined && { displaceAfterMs }),
     })
   const pools = {
-    small: open('small', processes, quickHeapMegabytes, smallCpuTimeMs),
-    large: open('large', maxLargeProcesses, quickHeapMegabytes, largeCpuTimeMs),
+    small: open('small', processes, quickLaneHeapMegabytes, smallCpuTimeMs),
+    large: open('large', maxLargeProcesses, quickLaneHeapMegabytes, largeCpuTimeMs),
     slow: open('slow', maxSlowProcesses, budget.memory),
   }
-  const quick = Math.min(quickTimeMs, budget.time)
+  const quick = Math.min(quickLaneTimeoutMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
   /** The lane in which a pull request's next look begins. */
   const known = new LruMap<string, EvaluationLane>(maxCachedLanes, () => 1)
@@ -112,7 +112,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
         ;
-        lane = lanes[lanes.indexOf(lane) + 1] ?? 'slow'
+        lane = evaluationLanes[evaluationLanes.indexOf(lane) + 1] ?? 'slow'
       )
         try {
           return await pools[lane].run(order, time[lane], callback.call, key)

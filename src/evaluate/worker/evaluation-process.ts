@@ -5,7 +5,7 @@ import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../git/git-error.ts'
 import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
 import { openBlobFactsCache } from '../catalogs/blob-facts-cache.ts'
-import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../evaluate.ts'
@@ -81,4 +81,4 @@ function createRemotePullMemory(call: (request: WorkerCallbackRequest) => Promis
 }
 
 preventPrototypePollution()
-answerOrders(handleEvaluationRequest)
+serveWorkerOrders(handleEvaluationRequest)

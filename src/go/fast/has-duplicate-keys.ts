@@ -1,11 +1,11 @@
-import { KeyTable } from '../key-table.ts'
+import { StringKeyIndex } from '../key-table.ts'
 import type { MapEntry } from '../tree.ts'
 
 const maxLinearKeys = 16
 
 export function hasDuplicateKeys(entries: readonly MapEntry[]): boolean {
   if (entries.length > maxLinearKeys) {
-    const table = new KeyTable()
+    const table = new StringKeyIndex()
     return entries.some(({ key }) => table.add(key) >= 0)
   }
   for (let at = 1; at < entries.length; at++) {

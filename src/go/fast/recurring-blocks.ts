@@ -5,7 +5,7 @@ import type { BlockMemo } from '../tree.ts'
 /** Comparing a shorter block takes as long as reading it. */
 const minBlockBytes = 48
 /** A power of two. */
-const slotCount = 8192
+const blockTableSlots = 8192
 /**
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
@@ -51,7 +51,7 @@ export class RecurringBlocks {
     // Half of the bytes are enough, because names and digests differ in more than four bytes.
     for (let offset = at; offset < at + prefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
-    return (hash ^ (hash >>> 15)) & (slotCount - 1)
+    return (hash ^ (hash >>> 15)) & (blockTableSlots - 1)
   }
 
   find(

@@ -2,17 +2,17 @@
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import type { KnownBlock } from './recurring-blocks.ts'
 
-export type ReadBlock = (bytes: Uint8Array, start: number, block: KnownBlock) => Value
+export type BlockReader = (bytes: Uint8Array, start: number, block: KnownBlock) => Value
 
 class RecurringValue {
   readonly start: number
   readonly end: number
   private readonly bytes: Uint8Array
   private readonly block: KnownBlock
-  private readonly read: ReadBlock
+  private readonly read: BlockReader
   private value: Value | undefined
 
-  constructor(bytes: Uint8Array, start: number, end: number, block: KnownBlock, read: ReadBlock) {
+  constructor(bytes: Uint8Array, start: number, end: number, block: KnownBlock, read: BlockReader) {
     this.bytes = bytes
     this.start = start
     this.end = end

@@ -1,6 +1,6 @@
 // Reads one YAML document in the usual style, with the same result as the exact reader. Leaves unusual input to that
 // reader (anchors, tags, flow collections, tabs, repeated keys, errors).
-import { resolvePlain, toScalarValue } from '../yaml/resolve-scalar.ts'
+import { resolvePlainScalar, toScalarValue } from '../yaml/resolve-scalar.ts'
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import {
@@ -15,7 +15,7 @@ import { exactReaderRequired } from './exact-reader-required.ts'
 import { hasDuplicateKeys } from './has-duplicate-keys.ts'
 import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { RecurringList, RecurringMap, type ReadBlock } from './recurring-values.ts'
+import { RecurringList, RecurringMap, type BlockReader } from './recurring-values.ts'
 import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
 import { sharedInternTable } from './string-intern-table.ts'
 import { getMultibyteLength } from './multibyte-character.ts'
@@ -190,7 +190,7 @@ class RegularYamlParser {
       if (keyEnd < 0) throw exactReaderRequired
       const key = sharedInternTable.intern(bytes, keyStart, keyEnd)
       if (keyEnd - keyStart <= 5 && byte.wordOrNumberStartBytes[bytes[keyStart] as number] === 1) {
-        if (resolvePlain(key).type !== 'str') throw exactReaderRequired
+        if (resolvePlainScalar(key).type !== 'str') throw exactReaderRequired
       }
       if (key <= lastKey) isAscending = false
       lastKey = key
@@ -298,7 +298,7 @@ class RegularYamlParser {
     if (lineStart !== start) return new LazyString(this.bytes, start, end, ScalarStyle.folded)
     if (mayHaveType && !isWide && mayHaveNonStringType(this.bytes, start, end)) {
       const text = sharedInternTable.intern(this.bytes, start, end)
-      const resolved = resolvePlain(text)
+      const resolved = resolvePlainScalar(text)
       if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequired
       if (resolved.type !== 'str') return toScalarValue(resolved, createPlainNode(text, start, end))
     }
@@ -565,7 +565,7 @@ function createKnownBlock(
 const discardedLines = new LineStarts()
 
 /** Never reads a literal. */
-const rereadBlock: ReadBlock = (bytes, start, { kind, column, depth }) => {
+const rereadBlock: BlockReader = (bytes, start, { kind, column, depth }) => {
   discardedLines.clear()
   return new RegularYamlParser(bytes, start, discardedLines, new RecurringBlocks(bytes)).blockHere(
     kind,

@@ -3,23 +3,23 @@
 import { marshalString } from './marshal.ts'
 
 /** A fragment of JSON, or a whole long value as JSON or unquoted text. */
-export type JsonPart = string | { readonly json: string } | { readonly text: string }
-export type JsonParts = readonly JsonPart[]
+export type JsonChunk = string | { readonly json: string } | { readonly text: string }
+export type JsonChunkTree = readonly JsonChunk[]
 
 /** Sharing shorter values saves nothing. */
 const minSharedLength = 256
 
-export function joinJsonParts(parts: JsonParts): string {
-  return parts.map(formatJsonPart).join('')
+export function joinJsonChunks(parts: JsonChunkTree): string {
+  return parts.map(formatJsonChunk).join('')
 }
 
-function formatJsonPart(part: JsonPart): string {
+function formatJsonChunk(part: JsonChunk): string {
   if (typeof part === 'string') return part
   return 'json' in part ? part.json : marshalString(part.text)
 }
 
-export class JsonPartsWriter {
-  private readonly parts: JsonPart[] = []
+export class JsonChunkWriter {
+  private readonly parts: JsonChunk[] = []
   private pending = ''
   private separator = ''
 
@@ -55,11 +55,11 @@ export class JsonPartsWriter {
     this.separator = ','
   }
 
-  done(): JsonParts {
+  done(): JsonChunkTree {
     return this.pending === '' ? this.parts : [...this.parts, this.pending]
   }
 
-  private add(part: JsonPart): void {
+  private add(part: JsonChunk): void {
     this.parts.push(this.pending, part)
     this.pending = ''
   }

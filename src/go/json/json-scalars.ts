@@ -21,9 +21,9 @@ export function scanString(text: string, from: number): { value: string; end: nu
     const c = text.charCodeAt(at)
     if (c === 0x22) break
     // Past the end, NaN is not below 0x20 either.
-    if (c < 0x20) throw unexpectedCharacterError(text, at, 'in string literal')
+    if (c < 0x20) throw createUnexpectedCharacterError(text, at, 'in string literal')
     if (c !== 0x5c) {
-      if (at >= text.length) throw unexpectedCharacterError(text, at, '')
+      if (at >= text.length) throw createUnexpectedCharacterError(text, at, '')
       at++
       continue
     }
@@ -36,7 +36,7 @@ export function scanString(text: string, from: number): { value: string; end: nu
     } else if (letter === 0x75) {
       textBuilder.addUnit(scanHex(text, at + 2))
       at += 6
-    } else throw unexpectedCharacterError(text, at + 1, 'in string escape code')
+    } else throw createUnexpectedCharacterError(text, at + 1, 'in string escape code')
     pieceStart = at
   }
   if (textBuilder.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
@@ -48,7 +48,7 @@ function scanHex(text: string, from: number): number {
   let unit = 0
   for (let at = from; at < from + 4; at++) {
     const digit = at < text.length ? hexValue(text.charCodeAt(at)) : -1
-    if (digit < 0) throw unexpectedCharacterError(text, at, 'in \\u hexadecimal character escape')
+    if (digit < 0) throw createUnexpectedCharacterError(text, at, 'in \\u hexadecimal character escape')
     unit = unit * 16 + digit
   }
   return unit
@@ -58,7 +58,7 @@ export function scanNumber(text: string, from: number): number {
   let at = from
   const isAtDigit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))
   const skipDigits = (context: string): void => {
-    if (!isAtDigit()) throw unexpectedCharacterError(text, at, context)
+    if (!isAtDigit()) throw createUnexpectedCharacterError(text, at, context)
     while (isAtDigit()) at++
   }
   if (text.charCodeAt(at) === 0x2d) at++
@@ -76,7 +76,7 @@ export function scanNumber(text: string, from: number): number {
   return at
 }
 
-function unexpectedCharacterError(text: string, at: number, context: string): JsonError {
+function createUnexpectedCharacterError(text: string, at: number, context: string): JsonError {
   if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
   return new JsonError('syntax', context, at)
 }

@@ -48,7 +48,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
         key: undefined,
       }
       frames.push(frame)
-      if (frames.length > maxDepth) throw unexpectedCharacterError(text, at, 'exceeded max depth')
+      if (frames.length > maxDepth) throw createUnexpectedCharacterError(text, at, 'exceeded max depth')
       at = skipJsonSpace(text, at + 1)
       if (frame.map) {
         if (text.charCodeAt(at) !== 0x7d) {
@@ -69,7 +69,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
       value = { kind: 'number', start, end: at, value: number, text: digits }
     } else {
       const word = c === 0x74 ? 'true' : c === 0x66 ? 'false' : c === 0x6e ? 'null' : undefined
-      if (word === undefined) throw unexpectedCharacterError(text, at, 'looking for beginning of value')
+      if (word === undefined) throw createUnexpectedCharacterError(text, at, 'looking for beginning of value')
       at = scanWord(text, at, word)
       value =
         word === 'null'
@@ -91,7 +91,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
         break
       }
       if (next !== (frame.map ? 0x7d : 0x5d)) {
-        throw unexpectedCharacterError(
+        throw createUnexpectedCharacterError(
           text,
           at,
           frame.map ? 'after object key:value pair' : 'after array element',
@@ -105,11 +105,11 @@ export function readJson(text: string, from: number): ReadJsonResult {
 /** Reads `"key":` and the whitespace after it. */
 function readKey(text: string, from: number, frame: JsonFrame): number {
   if (text.charCodeAt(from) !== 0x22)
-    throw unexpectedCharacterError(text, from, 'looking for beginning of object key string')
+    throw createUnexpectedCharacterError(text, from, 'looking for beginning of object key string')
   const { value, end } = scanString(text, from)
   frame.key = { text: value, start: from, end }
   const at = skipJsonSpace(text, end)
-  if (text.charCodeAt(at) !== 0x3a) throw unexpectedCharacterError(text, at, 'after object key')
+  if (text.charCodeAt(at) !== 0x3a) throw createUnexpectedCharacterError(text, at, 'after object key')
   return skipJsonSpace(text, at + 1)
 }
 
@@ -121,13 +121,17 @@ function closeFrame(frames: JsonFrame[], end: number): Value {
 function scanWord(text: string, from: number, word: string): number {
   for (let offset = 1; offset < word.length; offset++) {
     if (text[from + offset] !== word[offset]) {
-      throw unexpectedCharacterError(text, from + offset, `in literal ${word} (expecting '${word[offset]}')`)
+      throw createUnexpectedCharacterError(
+        text,
+        from + offset,
+        `in literal ${word} (expecting '${word[offset]}')`,
+      )
     }
   }
   return from + word.length
 }
 
-function unexpectedCharacterError(text: string, at: number, context: string): JsonError {
+function createUnexpectedCharacterError(text: string, at: number, context: string): JsonError {
   if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
   return new JsonError('syntax', context, at)
 }

@@ -2,7 +2,7 @@
 import { CR, LF, SPACE, TAB, isBlank, isBreak, isBreakOrEnd, isDigit } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
-import { scannerError } from './yaml-error.ts'
+import { createScannerError } from './yaml-error.ts'
 
 interface BlockScalarHeader {
   /** 1 keeps all final breaks, -1 keeps none, and 0 keeps the first. */
@@ -79,7 +79,7 @@ function scanHeader(cursor: Cursor): BlockScalarHeader {
   readChomping()
   if (isDigit(cursor.peek())) {
     increment = cursor.peek() - 0x30
-    if (increment === 0) throw scannerError('found an indentation indicator equal to 0', cursor)
+    if (increment === 0) throw createScannerError('found an indentation indicator equal to 0', cursor)
     cursor.skip()
     cursor.need(1)
     if (chomping === 0) readChomping()
@@ -95,7 +95,7 @@ function scanHeader(cursor: Cursor): BlockScalarHeader {
     }
   }
   if (!isBreakOrEnd(cursor.peek())) {
-    throw scannerError('did not find expected comment or line break', cursor)
+    throw createScannerError('did not find expected comment or line break', cursor)
   }
   cursor.need(2)
   cursor.readBreak()
@@ -119,7 +119,7 @@ function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): numbe
     maxIndent = Math.max(maxIndent, cursor.column)
     const c = cursor.peek()
     if ((indent === 0 || cursor.column < indent) && c === TAB) {
-      throw scannerError('found a tab character where an indentation space is expected', cursor)
+      throw createScannerError('found a tab character where an indentation space is expected', cursor)
     }
     if (!isBreak(c)) break
     cursor.need(2)

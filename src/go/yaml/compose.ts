@@ -4,7 +4,7 @@ import { quote } from '../text.ts'
 import type { StringValue, Value } from '../tree.ts'
 import { MapBuilder, trimSpareCapacity } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
-import { invalidKeyError, keySyntax, unsupportedKeyError, type TypedKeys } from './go-syntax.ts'
+import { createInvalidKeyError, keySyntax, createUnsupportedKeyError, type TypedKeys } from './go-syntax.ts'
 import { findBadKeyBelow, findJsonRejection } from './json-limits.ts'
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
 import type { ResolvedScalar } from './resolve-scalar.ts'
@@ -12,7 +12,7 @@ import { formatKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Throws a YamlError if go-yaml or the JSON conversion rejects the text. */
-export function compose(root: YamlNode, repeated?: RepeatedKeys): Value {
+export function composeYamlDocument(root: YamlNode, repeated?: RepeatedKeys): Value {
   return new Composer(repeated).run(root)
 }
 
@@ -263,7 +263,7 @@ class Composer {
       return
     }
     const { key } = frame
-    if (!key) throw invalidKeyError(value, this.typedKeys, node.start)
+    if (!key) throw createInvalidKeyError(value, this.typedKeys, node.start)
     frame.key = undefined
     const { scalar } = key
     const { start, end } = key.node
@@ -278,7 +278,7 @@ class Composer {
     const text = formatKey(scalar)
     this.repeated?.note(frame.map, keySyntax(scalar), node.start)
     if (text === undefined) {
-      frame.bad ??= unsupportedKeyError(scalar, value, this.typedKeys, start)
+      frame.bad ??= createUnsupportedKeyError(scalar, value, this.typedKeys, start)
       return
     }
     const before = frame.map.set(text, start, end, value, isMerge)

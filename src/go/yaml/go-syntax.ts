@@ -14,12 +14,12 @@ const maxInt64 = 2n ** 63n - 1n
 /** For maps with non-text keys: those keys, by their text. */
 export type TypedKeys = Map<Value, ReadonlyMap<string, ResolvedScalar>>
 
-export function invalidKeyError(value: Value, typedKeys: TypedKeys, at: number): YamlError {
+export function createInvalidKeyError(value: Value, typedKeys: TypedKeys, at: number): YamlError {
   return new YamlError(`yaml: invalid map key: ${formatGoSyntax(value, typedKeys)}`, at)
 }
 
 /** For keys that JSON cannot have: null, or a 64-bit integer. */
-export function unsupportedKeyError(
+export function createUnsupportedKeyError(
   key: ResolvedScalar,
   value: Value,
   typedKeys: TypedKeys,

@@ -1,10 +1,10 @@
 // Parses YAML tokens into the first document's nodes. Uses its own stack, so nesting cannot overflow the call stack.
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
 import { trimSpareCapacity } from '../tree.ts'
-import { resolvePlain } from './resolve-scalar.ts'
+import { resolvePlainScalar } from './resolve-scalar.ts'
 import type { YamlScanner } from './scanner.ts'
 import type { YamlToken, YamlTokenKind } from './token.ts'
-import { YamlError, parserError } from './yaml-error.ts'
+import { YamlError, createParserError } from './yaml-error.ts'
 
 const yamlTagPrefix = 'tag:yaml.org,2002:'
 
@@ -80,7 +80,8 @@ class YamlParser {
   private startExplicitly(): void {
     this.readDirectives()
     const start = this.scanner.peek()
-    if (start.kind !== 'document-start') throw parserError('did not find expected <document start>', start)
+    if (start.kind !== 'document-start')
+      throw createParserError('did not find expected <document start>', start)
     this.scanner.take()
     const next = this.scanner.peek()
     if (isOneOf(next, 'directive', 'document-start', 'document-end', 'stream-end')) this.addEmpty(next.index)
@@ -93,13 +94,14 @@ class YamlParser {
       const directive = token.directive
       if (!directive) break
       if (directive.name === 'YAML') {
-        if (hasVersion) throw parserError('found duplicate %YAML directive', token)
+        if (hasVersion) throw createParserError('found duplicate %YAML directive', token)
         hasVersion = true
         if (directive.major !== 1 || directive.minor !== 1) {
-          throw parserError('found incompatible YAML document', token)
+          throw createParserError('found incompatible YAML document', token)
         }
       } else {
-        if (this.handles.has(directive.handle)) throw parserError('found duplicate %TAG directive', token)
+        if (this.handles.has(directive.handle))
+          throw createParserError('found duplicate %TAG directive', token)
         this.handles.set(directive.handle, directive.prefix)
       }
       this.scanner.take()
@@ -148,7 +150,7 @@ class YamlParser {
       this.scanner.take()
       this.close()
     } else {
-      throw parserError("did not find expected '-' indicator", token)
+      throw createParserError("did not find expected '-' indicator", token)
     }
   }
 
@@ -171,7 +173,7 @@ class YamlParser {
       this.scanner.take()
       this.close()
     } else {
-      throw parserError('did not find expected key', token)
+      throw createParserError('did not find expected key', token)
     }
   }
 
@@ -189,7 +191,7 @@ class YamlParser {
     if (token.kind !== 'flow-sequence-end') {
       if (frame.step === 'flow-sequence-entry') {
         if (token.kind !== 'flow-entry') {
-          throw parserError("did not find expected ',' or ']'", token)
+          throw createParserError("did not find expected ',' or ']'", token)
         }
         this.scanner.take()
         token = this.scanner.peek()
@@ -231,7 +233,7 @@ class YamlParser {
     if (token.kind !== 'flow-mapping-end') {
       if (frame.step === 'flow-mapping-key') {
         if (token.kind !== 'flow-entry') {
-          throw parserError("did not find expected ',' or '}'", token)
+          throw createParserError("did not find expected ',' or '}'", token)
         }
         this.scanner.take()
         token = this.scanner.peek()
@@ -297,7 +299,7 @@ class YamlParser {
       this.scanner.take()
       return this.open(opening.node, opening.step, index, anchor)
     }
-    if (anchor === '' && !tagToken) throw parserError('did not find expected node content', token)
+    if (anchor === '' && !tagToken) throw createParserError('did not find expected node content', token)
     this.add({
       kind: 'scalar',
       start: start.index,
@@ -312,7 +314,7 @@ class YamlParser {
   private resolveTag(token: YamlToken): string {
     if (token.handle === '') return token.value
     const prefix = this.handles.get(token.handle)
-    if (prefix === undefined) throw parserError('found undefined tag handle', token)
+    if (prefix === undefined) throw createParserError('found undefined tag handle', token)
     return prefix + token.value
   }
 
@@ -355,7 +357,7 @@ class YamlParser {
 
 /** Returns whether a plain scalar is text and not a merge key. */
 function isPlainText(value: string): boolean {
-  return value !== '<<' && resolvePlain(value).type === 'str'
+  return value !== '<<' && resolvePlainScalar(value).type === 'str'
 }
 
 function isOneOf(token: YamlToken, ...kinds: YamlTokenKind[]): boolean {

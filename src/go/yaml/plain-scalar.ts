@@ -2,7 +2,7 @@
 import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
-import { scannerError } from './yaml-error.ts'
+import { createScannerError } from './yaml-error.ts'
 
 export interface ScannedScalar {
   readonly value: string
@@ -59,7 +59,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
       const c = cursor.peek()
       if (isBlank(c)) {
         if (newLine && c === TAB && cursor.column < indent + 1) {
-          throw scannerError('found a tab character that violates indentation', cursor)
+          throw createScannerError('found a tab character that violates indentation', cursor)
         }
         cursor.skip()
       } else if (isBreak(c)) {

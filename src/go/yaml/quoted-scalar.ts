@@ -2,7 +2,7 @@ import { letterEscapes } from './letter-escapes.ts'
 import { LF, SPACE, hexValue, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
-import { scannerError } from './yaml-error.ts'
+import { createScannerError } from './yaml-error.ts'
 
 const SINGLE_QUOTE = 0x27
 const DOUBLE_QUOTE = 0x22
@@ -23,9 +23,9 @@ export function scanQuotedScalar(cursor: Cursor): string {
   for (;;) {
     cursor.need(4)
     if (cursor.column === 0 && cursor.atDocumentMarker()) {
-      throw scannerError('found unexpected document indicator', cursor)
+      throw createScannerError('found unexpected document indicator', cursor)
     }
-    if (cursor.index >= size) throw scannerError('found unexpected end of stream', cursor)
+    if (cursor.index >= size) throw createScannerError('found unexpected end of stream', cursor)
 
     let newLine = false
     let pieceStart = cursor.index
@@ -117,17 +117,17 @@ function scanEscape(cursor: Cursor): void {
     return
   }
   const digits = letter === 0x78 ? 2 : letter === 0x75 ? 4 : letter === 0x55 ? 8 : 0
-  if (digits === 0) throw scannerError('found unknown escape character', cursor)
+  if (digits === 0) throw createScannerError('found unknown escape character', cursor)
   cursor.skip(2)
   cursor.need(digits)
   let point = 0
   for (let at = 0; at < digits; at++) {
     const digit = hexValue(cursor.peek(at))
-    if (digit < 0) throw scannerError('did not find expected hexdecimal number', cursor)
+    if (digit < 0) throw createScannerError('did not find expected hexdecimal number', cursor)
     point = point * 16 + digit
   }
   if ((point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff) {
-    throw scannerError('found invalid Unicode character escape code', cursor)
+    throw createScannerError('found invalid Unicode character escape code', cursor)
   }
   cursor.skip(digits)
   if (point < 0x10000) scalarBuilder.addUnit(point)

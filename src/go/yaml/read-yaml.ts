@@ -1,7 +1,7 @@
 // Reads the first YAML document like opm's conversion to JSON. Never throws for invalid text.
 import { TextPositionLookup } from '../position-lookup.ts'
 import type { Value } from '../tree.ts'
-import { compose, RepeatedKeys } from './compose.ts'
+import { composeYamlDocument, RepeatedKeys } from './compose.ts'
 import { Cursor } from './cursor.ts'
 import type { YamlText } from './encoding.ts'
 import { parseDocument } from './parser.ts'
@@ -28,8 +28,8 @@ export function readYaml({ text, unreadable }: YamlText, options: ReadYamlOption
   try {
     const { root, next } = parseDocument(new YamlScanner(new Cursor(text, unreadable)))
     const repeated = options.isStrict === true ? new RepeatedKeys() : undefined
-    const value = root && compose(root, repeated)
-    if (repeated && repeated.found.length > 0) throw repeatedKeysError(text, repeated)
+    const value = root && composeYamlDocument(root, repeated)
+    if (repeated && repeated.found.length > 0) throw createRepeatedKeysError(text, repeated)
     return { ok: true, value, unread: findUnreadOffset(text, next) }
   } catch (error) {
     if (error instanceof YamlError) return { ok: false, error }
@@ -46,7 +46,7 @@ function findUnreadOffset(text: string, next: YamlToken): number | undefined {
 }
 
 /** go-yaml reports all of them, each with the line of the later value. */
-function repeatedKeysError(text: string, { found }: RepeatedKeys): YamlError {
+function createRepeatedKeysError(text: string, { found }: RepeatedKeys): YamlError {
   const positions = new TextPositionLookup(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
   const lines = found.map(
     ({ key, at }) => `  line ${positions.positionAt(at).line}: key ${key} already set in map`,

@@ -37,7 +37,7 @@ function toWordEntries(spellings: readonly string[], meaning: ResolvedScalar): [
 /** Throws a YamlError if the tag requires another type, or the base64 is invalid. */
 export function resolveScalar(node: ScalarNode): ResolvedScalar {
   const { tag, value } = node
-  if (tag === '') return node.implicit ? resolvePlain(value) : { type: 'str', value }
+  if (tag === '') return node.implicit ? resolvePlainScalar(value) : { type: 'str', value }
   if (!tag.startsWith(yamlTagPrefix)) return { type: 'str', value }
   switch (tag.slice(yamlTagPrefix.length)) {
     case 'binary': {
@@ -49,17 +49,17 @@ export function resolveScalar(node: ScalarNode): ResolvedScalar {
     }
     case 'timestamp':
       if (isTimestamp(value)) return { type: 'str', value }
-      return requireType(node, 'timestamp', resolvePlain(value))
+      return requireType(node, 'timestamp', resolvePlainScalar(value))
     case 'float': {
-      const found = resolvePlain(value)
+      const found = resolvePlainScalar(value)
       return requireType(node, 'float', found.type === 'int' ? { type: 'float', value: found.value } : found)
     }
     case 'int':
-      return requireType(node, 'int', resolvePlain(value))
+      return requireType(node, 'int', resolvePlainScalar(value))
     case 'bool':
-      return requireType(node, 'bool', resolvePlain(value))
+      return requireType(node, 'bool', resolvePlainScalar(value))
     case 'null':
-      return requireType(node, 'null', resolvePlain(value))
+      return requireType(node, 'null', resolvePlainScalar(value))
     default:
       return { type: 'str', value }
   }
@@ -71,7 +71,7 @@ function requireType(node: ScalarNode, wanted: string, found: ResolvedScalar): R
   throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${wanted}`, node.start)
 }
 
-export function resolvePlain(text: string): ResolvedScalar {
+export function resolvePlainScalar(text: string): ResolvedScalar {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
   if (!isNumeric && first !== 0x2e && first !== 0 && !isWordStart(first)) return { type: 'str', value: text }

@@ -8,7 +8,7 @@ import type { YamlDirective } from './tag.ts'
 import { scanAnchor, scanDirective, scanTag } from './tag.ts'
 import type { YamlToken, YamlTokenKind } from './token.ts'
 import type { YamlMark } from './yaml-error.ts'
-import { scannerError } from './yaml-error.ts'
+import { createScannerError } from './yaml-error.ts'
 
 /** go-yaml's limit on flow nesting and on indentation levels. */
 const maxDepth = 10_000
@@ -81,7 +81,7 @@ export class YamlScanner {
     if (!key.possible) return false
     const { cursor } = this
     if (key.mark.line === cursor.line && !this.isTooFar(key.mark.index)) return true
-    if (key.required) throw scannerError("could not find expected ':'", cursor)
+    if (key.required) throw createScannerError("could not find expected ':'", cursor)
     key.possible = false
     return false
   }
@@ -149,7 +149,7 @@ export class YamlScanner {
         return this.fetchQuotedScalar()
     }
     if (!this.mayStartPlain(c, next)) {
-      throw scannerError('found character that cannot start any token', cursor)
+      throw createScannerError('found character that cannot start any token', cursor)
     }
     this.fetchPlainScalar()
   }
@@ -215,7 +215,7 @@ export class YamlScanner {
     this.saveSimpleKey()
     this.simpleKeys.push(this.noSimpleKey())
     this.flowLevel++
-    if (this.flowLevel > maxDepth) throw scannerError(`exceeded max depth of ${maxDepth}`, cursor)
+    if (this.flowLevel > maxDepth) throw createScannerError(`exceeded max depth of ${maxDepth}`, cursor)
     this.simpleKeyAllowed = true
     this.pushIndicator(kind, 1)
   }
@@ -242,7 +242,7 @@ export class YamlScanner {
     const { cursor } = this
     if (this.flowLevel === 0) {
       if (!this.simpleKeyAllowed) {
-        throw scannerError('block sequence entries are not allowed in this context', cursor)
+        throw createScannerError('block sequence entries are not allowed in this context', cursor)
       }
       this.rollIndent(cursor.column, 'block-sequence-start', cursor)
     }
@@ -255,7 +255,7 @@ export class YamlScanner {
     const { cursor } = this
     if (this.flowLevel === 0) {
       if (!this.simpleKeyAllowed) {
-        throw scannerError('mapping keys are not allowed in this context', cursor)
+        throw createScannerError('mapping keys are not allowed in this context', cursor)
       }
       this.rollIndent(cursor.column, 'block-mapping-start', cursor)
     }
@@ -277,7 +277,7 @@ export class YamlScanner {
     } else {
       if (this.flowLevel === 0) {
         if (!this.simpleKeyAllowed) {
-          throw scannerError('mapping values are not allowed in this context', cursor)
+          throw createScannerError('mapping values are not allowed in this context', cursor)
         }
         this.rollIndent(cursor.column, 'block-mapping-start', cursor)
       }
@@ -359,7 +359,7 @@ export class YamlScanner {
 
   private removeSimpleKey(): void {
     const key = this.simpleKeys[this.simpleKeys.length - 1] as SimpleKey
-    if (key.possible && key.required) throw scannerError("could not find expected ':'", this.cursor)
+    if (key.possible && key.required) throw createScannerError("could not find expected ':'", this.cursor)
     key.possible = false
   }
 
@@ -374,7 +374,7 @@ export class YamlScanner {
     this.indents.push(this.indent)
     this.indent = column
     if (this.indents.length > maxDepth) {
-      throw scannerError(`exceeded max depth of ${maxDepth}`, this.cursor)
+      throw createScannerError(`exceeded max depth of ${maxDepth}`, this.cursor)
     }
     this.queue.splice(at ?? this.queue.length, 0, makeToken(kind, mark, mark.index))
   }

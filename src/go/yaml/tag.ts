@@ -1,6 +1,6 @@
 import { hexValue, isBlank, isBlankOrEnd, isBreakOrEnd, isDigit, isWordCharacter } from './characters.ts'
 import type { Cursor } from './cursor.ts'
-import { scannerError } from './yaml-error.ts'
+import { createScannerError } from './yaml-error.ts'
 
 const BANG = 0x21
 const PERCENT = 0x25
@@ -16,7 +16,7 @@ export function scanAnchor(cursor: Cursor): string {
   const name = scanWord(cursor)
   const next = cursor.peek()
   if (name === '' || !(isBlankOrEnd(next) || charactersAfterAnchor.has(next))) {
-    throw scannerError('did not find expected alphabetic or numeric character', cursor)
+    throw createScannerError('did not find expected alphabetic or numeric character', cursor)
   }
   return name
 }
@@ -29,7 +29,7 @@ export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   if (cursor.peek(1) === 0x3c) {
     cursor.skip(2)
     suffix = scanUri(cursor, '')
-    if (cursor.peek() !== 0x3e) throw scannerError("did not find the expected '>'", cursor)
+    if (cursor.peek() !== 0x3e) throw createScannerError("did not find the expected '>'", cursor)
     cursor.skip()
   } else {
     handle = scanHandle(cursor, false)
@@ -43,7 +43,7 @@ export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   }
   cursor.need(1)
   if (!isBlankOrEnd(cursor.peek())) {
-    throw scannerError('did not find expected whitespace or line break', cursor)
+    throw createScannerError('did not find expected whitespace or line break', cursor)
   }
   return { handle, suffix }
 }
@@ -55,17 +55,17 @@ export type YamlDirective =
 export function scanDirective(cursor: Cursor): YamlDirective {
   cursor.skip()
   const name = scanWord(cursor)
-  if (name === '') throw scannerError('could not find expected directive name', cursor)
+  if (name === '') throw createScannerError('could not find expected directive name', cursor)
   if (!isBlankOrEnd(cursor.peek())) {
-    throw scannerError('found unexpected non-alphabetical character', cursor)
+    throw createScannerError('found unexpected non-alphabetical character', cursor)
   }
   const directive =
     name === 'YAML' ? scanVersion(cursor) : name === 'TAG' ? scanTagDirective(cursor) : undefined
-  if (!directive) throw scannerError('found unknown directive name', cursor)
+  if (!directive) throw createScannerError('found unknown directive name', cursor)
   skipBlanks(cursor)
-  if (cursor.peek() === 0x23) while (!isBreakOrEnd(cursor.peek())) skipOne(cursor)
+  if (cursor.peek() === 0x23) while (!isBreakOrEnd(cursor.peek())) skipCharacter(cursor)
   if (!isBreakOrEnd(cursor.peek())) {
-    throw scannerError('did not find expected comment or line break', cursor)
+    throw createScannerError('did not find expected comment or line break', cursor)
   }
   cursor.need(2)
   cursor.readBreak()
@@ -75,7 +75,7 @@ export function scanDirective(cursor: Cursor): YamlDirective {
 function scanVersion(cursor: Cursor): YamlDirective {
   skipBlanks(cursor)
   const major = scanVersionNumber(cursor)
-  if (cursor.peek() !== 0x2e) throw scannerError("did not find expected digit or '.' character", cursor)
+  if (cursor.peek() !== 0x2e) throw createScannerError("did not find expected digit or '.' character", cursor)
   cursor.skip()
   return { name: 'YAML', major, minor: scanVersionNumber(cursor) }
 }
@@ -84,13 +84,13 @@ function scanVersionNumber(cursor: Cursor): number {
   cursor.need(1)
   let value = 0
   let length = 0
-  for (; isDigit(cursor.peek()); skipOne(cursor)) {
+  for (; isDigit(cursor.peek()); skipCharacter(cursor)) {
     length++
     // libyaml's limit is two digits.
-    if (length > 2) throw scannerError('found extremely long version number', cursor)
+    if (length > 2) throw createScannerError('found extremely long version number', cursor)
     value = value * 10 + cursor.peek() - 0x30
   }
-  if (length === 0) throw scannerError('did not find expected version number', cursor)
+  if (length === 0) throw createScannerError('did not find expected version number', cursor)
   return value
 }
 
@@ -98,12 +98,12 @@ function scanTagDirective(cursor: Cursor): YamlDirective {
   skipBlanks(cursor)
   const handle = scanHandle(cursor, true)
   cursor.need(1)
-  if (!isBlank(cursor.peek())) throw scannerError('did not find expected whitespace', cursor)
+  if (!isBlank(cursor.peek())) throw createScannerError('did not find expected whitespace', cursor)
   skipBlanks(cursor)
   const prefix = scanUri(cursor, '')
   cursor.need(1)
   if (!isBlankOrEnd(cursor.peek())) {
-    throw scannerError('did not find expected whitespace or line break', cursor)
+    throw createScannerError('did not find expected whitespace or line break', cursor)
   }
   return { name: 'TAG', handle, prefix }
 }
@@ -111,14 +111,14 @@ function scanTagDirective(cursor: Cursor): YamlDirective {
 /** `!`, `!!` or `!name!`; outside a directive also `!name`, which begins a suffix. */
 function scanHandle(cursor: Cursor, inDirective: boolean): string {
   cursor.need(1)
-  if (cursor.peek() !== BANG) throw scannerError("did not find expected '!'", cursor)
+  if (cursor.peek() !== BANG) throw createScannerError("did not find expected '!'", cursor)
   cursor.skip()
   const handle = `!${scanWord(cursor)}`
   if (cursor.peek() === BANG) {
     cursor.skip()
     return `${handle}!`
   }
-  if (inDirective && handle !== '!') throw scannerError("did not find expected '!'", cursor)
+  if (inDirective && handle !== '!') throw createScannerError("did not find expected '!'", cursor)
   return handle
 }
 
@@ -133,11 +133,11 @@ function scanUri(cursor: Cursor, head: string): string {
     if (c === PERCENT) uri += scanUriEscape(cursor)
     else {
       uri += String.fromCharCode(c)
-      skipOne(cursor)
+      skipCharacter(cursor)
     }
     hasContent = true
   }
-  if (!hasContent) throw scannerError('did not find expected tag URI', cursor)
+  if (!hasContent) throw createScannerError('did not find expected tag URI', cursor)
   return uri
 }
 
@@ -149,14 +149,14 @@ function scanUriEscape(cursor: Cursor): string {
     const high = hexValue(cursor.peek(1))
     const low = hexValue(cursor.peek(2))
     if (cursor.peek() !== PERCENT || high < 0 || low < 0) {
-      throw scannerError('did not find URI escaped octet', cursor)
+      throw createScannerError('did not find URI escaped octet', cursor)
     }
     const octet = high * 16 + low
     if (bytes.length === 0) {
       width = octet < 0x80 ? 1 : octet < 0xc0 ? 0 : octet < 0xe0 ? 2 : octet < 0xf0 ? 3 : octet < 0xf8 ? 4 : 0
-      if (width === 0) throw scannerError('found an incorrect leading UTF-8 octet', cursor)
+      if (width === 0) throw createScannerError('found an incorrect leading UTF-8 octet', cursor)
     } else if ((octet & 0xc0) !== 0x80) {
-      throw scannerError('found an incorrect trailing UTF-8 octet', cursor)
+      throw createScannerError('found an incorrect trailing UTF-8 octet', cursor)
     }
     bytes.push(octet)
     cursor.skip(3)
@@ -167,16 +167,16 @@ function scanUriEscape(cursor: Cursor): string {
 function scanWord(cursor: Cursor): string {
   const start = cursor.index
   cursor.need(1)
-  while (isWordCharacter(cursor.peek())) skipOne(cursor)
+  while (isWordCharacter(cursor.peek())) skipCharacter(cursor)
   return cursor.text.slice(start, cursor.index)
 }
 
 function skipBlanks(cursor: Cursor): void {
   cursor.need(1)
-  while (isBlank(cursor.peek())) skipOne(cursor)
+  while (isBlank(cursor.peek())) skipCharacter(cursor)
 }
 
-function skipOne(cursor: Cursor): void {
+function skipCharacter(cursor: Cursor): void {
   cursor.skip()
   cursor.need(1)
 }

@@ -22,11 +22,11 @@ export interface YamlMark {
 }
 
 /** go-yaml counts scanner errors' lines from one, but omits the first line. */
-export function scannerError(problem: string, at: YamlMark): YamlError {
+export function createScannerError(problem: string, at: YamlMark): YamlError {
   return new YamlError(at.line > 0 ? `yaml: line ${at.line + 1}: ${problem}` : `yaml: ${problem}`, at.index)
 }
 
 /** go-yaml counts parser errors' lines from zero. */
-export function parserError(problem: string, at: YamlMark): YamlError {
+export function createParserError(problem: string, at: YamlMark): YamlError {
   return new YamlError(at.line > 0 ? `yaml: line ${at.line}: ${problem}` : `yaml: ${problem}`, at.index)
 }

@@ -37,7 +37,7 @@ export function createCatalogLayerContent(
   files: readonly CatalogImageFile[],
   hasCache: boolean,
 ): CatalogLayerContent {
-  validatePaths(files)
+  validateArchivePaths(files)
   const catalog: TarTreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
   const { documents, listed } = parseValidCatalog(files)
   const cache = buildOpmCache(documents)
@@ -101,7 +101,7 @@ function parseValidCatalog(files: readonly CatalogImageFile[]): {
 const maxFileNameLength = 255
 const maxPathLength = 4096
 
-function validatePaths(files: readonly CatalogImageFile[]): void {
+function validateArchivePaths(files: readonly CatalogImageFile[]): void {
   const paths = new Set<string>()
   const directories = new Set<string>()
   const reject = (path: string, why: string) => {
@@ -116,7 +116,8 @@ function validatePaths(files: readonly CatalogImageFile[]): void {
     if (path.includes('\0')) reject(path, 'the file name contains a NUL')
     if (!path.isWellFormed()) reject(path, 'the file name is not valid UTF-8')
     // Whiteouts would delete files of the base.
-    if (parts.some((part) => part.startsWith('.wh.'))) reject(path, 'the name starts with ".wh.", which deletes files in an image layer')
+    if (parts.some((part) => part.startsWith('.wh.')))
+      reject(path, 'the name starts with ".wh.", which deletes files in an image layer')
     if (Buffer.byteLength(path) > maxPathLength) reject(path, 'the path is too long')
     if (parts.some((part) => Buffer.byteLength(part) > maxFileNameLength))
       reject(path, 'the file name is too long')

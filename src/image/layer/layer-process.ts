@@ -1,7 +1,7 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
 import { sortForRendering } from '../../catalog/write/rendered-order.ts'
 import { formatCatalogJson } from '../../catalog/write/format-json.ts'
-import { answerOrders } from '../../workers/answer-orders.ts'
+import { serveWorkerOrders } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'
 import { renderImage, type PulledFiles } from '../render-image.ts'
 import type { CatalogImageFile } from '../catalog-publisher.ts'
@@ -38,4 +38,4 @@ async function handleLayerRequest(order: LayerWorkerRequest): Promise<LayerWorke
   }
 }
 
-answerOrders(handleLayerRequest)
+serveWorkerOrders(handleLayerRequest)

@@ -1,12 +1,12 @@
 import type { Clock } from '../../ports/clock.ts'
 import { RegistryError } from '../registry-error.ts'
 
-export interface ClosableClock extends Clock {
+export interface CancelableClock extends Clock {
   /** Every pending and later sleep rejects with a RegistryError (`aborted`). */
   close(): void
 }
 
-export function createClosableClock(clock: Clock): ClosableClock {
+export function createCancelableClock(clock: Clock): CancelableClock {
   // Uses one controller per sleep, because a client-wide signal would accumulate listeners.
   const sleeping = new Set<AbortController>()
   let closed = false

@@ -91,10 +91,10 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
 
   function checkAddress(hostname: string, port: number, address: string): void {
     const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
-    if (!parsed) throw blockedError(`"${address}" is not an IP address`)
+    if (!parsed) throw createBlockedHostError(`"${address}" is not an IP address`)
     if (getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
     if (!isGlobalUnicast(parsed) || denied.some((cidr) => isInCidr(cidr, parsed)))
-      throw blockedError(
+      throw createBlockedHostError(
         canonicalHostname(address) === hostname
           ? `${address} is not a public address`
           : `${hostname} resolves to ${address}, which is not a public address`,
@@ -106,14 +106,14 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
     const port = portOf(url)
     const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
-      throw blockedError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
+      throw createBlockedHostError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
     if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
-      throw blockedError(`${url.host} is not one of the allowed registries`)
+      throw createBlockedHostError(`${url.host} is not one of the allowed registries`)
     if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
-      throw blockedError(`port ${port} of ${hostname} is not an allowed registry port`)
+      throw createBlockedHostError(`port ${port} of ${hostname} is not an allowed registry port`)
     if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
     else if (!getInternalRanges(hostname, port) && isInternalName(hostname))
-      throw blockedError(`"${hostname}" is an internal host name`)
+      throw createBlockedHostError(`"${hostname}" is an internal host name`)
   }
 
   // Origins that passed. Thousands of references share a few origins, and the options never change.
@@ -122,7 +122,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
   return {
     checkUrl(url) {
       if (url.username !== '' || url.password !== '')
-        throw blockedError(`a URL of ${url.host} contains a user name or password`)
+        throw createBlockedHostError(`a URL of ${url.host} contains a user name or password`)
       // Other schemes share the origin "null".
       const key = `${url.protocol}//${url.host}`
       if (passed.has(key)) return
@@ -134,7 +134,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
       const isOpenedInternal = (url: URL) =>
         getInternalRanges(canonicalHostname(url.hostname), portOf(url)) !== undefined
       if (isOpenedInternal(to) && !isOpenedInternal(from))
-        throw blockedError(`${from.host} redirects to ${to.host}, which is on an internal network`)
+        throw createBlockedHostError(`${from.host} redirects to ${to.host}, which is on an internal network`)
     },
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)
@@ -194,7 +194,7 @@ function isInCidr([network, bits]: CidrRange, address: IpAddress): boolean {
   return network.kind() === address.kind() && address.match(network, bits)
 }
 
-function blockedError(message: string): RegistryError {
+function createBlockedHostError(message: string): RegistryError {
   return new RegistryError('blocked', message)
 }
 

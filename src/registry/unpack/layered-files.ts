@@ -1,6 +1,6 @@
 // An in-memory tree of an image's files. Applies layers and whiteouts, and follows links only inside the image. Rejects
 // anything that opm, which unpacks to disk, would read differently.
-import { rejectedArchiveError } from './tar-header.ts'
+import { createRejectedArchiveError } from './tar-header.ts'
 import type { TarEntry } from './tar-reader.ts'
 
 type LeafNode =
@@ -48,13 +48,13 @@ export function createLayeredFiles(): LayeredFiles {
     for (const [index, part] of parts.slice(0, -1).entries()) {
       const quotedPath = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
       if (part.startsWith(whiteoutPrefix))
-        throw rejectedArchiveError(`${quotedPath()} has the name of a whiteout but has content`)
+        throw createRejectedArchiveError(`${quotedPath()} has the name of a whiteout but has content`)
       let child = directory.children.get(part)
       if (!child) directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer }))
       if (child.kind === 'symlink')
-        throw rejectedArchiveError(`an entry would be written through the link ${quotedPath()}`)
+        throw createRejectedArchiveError(`an entry would be written through the link ${quotedPath()}`)
       if (child.kind !== 'directory')
-        throw rejectedArchiveError(`an entry is below ${quotedPath()}, which is not a directory`)
+        throw createRejectedArchiveError(`an entry is below ${quotedPath()}, which is not a directory`)
       child.layer = layer
       directory = child
     }
@@ -80,9 +80,9 @@ export function createLayeredFiles(): LayeredFiles {
       source = source?.kind === 'directory' ? source.children.get(part) : undefined
     }
     if (source?.kind === 'symlink')
-      throw rejectedArchiveError(`the hard link ${JSON.stringify(path)} points to another link`)
+      throw createRejectedArchiveError(`the hard link ${JSON.stringify(path)} points to another link`)
     if (source === undefined || source.kind === 'directory')
-      throw rejectedArchiveError(`the target of the hard link ${JSON.stringify(path)} does not exist`)
+      throw createRejectedArchiveError(`the target of the hard link ${JSON.stringify(path)} does not exist`)
     put(path, source)
   }
 
@@ -90,16 +90,17 @@ export function createLayeredFiles(): LayeredFiles {
   function applyWhiteout(path: string, name: string): void {
     const hidden = name.slice(whiteoutPrefix.length)
     if (hidden === '' || hidden === '.' || hidden === '..')
-      throw rejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
+      throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
     const { children } = ensureParent(path)
     if (children.get(hidden)?.layer === layer)
-      throw rejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides an entry of its own layer`)
+      throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides an entry of its own layer`)
     children.delete(hidden)
   }
 
   function applyOpaqueWhiteout(path: string): void {
     const directory = path.slice(0, -opaqueWhiteout.length)
-    if (madeOpaque.has(directory)) throw rejectedArchiveError(`the whiteout ${JSON.stringify(path)} appears twice`)
+    if (madeOpaque.has(directory))
+      throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} appears twice`)
     madeOpaque.add(directory)
     removeLowerEntries(ensureParent(path), directory)
   }
@@ -111,7 +112,9 @@ export function createLayeredFiles(): LayeredFiles {
       if (entered.has(path)) {
         if (child.kind === 'directory') removeLowerEntries(child, `${path}/`)
       } else if (child.layer === layer)
-        throw rejectedArchiveError(`the opaque whiteout for ${JSON.stringify(prefix)} follows the directory's content`)
+        throw createRejectedArchiveError(
+          `the opaque whiteout for ${JSON.stringify(prefix)} follows the directory's content`,
+        )
       else children.delete(name)
     }
   }
@@ -154,14 +157,14 @@ export function createLayeredFiles(): LayeredFiles {
       if (entry.kind === 'global') {
         // opm removes entries with the name of such a header.
         if (path === '' || name.startsWith(whiteoutPrefix) || ensureParent(path).children.has(name))
-          throw rejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
+          throw createRejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
         entered.add(path)
       } else if (name === opaqueWhiteout) applyOpaqueWhiteout(path)
       else if (name.startsWith(whiteoutPrefix)) applyWhiteout(path, name)
       else if (entry.kind === 'hardlink') hardLink(path, entry.target)
       else put(path, entry)
     },
-    paths: () => pathsBelow(root, ''),
+    paths: () => listPathsBelow(root, ''),
     filesBelow(directories) {
       const found = new Map<string, Uint8Array>()
       for (const directory of directories) {
@@ -169,12 +172,12 @@ export function createLayeredFiles(): LayeredFiles {
         if (!start) {
           // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
           if (!isMissingPath(root, directory))
-            throw rejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
+            throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
           continue
         }
         if (start.node.kind !== 'directory') continue
         const prefix = start.path === '' ? '' : `${start.path}/`
-        for (const path of pathsBelow(start.node, prefix)) {
+        for (const path of listPathsBelow(start.node, prefix)) {
           const shown = directory === '' ? path : `${directory}/${path.slice(prefix.length)}`
           const bytes = contentOf(path, shown)
           if (bytes) found.set(shown, bytes)
@@ -190,11 +193,11 @@ export function createLayeredFiles(): LayeredFiles {
     if (end?.node.kind === 'directory') {
       if (end.path === path) return undefined
       // opm skips it. Other tools may not.
-      throw rejectedArchiveError(`${JSON.stringify(shown)} is a link to a directory`)
+      throw createRejectedArchiveError(`${JSON.stringify(shown)} is a link to a directory`)
     }
     if (end?.node.kind === 'special')
-      throw rejectedArchiveError(`${JSON.stringify(shown)} is a device or a pipe`)
-    throw rejectedArchiveError(`${JSON.stringify(shown)} is a dangling link`)
+      throw createRejectedArchiveError(`${JSON.stringify(shown)} is a device or a pipe`)
+    throw createRejectedArchiveError(`${JSON.stringify(shown)} is a dangling link`)
   }
 }
 
@@ -202,10 +205,10 @@ function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function* pathsBelow(directory: DirectoryNode, prefix: string): Generator<string> {
+function* listPathsBelow(directory: DirectoryNode, prefix: string): Generator<string> {
   for (const [name, child] of directory.children) {
     yield prefix + name
-    if (child.kind === 'directory') yield* pathsBelow(child, `${prefix}${name}/`)
+    if (child.kind === 'directory') yield* listPathsBelow(child, `${prefix}${name}/`)
   }
 }
 
@@ -224,7 +227,7 @@ function resolveLink(directory: readonly string[], name: string, target: string)
   const link = JSON.stringify([...directory, name].join('/'))
   // In a container, the target is relative to the image's root. For opm, it is relative to the machine's root.
   if (target.startsWith('/'))
-    throw rejectedArchiveError(`opm cannot resolve the link ${link} because its target starts with "/"`)
+    throw createRejectedArchiveError(`opm cannot resolve the link ${link} because its target starts with "/"`)
   const parts = [...directory]
   let isDown = false
   for (const part of target.split('/')) {
@@ -233,11 +236,10 @@ function resolveLink(directory: readonly string[], name: string, target: string)
       parts.push(part)
       isDown = true
     } else if (isDown)
-      throw rejectedArchiveError(
+      throw createRejectedArchiveError(
         `the target of the link ${link} contains ".." after a directory that might be a link`,
       )
-    else if (parts.length === 0)
-      throw rejectedArchiveError(`the link ${link} points outside the image`)
+    else if (parts.length === 0) throw createRejectedArchiveError(`the link ${link} points outside the image`)
     else parts.pop()
   }
   return parts

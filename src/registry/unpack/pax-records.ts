@@ -1,6 +1,6 @@
 // PAX extended header records (POSIX.1-2001, pax): `LENGTH KEY=VALUE\n`, where the length includes itself. Rejects
 // records that Go reads differently from others.
-import { decodeLatin1, rejectedArchiveError, decodeUtf8 } from './tar-header.ts'
+import { decodeLatin1, createRejectedArchiveError, decodeUtf8 } from './tar-header.ts'
 
 /** Other keys (owners, times, attributes) do not matter here. */
 export interface PaxRecords {
@@ -28,11 +28,13 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
     if (key === 'path' || key === 'linkpath') {
       const text = decodeUtf8(value)
       // Go ignores an empty value. In the standard, it removes an earlier one.
-      if (text === '') throw rejectedArchiveError(`an extended header has an empty ${key}`)
-      if (text.includes('\0')) throw rejectedArchiveError(`the ${key} in an extended header contains a NUL`)
+      if (text === '') throw createRejectedArchiveError(`an extended header has an empty ${key}`)
+      if (text.includes('\0'))
+        throw createRejectedArchiveError(`the ${key} in an extended header contains a NUL`)
       found[key] = text
     } else if (key === 'size') {
-      if (!/^\d{1,15}$/.test(decodeLatin1(value))) throw rejectedArchiveError('an entry has an invalid size')
+      if (!/^\d{1,15}$/.test(decodeLatin1(value)))
+        throw createRejectedArchiveError('an entry has an invalid size')
       found.size = Number(decodeLatin1(value))
     } else checkPaxValue(key, value)
   }
@@ -46,16 +48,18 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
 export function checkGlobalPaxRecords(bytes: Uint8Array): void {
   for (const [key] of splitPaxRecords(bytes))
     if (key !== 'comment')
-      throw rejectedArchiveError(`a global header sets ${JSON.stringify(key.slice(0, 100))} for all entries`)
+      throw createRejectedArchiveError(
+        `a global header sets ${JSON.stringify(key.slice(0, 100))} for all entries`,
+      )
 }
 
 /** Rejects values that make Go stop reading. */
 function checkPaxValue(key: string, value: Uint8Array): void {
   const pattern = patternByNumericKey.get(key)
   if (pattern !== undefined && value.length > 0 && !pattern.test(decodeLatin1(value)))
-    throw rejectedArchiveError(`an extended header has an invalid ${key}`)
+    throw createRejectedArchiveError(`an extended header has an invalid ${key}`)
   if ((key === 'uname' || key === 'gname') && value.includes(0))
-    throw rejectedArchiveError(`the ${key} in an extended header contains a NUL`)
+    throw createRejectedArchiveError(`the ${key} in an extended header contains a NUL`)
 }
 
 function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
@@ -66,12 +70,14 @@ function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
     const end = /^[1-9]\d*$/.test(digits) ? at + Number(digits) : 0
     const equals = bytes.indexOf(0x3d, space)
     if (end > bytes.length || equals <= space + 1 || equals >= end - 1 || bytes[end - 1] !== 0x0a)
-      throw rejectedArchiveError('it contains a damaged extended header')
+      throw createRejectedArchiveError('it contains a damaged extended header')
     const key = decodeLatin1(bytes.subarray(space + 1, equals))
-    if (key.includes('\0')) throw rejectedArchiveError('it contains a damaged extended header')
-    if (key.startsWith('GNU.sparse.')) throw rejectedArchiveError('it contains sparse files')
+    if (key.includes('\0')) throw createRejectedArchiveError('it contains a damaged extended header')
+    if (key.startsWith('GNU.sparse.')) throw createRejectedArchiveError('it contains sparse files')
     if (found.has(key))
-      throw rejectedArchiveError(`an extended header contains ${JSON.stringify(key.slice(0, 100))} twice`)
+      throw createRejectedArchiveError(
+        `an extended header contains ${JSON.stringify(key.slice(0, 100))} twice`,
+      )
     found.set(key, bytes.subarray(equals + 1, end - 1))
     at = end
   }

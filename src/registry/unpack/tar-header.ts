@@ -17,14 +17,15 @@ export const tarBlockBytes = 512
 export function parseTarHeader(header: Uint8Array): TarHeader {
   // Go also accepts a signed checksum (Sun's tar), which differs only for names outside ASCII.
   if (parseOctal(header.subarray(148, 156)) !== computeChecksums(header)[0])
-    throw rejectedArchiveError('it contains a damaged header')
+    throw createRejectedArchiveError('it contains a damaged header')
   const form = detectTarFormat(header)
   const fields = form === 'v7' ? commonNumericFields : ustarNumericFields
   for (const [start, end] of fields)
     if (parseTarNumber(header.subarray(start, end)) === undefined)
-      throw rejectedArchiveError('a header contains an invalid number')
+      throw createRejectedArchiveError('a header contains an invalid number')
   const size = parseTarNumber(header.subarray(124, 136)) ?? -1
-  if (!Number.isSafeInteger(size) || size < 0) throw rejectedArchiveError('an entry has an invalid size')
+  if (!Number.isSafeInteger(size) || size < 0)
+    throw createRejectedArchiveError('an entry has an invalid size')
   const name = sliceUntilNul(header.subarray(0, 100))
   const prefix = form === 'ustar' ? sliceUntilNul(header.subarray(345, 500)) : emptyBytes
   return {
@@ -49,7 +50,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8Decoder.decode(bytes)
   } catch (cause) {
-    throw rejectedArchiveError('it contains a name that is not UTF-8', cause)
+    throw createRejectedArchiveError('it contains a name that is not UTF-8', cause)
   }
 }
 
@@ -62,7 +63,7 @@ export function decodeLatin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes)
 }
 
-export function rejectedArchiveError(reason: string, cause?: unknown): RegistryError {
+export function createRejectedArchiveError(reason: string, cause?: unknown): RegistryError {
   return new RegistryError('unsupported', `catalog-bot rejects the archive because ${reason}`, { cause })
 }
 
@@ -85,18 +86,18 @@ function detectTarFormat(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
   if (magic.startsWith('ustar\0')) {
     // Schily's star has a shorter prefix.
     if (decodeLatin1(header.subarray(508, 512)) === 'tar\0')
-      throw rejectedArchiveError('it contains a header in the star format')
+      throw createRejectedArchiveError('it contains a header in the star format')
     return 'ustar'
   }
   if (magic === 'ustar  \0') {
     // Go reads invalid times as a prefix, which its own writer once put there (golang.org/issue/12594).
     for (const start of [345, 357])
       if (header[start] !== 0 && parseTarNumber(header.subarray(start, start + 12)) === undefined)
-        throw rejectedArchiveError('a GNU header has a prefix')
+        throw createRejectedArchiveError('a GNU header has a prefix')
     return 'gnu'
   }
   if (/^\0*$/.test(magic)) return 'v7'
-  throw rejectedArchiveError('it contains a header in an unknown format')
+  throw createRejectedArchiveError('it contains a header in an unknown format')
 }
 
 function parseTarNumber(field: Uint8Array): number | undefined {

@@ -3,7 +3,7 @@
 import { checkGlobalPaxRecords, parsePaxRecords, type PaxRecords } from './pax-records.ts'
 import {
   parseTarHeader,
-  rejectedArchiveError,
+  createRejectedArchiveError,
   tarBlockBytes,
   decodeUtf8,
   sliceUntilNul,
@@ -100,15 +100,16 @@ export function createTarReader(
 
   function readBlock(block: Uint8Array): void {
     if (block.every((byte) => byte === 0)) {
-      if (isExtended()) throw rejectedArchiveError('it ends after an extended header')
+      if (isExtended()) throw createRejectedArchiveError('it ends after an extended header')
       if (sawZeroBlock) ended = true
       sawZeroBlock = true
       return
     }
     // After one empty block, some readers stop, some continue, and Go fails.
-    if (sawZeroBlock) throw rejectedArchiveError('it contains data after an empty block')
+    if (sawZeroBlock) throw createRejectedArchiveError('it contains data after an empty block')
     entries += 1
-    if (entries > limits.entries) throw rejectedArchiveError(`it has more than ${limits.entries} entries`)
+    if (entries > limits.entries)
+      throw createRejectedArchiveError(`it has more than ${limits.entries} entries`)
     const header = parseTarHeader(block)
     if ('xgLK'.includes(header.type)) readExtension(header)
     else readEntry(header)
@@ -120,11 +121,12 @@ export function createTarReader(
 
   function readExtension({ type, name, size }: TarHeader): void {
     if (size > limits.extension)
-      throw rejectedArchiveError(`an extended header is larger than ${limits.extension} bytes`)
+      throw createRejectedArchiveError(`an extended header is larger than ${limits.extension} bytes`)
     // Readers disagree on which duplicate counts, and on a global header in between.
     const isSecond =
       type === 'L' ? longName !== undefined : type === 'K' ? longLink !== undefined : isExtended()
-    if (isSecond || pax !== undefined) throw rejectedArchiveError('an entry has several extended headers')
+    if (isSecond || pax !== undefined)
+      throw createRejectedArchiveError('an entry has several extended headers')
     expectData(size, true, (bytes) => {
       if (type === 'x') pax = parsePaxRecords(bytes)
       else if (type === 'L') longName = decodeLongName(bytes)
@@ -138,14 +140,14 @@ export function createTarReader(
 
   function readEntry({ type, name, link, size }: TarHeader): void {
     // A PAX size may only repeat the header's size, because readers disagree otherwise.
-    if ((pax?.size ?? size) !== size) throw rejectedArchiveError('an entry has two different sizes')
+    if ((pax?.size ?? size) !== size) throw createRejectedArchiveError('an entry has two different sizes')
     const written = pax?.path ?? longName ?? decodeUtf8(name)
     const target = () => pax?.linkpath ?? longLink ?? decodeUtf8(link)
     const path = cleanPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
-      throw rejectedArchiveError(`the file ${quotePath(written)} has the name of a directory`)
+      throw createRejectedArchiveError(`the file ${quotePath(written)} has the name of a directory`)
     if (isFile) readFile(path, size)
     else readBodiless(type, path, size, target)
     pax = longName = longLink = undefined
@@ -153,23 +155,24 @@ export function createTarReader(
 
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   function readBodiless(type: string, path: string, size: number, target: () => string): void {
-    if (type === 'S') throw rejectedArchiveError('it contains sparse files')
+    if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
     const kind = kindByBodilessType[type]
     if (kind === undefined)
-      throw rejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
-    if (size !== 0) throw rejectedArchiveError(`${quotePath(path)} has a size, but its type has no content`)
+      throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
+    if (size !== 0)
+      throw createRejectedArchiveError(`${quotePath(path)} has a size, but its type has no content`)
     if (path === '') {
-      if (kind !== 'directory') throw rejectedArchiveError('a link or device has no name')
+      if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
     } else if (kind === 'hardlink') onEntry({ kind, path, target: cleanPath(target()) })
     else if (kind === 'symlink') onEntry({ kind, path, target: checkLinkTarget(path, target()) })
     else onEntry({ kind, path })
   }
 
   function readFile(path: string, size: number): void {
-    if (path === '') throw rejectedArchiveError('a file has no name')
+    if (path === '') throw createRejectedArchiveError('a file has no name')
     const wanted = shouldRead(path, size)
     if (wanted && size > limits.file)
-      throw rejectedArchiveError(`${quotePath(path)} is larger than ${limits.file} bytes`)
+      throw createRejectedArchiveError(`${quotePath(path)} is larger than ${limits.file} bytes`)
     expectData(size, wanted, (bytes) =>
       onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
     )
@@ -186,7 +189,7 @@ export function createTarReader(
     push,
     end() {
       if (dataLeft > 0 || paddingLeft > 0 || pending.length > 0 || isExtended())
-        throw rejectedArchiveError('it ends in the middle of an entry')
+        throw createRejectedArchiveError('it ends in the middle of an entry')
     },
   }
 }
@@ -204,37 +207,38 @@ const kindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 'spec
 
 /** Rejects anything but zeros after the archive, because some readers would continue. */
 function checkTrailingBytes(bytes: Uint8Array): void {
-  if (bytes.some((byte) => byte !== 0)) throw rejectedArchiveError('it contains data after its end')
+  if (bytes.some((byte) => byte !== 0)) throw createRejectedArchiveError('it contains data after its end')
 }
 
 function decodeLongName(bytes: Uint8Array): string {
   const text = sliceUntilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
-    throw rejectedArchiveError('a GNU long name is damaged')
+    throw createRejectedArchiveError('a GNU long name is damaged')
   return decodeUtf8(text)
 }
 
 function checkLinkTarget(path: string, target: string): string {
-  if (target.includes('\0')) throw rejectedArchiveError(`the target of the link ${quotePath(path)} contains a NUL`)
+  if (target.includes('\0'))
+    throw createRejectedArchiveError(`the target of the link ${quotePath(path)} contains a NUL`)
   if (target === '' || target.length > maxPathLength)
-    throw rejectedArchiveError(`the link ${quotePath(path)} has an invalid target`)
+    throw createRejectedArchiveError(`the link ${quotePath(path)} has an invalid target`)
   return target
 }
 
 /** Removes `./`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
 function cleanPath(name: string): string {
   if (name.length > maxPathLength)
-    throw rejectedArchiveError(`a name is longer than ${maxPathLength} characters`)
-  if (name.includes('\0')) throw rejectedArchiveError('a name contains a NUL')
+    throw createRejectedArchiveError(`a name is longer than ${maxPathLength} characters`)
+  if (name.includes('\0')) throw createRejectedArchiveError('a name contains a NUL')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
-    throw rejectedArchiveError(`${quotePath(name)} is a Windows path`)
+    throw createRejectedArchiveError(`${quotePath(name)} is a Windows path`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw rejectedArchiveError(`${quotePath(name)} points outside the archive`)
+  if (parts.includes('..')) throw createRejectedArchiveError(`${quotePath(name)} points outside the archive`)
   // Characters outside ASCII have up to three bytes in UTF-8.
   if (
     parts.some((part) => part.length > maxPathPartLength / 3 && Buffer.byteLength(part) > maxPathPartLength)
   )
-    throw rejectedArchiveError(`a path component is longer than ${maxPathPartLength} bytes`)
+    throw createRejectedArchiveError(`a path component is longer than ${maxPathPartLength} bytes`)
   return parts.join('/')
 }
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { createLayeredFiles } from './layered-files.ts'
 import { RegistryError } from '../registry-error.ts'
-import { isTarHeader, rejectedArchiveError, tarBlockBytes } from './tar-header.ts'
+import { isTarHeader, createRejectedArchiveError, tarBlockBytes } from './tar-header.ts'
 import { defaultTarLimits, createTarReader, type TarLimits } from './tar-reader.ts'
 import { splitZstdFrames, type ZstdFrame } from './zstd-frames.ts'
 
@@ -58,7 +58,8 @@ export async function unpackLayers(
   // Also reads other files within the budget, because a link may point to them.
   const shouldRead = (path: string, size: number) => {
     const fits = keptBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
-    if (!fits && isWanted(path)) throw rejectedArchiveError(`its files are larger than ${limits.kept} bytes`)
+    if (!fits && isWanted(path))
+      throw createRejectedArchiveError(`its files are larger than ${limits.kept} bytes`)
     if (fits) keptBytes += size
     return fits
   }
@@ -72,20 +73,19 @@ export async function unpackLayers(
       layerBytes += piece.length
       imageBytes += piece.length
       if (layerBytes > limits.layer)
-        throw rejectedArchiveError(`a layer unpacks to more than ${limits.layer} bytes`)
+        throw createRejectedArchiveError(`a layer unpacks to more than ${limits.layer} bytes`)
       if (imageBytes > limits.image)
-        throw rejectedArchiveError(`its layers unpack to more than ${limits.image} bytes`)
+        throw createRejectedArchiveError(`its layers unpack to more than ${limits.image} bytes`)
       if (layerBytes > limits.ratioFrom && layerBytes > bytes.length * limits.ratio)
-        throw rejectedArchiveError(`a layer unpacks to more than ${limits.ratio} times its compressed size`)
+        throw createRejectedArchiveError(
+          `a layer unpacks to more than ${limits.ratio} times its compressed size`,
+        )
       hash.update(piece)
       archive.push(piece)
     }
     archive.end()
     if (`${algorithm}:${hash.digest('hex')}` !== diffId)
-      throw new RegistryError(
-        'digest-mismatch',
-        'a layer does not match its diff ID in the image config',
-      )
+      throw new RegistryError('digest-mismatch', 'a layer does not match its diff ID in the image config')
   }
   return files.filesBelow([...directories, ...furtherDirectories(files.paths())])
 }
@@ -97,12 +97,12 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     else if (compression === 'zstd') {
       const frames = splitZstdFrames(bytes)
       if (frames.some(({ window }) => window > maxZstdWindowBytes))
-        throw rejectedArchiveError(`it requires a zstd window of more than ${maxZstdWindowBytes} bytes`)
+        throw createRejectedArchiveError(`it requires a zstd window of more than ${maxZstdWindowBytes} bytes`)
       for (const frame of frames) yield* decompressZstdFrame(bytes, frame)
     } else yield* sliceBytes(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
-    throw rejectedArchiveError(`its compression is damaged (${(error as Error).message})`, error)
+    throw createRejectedArchiveError(`its compression is damaged (${(error as Error).message})`, error)
   }
 }
 
@@ -111,17 +111,17 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
   const startsWithMagic = (...magic: number[]) => magic.every((byte, index) => bytes[index] === byte)
   if (startsWithMagic(0x42, 0x5a, 0x68) || startsWithMagic(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
-    throw rejectedArchiveError('it is compressed with bzip2 or xz, which not all clients support')
+    throw createRejectedArchiveError('it is compressed with bzip2 or xz, which not all clients support')
   // containerd reads this as zstd. containers/image, and therefore opm, does not.
   if (((bytes[0] ?? 0) & 0xf0) === 0x50 && bytes[1] === 0x2a && bytes[2] === 0x4d && bytes[3] === 0x18)
-    throw rejectedArchiveError('it starts with a skippable zstd frame, which not all clients support')
+    throw createRejectedArchiveError('it starts with a skippable zstd frame, which not all clients support')
   const compression = startsWithMagic(0x1f, 0x8b)
     ? 'gzip'
     : startsWithMagic(0x28, 0xb5, 0x2f, 0xfd)
       ? 'zstd'
       : 'none'
   if (compression !== 'none' && isTarHeader(bytes.subarray(0, tarBlockBytes)))
-    throw rejectedArchiveError(
+    throw createRejectedArchiveError(
       `its content depends on whether a client decompresses it with ${compression}`,
     )
   return compression
@@ -132,7 +132,7 @@ async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* decodeSlices(gunzip, bytes)
   // gunzip silently stops at zeros after the last member, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
-    throw rejectedArchiveError('its compression is damaged (data after the end)')
+    throw createRejectedArchiveError('its compression is damaged (data after the end)')
 }
 
 /**
@@ -156,7 +156,7 @@ async function* decompressZstdFrame(
     yield piece
   }
   if (content !== undefined && unpacked !== content)
-    throw rejectedArchiveError('its compression is damaged (a frame does not have its declared size)')
+    throw createRejectedArchiveError('its compression is damaged (a frame does not have its declared size)')
 }
 
 async function* decodeSlices(

@@ -1,6 +1,6 @@
 // Splits a zstd stream into frames (RFC 8878, section 3.1) before decompression, because Node's decoder silently stops
 // after the first frame and reserves its window (up to 2 GiB) outside the heap limit. Rejects ambiguous streams.
-import { rejectedArchiveError } from './tar-header.ts'
+import { createRejectedArchiveError } from './tar-header.ts'
 
 export interface ZstdFrame {
   readonly start: number
@@ -20,19 +20,19 @@ export function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const frames: ZstdFrame[] = []
   for (let at = 0; at < bytes.length;) {
-    if (at + 8 > bytes.length) throw damagedError('data after the end')
+    if (at + 8 > bytes.length) throw createDamagedFrameError('data after the end')
     const first = view.getUint32(at, true)
     // A skippable frame's size does not include its header.
     if (first >>> 4 === 0x184d2a5) {
       at += 8 + view.getUint32(at + 4, true)
-      if (at > bytes.length) throw damagedError('truncated data')
+      if (at > bytes.length) throw createDamagedFrameError('truncated data')
     } else if (first === zstdMagic) {
       if (frames.length === maxZstdFrames)
-        throw rejectedArchiveError(`it is compressed in more than ${maxZstdFrames} frames`)
+        throw createRejectedArchiveError(`it is compressed in more than ${maxZstdFrames} frames`)
       const frame = parseZstdFrame(view, at)
       frames.push(frame)
       at = frame.end
-    } else throw damagedError('data after the end')
+    } else throw createDamagedFrameError('data after the end')
   }
   return frames
 }
@@ -40,7 +40,7 @@ export function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
 function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   const flags = view.getUint8(start + 4)
   // Reserved and unused. Some decoders reject these bits; others ignore them.
-  if ((flags & 0x18) !== 0) throw rejectedArchiveError('it sets a reserved bit in a zstd frame header')
+  if ((flags & 0x18) !== 0) throw createRejectedArchiveError('it sets a reserved bit in a zstd frame header')
   const isSingle = (flags & 0x20) !== 0
   let at = start + 5
   let window = 0
@@ -53,23 +53,23 @@ function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   }
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0
   const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
-  if (at + dictionaryBytes + sizeBytes > view.byteLength) throw damagedError('truncated data')
+  if (at + dictionaryBytes + sizeBytes > view.byteLength) throw createDamagedFrameError('truncated data')
   for (let index = 0; index < dictionaryBytes; index += 1)
-    if (view.getUint8(at + index) !== 0) throw rejectedArchiveError('it requires a zstd dictionary')
+    if (view.getUint8(at + index) !== 0) throw createRejectedArchiveError('it requires a zstd dictionary')
   at += dictionaryBytes
   const content = sizeBytes === 0 ? undefined : parseContentSize(view, at, sizeBytes)
   // The window of a single-segment frame is its content.
   if (isSingle) window = content ?? 0
   at += sizeBytes
   for (let isLast = false; !isLast;) {
-    if (at + 3 > view.byteLength) throw damagedError('truncated data')
+    if (at + 3 > view.byteLength) throw createDamagedFrameError('truncated data')
     const header = view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
     isLast = (header & 1) === 1
     // A run (type 1) stores one byte regardless of its length.
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
   }
   const end = at + ((flags & 4) === 0 ? 0 : 4)
-  if (end > view.byteLength) throw damagedError('truncated data')
+  if (end > view.byteLength) throw createDamagedFrameError('truncated data')
   return { start, end, window, content }
 }
 
@@ -80,4 +80,5 @@ function parseContentSize(view: DataView, at: number, bytes: number): number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32
 }
 
-const damagedError = (why: string) => rejectedArchiveError(`its compression is damaged (${why})`)
+const createDamagedFrameError = (why: string) =>
+  createRejectedArchiveError(`its compression is damaged (${why})`)

@@ -51,7 +51,7 @@ figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);bor
 @media print{header form,footer{display:none}}`
 
 /** The style sheet and its version, which is part of its address. */
-export const stylesheet = stylesheetText
+export const minifiedStylesheet = stylesheetText
 export const stylesheetVersion = createHash('sha256').update(stylesheetText).digest('hex').slice(0, 12)
 const stylesheetUrl = `/pages.css?v=${stylesheetVersion}`
 

@@ -4,7 +4,7 @@ import type { PlannedClusterTest } from '../../../src/checks/install/cluster-tes
 import {
   findClusterTarget,
   parseClusterTargets,
-  clusterSlotKey,
+  computeClusterSlotKey,
 } from '../../../src/app/cluster-tests/cluster-targets.ts'
 import {
   handleClusterTestRequest,
@@ -308,7 +308,7 @@ test('the list is read strictly, without a word of what is in it, and entries of
   const targets = parseClusterTargets(
     '[{github: a/b, kubeconfig: c}, {github: a/d, kubeconfig: c}, {github: a/e, kubeconfig: c, context: x}]',
   )
-  const slots = targets.map(clusterSlotKey)
+  const slots = targets.map(computeClusterSlotKey)
   expect(slots[0]).toBe(slots[1])
   expect(slots[0]).not.toBe(slots[2])
   expect(findClusterTarget(targets, { github: { owner: 'A', name: 'B' }, installation: 1 })).toBe(targets[0])

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/change/ids.ts'
 import { createDeliveryHandler, deliveryPath, hasValidSignature } from '../../../src/app/edge/deliveries.ts'
-import { parsePassingStatus, jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
+import { parsePassingCommitStatus, mapDeliveryToJobs } from '../../../src/app/edge/jobs-of-delivery.ts'
 import type { RecordedPush } from '../../../src/ports/pull-memory.ts'
 import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
 
@@ -244,27 +244,27 @@ describe('the duties of a delivery', () => {
     'labeled',
     'unlabeled',
   ])('a pull request that was %s is looked at', (action) =>
-    expect(jobsOfDelivery('pull_request', { ...eventBase, action, pull_request: { number: 3 } })).toEqual([
+    expect(mapDeliveryToJobs('pull_request', { ...eventBase, action, pull_request: { number: 3 } })).toEqual([
       pull(3),
     ]),
   )
   test('a review and a comment on a pull request make it be looked at, a comment on an issue does not', () => {
     expect(
-      jobsOfDelivery('pull_request_review', {
+      mapDeliveryToJobs('pull_request_review', {
         ...eventBase,
         action: 'submitted',
         pull_request: { number: 4 },
       }),
     ).toEqual([pull(4)])
     expect(
-      jobsOfDelivery('issue_comment', {
+      mapDeliveryToJobs('issue_comment', {
         ...eventBase,
         action: 'created',
         issue: { number: 4, pull_request: {} },
       }),
     ).toEqual([pull(4)])
     expect(
-      jobsOfDelivery('issue_comment', { ...eventBase, action: 'created', issue: { number: 4 } }),
+      mapDeliveryToJobs('issue_comment', { ...eventBase, action: 'created', issue: { number: 4 } }),
     ).toEqual([])
   })
   test('our own comment, as our App writes it, is no news; what others do to it is', () => {
@@ -275,7 +275,7 @@ describe('the duties of a delivery', () => {
     const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
-      return jobsOfDelivery('issue_comment', { ...eventBase, action, issue, comment, sender }, 3).length
+      return mapDeliveryToJobs('issue_comment', { ...eventBase, action, issue, comment, sender }, 3).length
     }
     expect([countCommentJobs('created', bot, bot), countCommentJobs('edited', bot, bot)]).toEqual([0, 0])
     expect(countCommentJobs('deleted', bot, bot)).toBe(1)
@@ -292,10 +292,14 @@ describe('the duties of a delivery', () => {
 
   test('a re-run on a fork, where GitHub names no pull request, makes all of them be looked at', () => {
     expect(
-      jobsOfDelivery('check_run', { ...eventBase, action: 'rerequested', check_run: { pull_requests: [] } }),
+      mapDeliveryToJobs('check_run', {
+        ...eventBase,
+        action: 'rerequested',
+        check_run: { pull_requests: [] },
+      }),
     ).toEqual([sweep])
     expect(
-      jobsOfDelivery('check_suite', {
+      mapDeliveryToJobs('check_suite', {
         ...eventBase,
         action: 'rerequested',
         check_suite: { pull_requests: [{ number: 9 }] },
@@ -304,7 +308,7 @@ describe('the duties of a delivery', () => {
   })
   test('a review thread wakes its pull request', () =>
     expect(
-      jobsOfDelivery('pull_request_review_thread', {
+      mapDeliveryToJobs('pull_request_review_thread', {
         ...eventBase,
         action: 'resolved',
         pull_request: { number: 4 },
@@ -313,13 +317,13 @@ describe('the duties of a delivery', () => {
   test('a green check or status of another App is a report on its commit, of a fork, too; nothing else is', () => {
     const sha = '1'.repeat(40)
     const ended = (name: string, conclusion: string | null) =>
-      parsePassingStatus('check_run', {
+      parsePassingCommitStatus('check_run', {
         ...eventBase,
         action: 'completed',
         check_run: { name, conclusion, head_sha: sha, pull_requests: [] },
       })
     const status = (state: string) =>
-      parsePassingStatus('status', { ...eventBase, sha, context: 'ci', state })
+      parsePassingCommitStatus('status', { ...eventBase, sha, context: 'ci', state })
     expect(ended('build', 'success')).toMatchObject({ commit: sha, context: 'build' })
     expect(ended('build', 'skipped')).toMatchObject({ context: 'build' })
     expect(status('success')).toMatchObject({ commit: sha, context: 'ci' })
@@ -327,12 +331,12 @@ describe('the duties of a delivery', () => {
       Array.from({ length: 4 }),
     )
     expect(ended('catalog-bot / images', 'success')).toBeUndefined()
-    expect([parsePassingStatus('status', {}), parsePassingStatus('push', { ...eventBase, sha })]).toEqual([
-      undefined,
-      undefined,
-    ])
+    expect([
+      parsePassingCommitStatus('status', {}),
+      parsePassingCommitStatus('push', { ...eventBase, sha }),
+    ]).toEqual([undefined, undefined])
     expect(
-      jobsOfDelivery('check_run', {
+      mapDeliveryToJobs('check_run', {
         ...eventBase,
         action: 'completed',
         check_run: { name: 'build', pull_requests: [{ number: 9 }] },
@@ -340,7 +344,7 @@ describe('the duties of a delivery', () => {
     ).toEqual([])
   })
   test('a push is about its branch and about everything that stands on it', () => {
-    expect(jobsOfDelivery('push', { ...eventBase, ref: 'refs/heads/release/4.20' })).toEqual([
+    expect(mapDeliveryToJobs('push', { ...eventBase, ref: 'refs/heads/release/4.20' })).toEqual([
       {
         kind: 'branch',
         installation: 5,
@@ -349,14 +353,14 @@ describe('the duties of a delivery', () => {
       },
       sweep,
     ])
-    expect(jobsOfDelivery('push', { ...eventBase, ref: 'refs/tags/v1' })).toEqual([])
+    expect(mapDeliveryToJobs('push', { ...eventBase, ref: 'refs/tags/v1' })).toEqual([])
     // Where merges wait for their checks.
     for (const passing of [
       'catalog-bot/tmp-7-main',
       'catalog-bot/add/foo/1.1.0',
       'gh-readonly-queue/main/pr-7-0123',
     ])
-      expect(jobsOfDelivery('push', { ...eventBase, ref: `refs/heads/${passing}` })).toEqual([])
+      expect(mapDeliveryToJobs('push', { ...eventBase, ref: `refs/heads/${passing}` })).toEqual([])
   })
   test('an installation makes its repositories be swept', () => {
     const payload = {
@@ -364,9 +368,9 @@ describe('the duties of a delivery', () => {
       installation: { id: 5 },
       repositories: [{ full_name: 'coast/operators' }],
     }
-    expect(jobsOfDelivery('installation', payload)).toEqual([sweep])
+    expect(mapDeliveryToJobs('installation', payload)).toEqual([sweep])
     expect(
-      jobsOfDelivery('installation_repositories', {
+      mapDeliveryToJobs('installation_repositories', {
         installation: { id: 5 },
         repositories_added: [{ full_name: 'coast/operators' }],
       }),
@@ -391,7 +395,7 @@ describe('the duties of a delivery', () => {
       'star',
       'constructor',
     ])
-      expect(jobsOfDelivery(event, payload)).toEqual([])
+      expect(mapDeliveryToJobs(event, payload)).toEqual([])
   })
 })
 
@@ -399,14 +403,14 @@ test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that no store takes causes no job
   const of = (name: string, login: string) => ({ ...eventBase, repository: { name, owner: { login } } })
   for (const repository of [of(bad, 'coast'), of('operators', bad)])
     expect(
-      jobsOfDelivery('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
+      mapDeliveryToJobs('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
     ).toEqual([])
-  expect(jobsOfDelivery('push', { ...eventBase, ref: `refs/heads/${bad}` })).toEqual([])
-  expect(jobsOfDelivery('workflow_run', { ...eventBase, workflow_run: { head_branch: bad } })).toEqual([])
+  expect(mapDeliveryToJobs('push', { ...eventBase, ref: `refs/heads/${bad}` })).toEqual([])
+  expect(mapDeliveryToJobs('workflow_run', { ...eventBase, workflow_run: { head_branch: bad } })).toEqual([])
   expect(
-    jobsOfDelivery('merge_group', { ...eventBase, merge_group: { base_ref: `refs/heads/${bad}` } }),
+    mapDeliveryToJobs('merge_group', { ...eventBase, merge_group: { base_ref: `refs/heads/${bad}` } }),
   ).toEqual([])
   const repositories = [{ full_name: `coast/${bad}` }]
   const { installation } = eventBase
-  expect(jobsOfDelivery('installation', { action: 'created', installation, repositories })).toEqual([])
+  expect(mapDeliveryToJobs('installation', { action: 'created', installation, repositories })).toEqual([])
 })

@@ -1,7 +1,7 @@
 // T24, from delivery to verdict: who pushed a head is what our own deliveries said, kept in a real store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { parsePushOfDelivery } from '../../../src/app/edge/push-of-delivery.ts'
+import { parsePushFromDelivery } from '../../../src/app/edge/push-of-delivery.ts'
 import { toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
 import type { GitHubAccount } from '../../../src/change/snapshot.ts'
 import type { Store } from '../../../src/ports/store.ts'
@@ -52,7 +52,10 @@ function createPayload(action: string, sender: GitHubAccount, more: object = {})
   }
 }
 const deliverPullEvent = async (action: string, login: string) => {
-  const push = parsePushOfDelivery('pull_request', createPayload(action, scenario.fakeAccounts.person(login)))
+  const push = parsePushFromDelivery(
+    'pull_request',
+    createPayload(action, scenario.fakeAccounts.person(login)),
+  )
   await store.accept(
     { guid: `${lastPull} ${action} ${login} ${headCommit}`, event: 'pull_request', body: new Uint8Array() },
     [],
@@ -147,7 +150,7 @@ describe('a delivery', () => {
   test('says nothing about pushes where its parts are missing or do not agree', () => {
     const alice = scenario.fakeAccounts.person('alice')
     const whole = createPayload('synchronize', alice, { after: headCommit })
-    expect(parsePushOfDelivery('pull_request', whole)).toMatchObject({
+    expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
       head: headCommit,
       pusher: alice,
       pull: lastPull,
@@ -162,6 +165,6 @@ describe('a delivery', () => {
       ['pull_request', createPayload('closed', alice)],
       ['pull_request', null],
     ] as const)
-      expect(parsePushOfDelivery(event, body)).toBeUndefined()
+      expect(parsePushFromDelivery(event, body)).toBeUndefined()
   })
 })

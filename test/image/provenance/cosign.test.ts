@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { attachManifest, referrersTag } from '../../../src/image/attach-manifest.ts'
+import { attachManifest, toReferrersTag } from '../../../src/image/attach-manifest.ts'
 import { openPusher, type Pusher } from '../../../src/image/open-pusher.ts'
 import {
   createProvenanceAttachments,
@@ -120,7 +120,7 @@ describe('beside cosign', () => {
     expect(attested).toMatchObject({ code: 0 })
     // Everything can be found from the image, although this registry has no list of referrers.
     const { host, repository, digest } = image
-    const index = await registryClient.fetchManifest({ host, repository, tag: referrersTag(digest) })
+    const index = await registryClient.fetchManifest({ host, repository, tag: toReferrersTag(digest) })
     expect(index.manifest).toMatchObject({ kind: 'index', manifests: [{}, {}, {}] })
     // Publishing it again adds nothing but what is the same.
     expect(

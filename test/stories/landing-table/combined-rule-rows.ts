@@ -4,7 +4,7 @@ import {
   createPullRequestRule,
   createQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import type { ProtectionRequest } from '../../../sandbox/github/branch-rules/rule-types.ts'
+import type { BranchProtectionRequest } from '../../../sandbox/github/branch-rules/rule-types.ts'
 import {
   approveAsBob,
   createCiStatusSetter,
@@ -43,7 +43,7 @@ const createRequiredChecksRule = (contexts: readonly string[], strict = false) =
     { strict_required_status_checks_policy: strict },
   )
 
-const createClassicProtection = (protection: ProtectionRequest) => (it: RowRepository) =>
+const createClassicProtection = (protection: BranchProtectionRequest) => (it: RowRepository) =>
   it.github.protect(it.full, 'main', { enforce_admins: true, ...protection })
 
 export const combinedRuleRows: readonly MergeTableRow[] = [

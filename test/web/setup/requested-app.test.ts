@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { validateManifest } from '../../../sandbox/github/app-registration.ts'
+import { validateAppManifest } from '../../../sandbox/github/app-registration.ts'
 import {
   buildAppManifest,
   parseSetupForm,
@@ -26,7 +26,9 @@ describe('the manifest', () => {
     ['without one', {}],
     ['of an organization', { organization: 'acme' }],
   ])('%s is taken by GitHub', (_name, given) => {
-    expect(validateManifest(buildAppManifest(readRequestedApp(given), appManifest, callbackUrl))).toEqual([])
+    expect(validateAppManifest(buildAppManifest(readRequestedApp(given), appManifest, callbackUrl))).toEqual(
+      [],
+    )
   })
   test('says where GitHub sends what', () => {
     expect(
@@ -95,7 +97,7 @@ describe('a GitHub that refuses as the real one does', () => {
     ],
     ['a long name', { name: 'n'.repeat(35) }, 'maximum is 34'],
   ])('refuses %s', (_name, change, said) => {
-    expect(validateManifest({ ...good, ...change }).join('\n')).toContain(said)
+    expect(validateAppManifest({ ...good, ...change }).join('\n')).toContain(said)
   })
 })
 

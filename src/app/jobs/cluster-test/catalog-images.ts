@@ -4,20 +4,20 @@ import type { PullNumber } from '../../../change/ids.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { ClusterTestImages } from '../../cluster-tests/cluster-test-protocol.ts'
 import type { JobContext } from '../job-context.ts'
-import { computeContentKey } from '../publish/content-key.ts'
+import { computeCatalogContentKey } from '../publish/content-key.ts'
 import { builtPreviewState, previewRequestState } from '../publish/preview-state.ts'
 import { publicationStates } from '../publish/publication-state.ts'
 import { loadPublishInputs } from '../publish/load-publish-inputs.ts'
 import type { ClusterTestRequest } from './cluster-test-state.ts'
 
 /** By catalog root. `coming`: the preview is being built. */
-export type CatalogImages = ReadonlyMap<string, ClusterTestImages | 'coming'>
+export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestImages | 'coming'>
 
 export async function findCatalogImages(
   pull: PullNumber,
   request: ClusterTestRequest,
   ctx: JobContext<StateStore>,
-): Promise<CatalogImages> {
+): Promise<ClusterTestImagesByCatalog> {
   const roots = new Set(
     request.trials.filter(({ trial }) => trial.target === 'OLM v1').map(({ root }) => root),
   )
@@ -28,14 +28,14 @@ export async function findCatalogImages(
     const own = (inputs?.plan.publications ?? []).filter(
       ({ catalog, entry }) => catalog.root === root && entry.preview !== undefined,
     )
-    found.set(root, await findImagesOfCatalog(own, root, pull, request, ctx))
+    found.set(root, await findSingleCatalogImages(own, root, pull, request, ctx))
   }
   return found
 }
 
 type PlannedPublications = NonNullable<Awaited<ReturnType<typeof loadPublishInputs>>>['plan']['publications']
 
-async function findImagesOfCatalog(
+async function findSingleCatalogImages(
   own: PlannedPublications,
   root: string,
   pull: PullNumber,
@@ -43,12 +43,14 @@ async function findImagesOfCatalog(
   { app, forge, repository }: JobContext<StateStore>,
 ): Promise<ClusterTestImages | 'coming'> {
   if (own.length === 0)
-    return { why: 'OLM v1 loads catalogs from images, and the configuration does not enable previews for this catalog' }
+    return {
+      why: 'OLM v1 loads catalogs from images, and the configuration does not enable previews for this catalog',
+    }
   const made = await app.store.readState(builtPreviewState, forge.repository, String(pull))
   const previewRequest = await app.store.readState(previewRequestState, forge.repository, String(pull))
   let isOver = false
   for (const publication of own) {
-    const key = await computeContentKey(publication, request.tree, repository)
+    const key = await computeCatalogContentKey(publication, request.tree, repository)
     const image = made?.images.find(
       (one) => one.root === root && one.image === publication.image && one.key === key,
     )
@@ -62,7 +64,7 @@ async function findImagesOfCatalog(
     const published = await app.store.readState(publicationStates, forge.repository, publication.id)
     const isOfBase =
       published?.current !== undefined &&
-      published.current.key === (await computeContentKey(publication, request.baseTree, repository))
+      published.current.key === (await computeCatalogContentKey(publication, request.baseTree, repository))
     return {
       head: `${image.image}@${image.digest}`,
       ...(isOfBase && { base: `${publication.image}@${published.current?.digest ?? ''}` }),

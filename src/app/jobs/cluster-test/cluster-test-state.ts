@@ -58,9 +58,12 @@ export const clusterTestRunState = defineState<ClusterTestRuns>('trial', {
 })
 
 /** When a repository's last trial ended; it then yields for a while. */
-const lastRunSchema = z.object({ ended: z.number() })
+const lastClusterTestRunSchema = z.object({ ended: z.number() })
 
-export const lastRunState = defineState<Readonly<z.infer<typeof lastRunSchema>>>('trial turn', {
-  version: 1,
-  read: (stored) => lastRunSchema.safeParse(stored).data,
-})
+export const lastClusterTestRunState = defineState<Readonly<z.infer<typeof lastClusterTestRunSchema>>>(
+  'trial turn',
+  {
+    version: 1,
+    read: (stored) => lastClusterTestRunSchema.safeParse(stored).data,
+  },
+)

@@ -10,11 +10,11 @@ import type {
   ClusterTestProgress,
 } from '../../cluster-tests/cluster-test-protocol.ts'
 import type { JobContext } from '../job-context.ts'
-import { withContentDigest } from '../publish-report.ts'
-import { findCatalogImages, type CatalogImages } from './catalog-images.ts'
+import { addContentDigest } from '../publish-report.ts'
+import { findCatalogImages, type ClusterTestImagesByCatalog } from './catalog-images.ts'
 import {
   clusterTestRunState,
-  lastRunState,
+  lastClusterTestRunState,
   clusterTestRequestState,
   type ClusterTestRuns,
   type ClusterTestRequest,
@@ -22,26 +22,26 @@ import {
 
 type ClusterTestJob = Extract<Job, { kind: 'trial' }>
 type ClusterTestContext = JobContext<StateStore & JobQueue & Leases>
-type RequestedTest = ClusterTestRequest['trials'][number]
+type RequestedClusterTest = ClusterTestRequest['trials'][number]
 
 const clusterLeaseSeconds = 180
 /** Seconds until retry while the cluster is in use. */
-const busyRetrySeconds = 15
+const busyClusterRetrySeconds = 15
 /** Milliseconds in which a repository yields after its trial; all who wait retry within this time. */
-const yieldMs = 3 * busyRetrySeconds * 1000
+const repositoryYieldMs = 3 * busyClusterRetrySeconds * 1000
 /** Seconds for which a repository keeps its place in line without asking again. */
-const waitingLeaseSeconds = 2 * busyRetrySeconds
-const lastRunKey = 'last'
+const queuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
+const lastRunStateKey = 'last'
 /** Milliseconds between check updates while it runs. */
-const checkUpdateMs = 15_000
+const checkRunUpdateIntervalMs = 15_000
 
 const noTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
-const maxAttempts = 3
-const failureRetrySeconds = 60
+const maxTestAttempts = 3
+const processFailureRetrySeconds = 60
 /** Seconds between checks for a preview image in progress, and their number: after ten minutes OLM v1 is skipped. */
-const imagePollSeconds = 20
-const maxImagePolls = 30
+const previewImagePollSeconds = 20
+const maxPreviewImagePolls = 30
 
 export async function runClusterTests(
   job: ClusterTestJob,
@@ -66,24 +66,24 @@ export async function runClusterTests(
   }
   const images = await findImages(job.pull, request, ctx)
   const waited = made.waited?.key === request.key ? made.waited.times : 0
-  if ([...images.values()].includes('coming') && waited < maxImagePolls) {
+  if ([...images.values()].includes('coming') && waited < maxPreviewImagePolls) {
     await publishClusterTestCheck(request, [{ kind: 'waiting', isForImage: true }], ctx)
     const now = { ...made, waited: { key: request.key, times: waited + 1 } }
     await app.store.writeState(clusterTestRunState, forge.repository, new Map([[key, now]]))
-    await app.store.enqueue(job, imagePollSeconds)
+    await app.store.enqueue(job, previewImagePollSeconds)
     return
   }
-  const lease = await acquireCluster(prepared.slot, ctx)
+  const lease = await acquireClusterLease(prepared.slot, ctx)
   if (lease === undefined) {
     await publishClusterTestCheck(request, [{ kind: 'waiting' }], ctx)
-    await app.store.enqueue(job, busyRetrySeconds)
+    await app.store.enqueue(job, busyClusterRetrySeconds)
     return
   }
   try {
-    await runAllTests(job, request, made, { prepared, lease, images }, ctx)
+    await runRequestedTests(job, request, made, { prepared, lease, images }, ctx)
   } finally {
-    const lastRun = new Map([[lastRunKey, { ended: app.clock.now() }]])
-    await app.store.writeState(lastRunState, forge.repository, lastRun)
+    const lastRun = new Map([[lastRunStateKey, { ended: app.clock.now() }]])
+    await app.store.writeState(lastClusterTestRunState, forge.repository, lastRun)
     await app.store.releaseLease(lease)
   }
 }
@@ -92,27 +92,30 @@ export async function runClusterTests(
  * Returns the cluster's lease if it is free and no other repository waits first. A place in line is a lease that
  * expires unreleased.
  */
-async function acquireCluster(slot: string, { app, forge }: ClusterTestContext): Promise<Lease | undefined> {
+async function acquireClusterLease(
+  slot: string,
+  { app, forge }: ClusterTestContext,
+): Promise<Lease | undefined> {
   const line = `trial line ${slot}`
-  const lastRun = await app.store.readState(lastRunState, forge.repository, lastRunKey)
-  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < yieldMs
+  const lastRun = await app.store.readState(lastClusterTestRunState, forge.repository, lastRunStateKey)
+  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < repositoryYieldMs
   if (wasLast) {
     const free = await app.store.acquireLease(line, 1)
     if (free === undefined) return undefined
     await app.store.releaseLease(free)
   }
   const lease = await app.store.acquireLease(`trial ${slot}`, clusterLeaseSeconds)
-  if (lease === undefined && !wasLast) await app.store.acquireLease(line, waitingLeaseSeconds)
+  if (lease === undefined && !wasLast) await app.store.acquireLease(line, queuePositionLeaseSeconds)
   return lease
 }
 
 interface ClusterTestInputs {
   readonly prepared: Extract<ClusterTestWorkerResponse, { kind: 'prepared' }>
   readonly lease: Lease
-  readonly images: CatalogImages
+  readonly images: ClusterTestImagesByCatalog
 }
 
-async function runAllTests(
+async function runRequestedTests(
   job: ClusterTestJob,
   request: ClusterTestRequest,
   before: ClusterTestRuns,
@@ -137,7 +140,7 @@ async function runAllTests(
       if (!(await app.store.renewLease(inputs.lease, clusterLeaseSeconds))) return 'stop'
       const now = await app.store.readState(clusterTestRequestState, forge.repository, key)
       if (now?.key !== request.key || now.isOver) return 'stop'
-      if (app.clock.now() - shownAt >= checkUpdateMs) {
+      if (app.clock.now() - shownAt >= checkRunUpdateIntervalMs) {
         shownAt = app.clock.now()
         await publishClusterTestCheck(
           request,
@@ -147,13 +150,13 @@ async function runAllTests(
       }
       return 'go'
     }
-    const answer = await runOneTest(wished, request, made.running, inputs, onProgress, ctx)
+    const answer = await runSingleClusterTest(wished, request, made.running, inputs, onProgress, ctx)
     // The janitor removes the remaining objects by label.
     if (answer.kind === 'tried' || answer.kind === 'not-tried') await saveRuns({ running: [] })
-    if (answer.kind === 'failed' && made.attempts < maxAttempts) {
+    if (answer.kind === 'failed' && made.attempts < maxTestAttempts) {
       await saveRuns({ attempts: made.attempts + 1 })
       await publishClusterTestCheck(request, [{ kind: 'waiting' }], ctx)
-      await app.store.enqueue(job, failureRetrySeconds)
+      await app.store.enqueue(job, processFailureRetrySeconds)
       return
     }
     views.push(toClusterTestView(wished, answer))
@@ -181,8 +184,8 @@ async function runAllTests(
   if (request.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
 }
 
-async function runOneTest(
-  { root, trial }: RequestedTest,
+async function runSingleClusterTest(
+  { root, trial }: RequestedClusterTest,
   { tree, baseTree }: ClusterTestRequest,
   abandoned: readonly string[],
   { prepared, images }: ClusterTestInputs,
@@ -221,10 +224,17 @@ const noPreviewImage = {
   why: 'OLM v1 loads catalogs from images, and the preview image for this commit was not ready in time',
 }
 
-function toClusterTestView({ trial }: RequestedTest, answer: ClusterTestWorkerResponse): ClusterTestView {
+function toClusterTestView(
+  { trial }: RequestedClusterTest,
+  answer: ClusterTestWorkerResponse,
+): ClusterTestView {
   if (answer.kind === 'tried') return { kind: 'tried', report: answer.report }
   const label = `${trial.package}, channel ${trial.channel}, ${trial.target}`
-  return { kind: 'not-tried', what: label, why: 'why' in answer ? answer.why : 'the install test did not run' }
+  return {
+    kind: 'not-tried',
+    what: label,
+    why: 'why' in answer ? answer.why : 'the install test did not run',
+  }
 }
 
 async function publishClusterTestCheck(
@@ -236,7 +246,7 @@ async function publishClusterTestCheck(
     await forge.perform({
       kind: 'put-check',
       head,
-      run: withContentDigest(renderClusterTestCheck(views, isRequired)),
+      run: addContentDigest(renderClusterTestCheck(views, isRequired)),
     })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error

@@ -12,7 +12,7 @@ import type { JobContext } from '../job-context.ts'
 import type { Publication } from './plan-publications.ts'
 
 /** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */
-export async function computeContentKey(
+export async function computeCatalogContentKey(
   { catalog: { root }, settings, tags, entry }: Publication,
   tree: TreeSha,
   repository: TreeReader,

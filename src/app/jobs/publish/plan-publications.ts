@@ -22,10 +22,10 @@ export interface Publication {
 export interface PublicationPlan {
   readonly publications: readonly Publication[]
   /** Sentences without a full stop. */
-  readonly problems: readonly PlanProblem[]
+  readonly problems: readonly PublicationPlanProblem[]
 }
 
-export interface PlanProblem {
+export interface PublicationPlanProblem {
   readonly root: string
   readonly image: string
   readonly tags: readonly string[]
@@ -39,7 +39,7 @@ export function planPublications(
   layouts: ReadonlyMap<string, Layout>,
 ): PublicationPlan {
   const found: Publication[] = []
-  const problems: PlanProblem[] = []
+  const problems: PublicationPlanProblem[] = []
   for (const entry of entries) {
     const { catalog: glob, branch = defaultBranch, repository, tags } = entry
     const addProblem = (why: string, root = glob) => problems.push({ root, image: repository, tags, why })
@@ -53,7 +53,7 @@ export function planPublications(
       addProblem(`branch ${branch} does not exist or is not listed under branches in the configuration`)
       continue
     }
-    const catalogs = layout.catalogs.filter((catalog) => isSelectedByGlob(catalog, glob))
+    const catalogs = layout.catalogs.filter((catalog) => isCatalogSelectedByGlob(catalog, glob))
     if (catalogs.length === 0) addProblem(`no catalog matches ${glob}`)
     for (const catalog of catalogs) {
       const made = createPublication({ ...entry, branch }, catalog, image)
@@ -64,7 +64,7 @@ export function planPublications(
   return removeTagConflicts(found, problems)
 }
 
-function isSelectedByGlob({ root, names = [root] }: CatalogRoot, glob: string): boolean {
+function isCatalogSelectedByGlob({ root, names = [root] }: CatalogRoot, glob: string): boolean {
   return [root, ...names].some((name) => name === glob || minimatch(name === '' ? '.' : name, glob))
 }
 
@@ -77,7 +77,8 @@ function createPublication(
   const tags = entry.tags.map((tag) => fill(tag))
   const environment = fill(entry.environment)
   for (const text of [...tags, environment])
-    if (text === undefined) return 'a tag or environment uses {version}, but the catalog layout does not define a version'
+    if (text === undefined)
+      return 'a tag or environment uses {version}, but the catalog layout does not define a version'
   const wrong = tags.find((tag) => !isValidTag(tag ?? ''))
   if (wrong !== undefined) return `${wrong} is not a valid tag`
   const { base, platforms, cache, compression, format } = entry
@@ -94,7 +95,10 @@ function createPublication(
 }
 
 /** Two catalogs with one tag would overwrite each other forever. */
-function removeTagConflicts(planned: readonly Publication[], problems: PlanProblem[]): PublicationPlan {
+function removeTagConflicts(
+  planned: readonly Publication[],
+  problems: PublicationPlanProblem[],
+): PublicationPlan {
   const holders = new Map<string, Set<Publication>>()
   const claimTag = (key: string, publication: Publication) => {
     const known = holders.get(key)

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { toCommitSha, isObjectId } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
 
-const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
-const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
+const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const imageDigestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
 const publishedImageSchema = z.object({
-  digest: digestSchema,
-  commit: commitSchema,
+  digest: imageDigestSchema,
+  commit: commitShaSchema,
   /** See computeContentKey(). */
   key: z.string(),
   /** Milliseconds since the epoch. */
@@ -34,16 +34,16 @@ const publicationStateSchema = z.object({
   /** Previous images, newest first. */
   history: z.array(publishedImageSchema).readonly(),
   /** The image about to be pushed. After a crash, tags that point to it are recognized as ours. */
-  intent: z.object({ digest: digestSchema, commit: commitSchema, key: z.string() }).exactOptional(),
+  intent: z.object({ digest: imageDigestSchema, commit: commitShaSchema, key: z.string() }).exactOptional(),
   /** A maintainer's rollback; it holds until the catalog in git changes. */
   pinned: z
-    .object({ key: z.string(), digest: digestSchema, login: z.string(), commit: commitSchema })
+    .object({ key: z.string(), digest: imageDigestSchema, login: z.string(), commit: commitShaSchema })
     .exactOptional(),
   /** The comment of the last /rollback that was carried out. */
   granted: z.number().exactOptional(),
   failure: z
     .object({
-      commit: commitSchema,
+      commit: commitShaSchema,
       key: z.string(),
       why: z.string(),
       attempts: z.number(),
@@ -61,7 +61,7 @@ const publicationStateSchema = z.object({
   /** When base and tags were last checked. */
   lookedAt: z.number().exactOptional(),
   /** The commit published before: the merges since then are in `current`. */
-  since: commitSchema.exactOptional(),
+  since: commitShaSchema.exactOptional(),
   /** Merged pull requests that wait for this publication. */
   pulls: z.array(z.number()).readonly(),
   /** Digests that the registry refuses to delete; not tried again. */
@@ -76,13 +76,13 @@ export const publicationStates = defineState<PublicationState>('publication', {
   read: (stored) => publicationStateSchema.safeParse(stored).data,
 })
 
-export const noPublication: PublicationState = { history: [], pulls: [], undeletable: [] }
+export const emptyPublicationState: PublicationState = { history: [], pulls: [], undeletable: [] }
 
 const rollbackRequestSchema = z.object({
   comment: z.number(),
   pull: z.number(),
   login: z.string(),
-  digest: digestSchema,
+  digest: imageDigestSchema,
 })
 export type RollbackRequest = Readonly<z.infer<typeof rollbackRequestSchema>>
 export const rollbackRequestState = defineState<RollbackRequest>('rollback', {

@@ -1,7 +1,7 @@
 import type { CommitSha } from '../../../change/ids.ts'
 import type { PublishedImageView, PublicationView } from '../../../messages/publish-check.ts'
 import type { PublishFailureView } from '../../../messages/publish-issue.ts'
-import type { Publication, PlanProblem } from './plan-publications.ts'
+import type { Publication, PublicationPlanProblem } from './plan-publications.ts'
 import type { PublicationState } from './publication-state.ts'
 
 export interface PublicationStatus {
@@ -11,7 +11,7 @@ export interface PublicationStatus {
 }
 
 /** The commit tried last; its check reports the publication. */
-export function reportedCommitOf({
+export function getReportedCommit({
   state: { failure, pinned, current },
   commit,
 }: PublicationStatus): CommitSha {
@@ -50,10 +50,10 @@ export function toPublicationStateView({ current, failure, pinned }: Publication
 }
 
 /** Failures that maintainers should fix. `since`: when a configuration problem was first seen. */
-export function toFailureViews(
+export function toPublicationFailureViews(
   statuses: readonly PublicationStatus[],
-  problems: readonly PlanProblem[],
-  since: (problem: PlanProblem) => number,
+  problems: readonly PublicationPlanProblem[],
+  since: (problem: PublicationPlanProblem) => number,
 ): readonly PublishFailureView[] {
   return [
     ...problems.map((problem): PublishFailureView => ({

@@ -7,7 +7,7 @@ import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
-import { computeContentKey } from './content-key.ts'
+import { computeCatalogContentKey } from './content-key.ts'
 import type { Publication } from './plan-publications.ts'
 import {
   isPublishDue,
@@ -19,7 +19,7 @@ import {
   type PublishStep,
 } from './publish-step.ts'
 import {
-  noPublication,
+  emptyPublicationState,
   publicationStates,
   rollbackRequestState,
   pullPublicationState,
@@ -68,9 +68,9 @@ async function publishAllCatalogs(
   for (const publication of plan.publications) {
     const tip = tips.get(publication.branch)
     if (tip === undefined) continue
-    const key = await computeContentKey(publication, tip.tree, repository)
+    const key = await computeCatalogContentKey(publication, tip.tree, repository)
     const known =
-      (await store.readState(publicationStates, forge.repository, publication.id)) ?? noPublication
+      (await store.readState(publicationStates, forge.repository, publication.id)) ?? emptyPublicationState
     const rollbackRequest = await store.readState(rollbackRequestState, forge.repository, publication.id)
     const due = isPublishDue(known, key, rollbackRequest, app.clock.now())
     const state = await addMergedPulls(publication, known, due ? tip.commit : undefined, ctx)
@@ -165,7 +165,9 @@ async function scheduleNextRun(
   { app }: PublishJobContext,
 ): Promise<void> {
   const now = app.clock.now()
-  const waits = statuses.flatMap(({ publication, state }) => computeMsUntilNextStep(publication, state, now) ?? [])
+  const waits = statuses.flatMap(
+    ({ publication, state }) => computeMsUntilNextStep(publication, state, now) ?? [],
+  )
   if (waits.length === 0) return
   await app.store.enqueue(job, Math.max(minDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
 }

@@ -7,8 +7,8 @@ import { renderPreviewCheck, type PreviewView } from '../../../messages/preview-
 import type { Job, JobQueue } from '../../../ports/jobs.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { withContentDigest } from '../publish-report.ts'
-import { computeContentKey } from './content-key.ts'
+import { addContentDigest } from '../publish-report.ts'
+import { computeCatalogContentKey } from './content-key.ts'
 import { isValidTag, createPlaceholderLookup, type Publication } from './plan-publications.ts'
 import {
   builtPreviewState,
@@ -89,7 +89,7 @@ async function buildPreviews(
     if (tag === undefined || !isValidTag(tag) || views.some((one) => one.image === image && one.tag === tag))
       continue
     if (!(await isCatalogChanged(publication, base.tree, request.tree, ctx))) continue
-    const key = await computeContentKey(publication, request.tree, repository)
+    const key = await computeCatalogContentKey(publication, request.tree, repository)
     const known = images.get(`${image}:${tag}`)
     if (ended.includes(endedPreviewKey(request, { key, image, tag }))) continue
     const about = { root: catalog.root, image, tag }
@@ -138,13 +138,13 @@ const endedPreviewKey = (
 
 async function isCatalogChanged(
   publication: Publication,
-  base: Parameters<typeof computeContentKey>[1],
-  result: Parameters<typeof computeContentKey>[1],
+  base: Parameters<typeof computeCatalogContentKey>[1],
+  result: Parameters<typeof computeCatalogContentKey>[1],
   { repository }: PreviewJobContext,
 ): Promise<boolean> {
   return (
-    (await computeContentKey(publication, base, repository)) !==
-    (await computeContentKey(publication, result, repository))
+    (await computeCatalogContentKey(publication, base, repository)) !==
+    (await computeCatalogContentKey(publication, result, repository))
   )
 }
 
@@ -185,7 +185,7 @@ async function publishPreviewCheck(
   { app, forge }: PreviewJobContext,
 ): Promise<string | undefined> {
   if (views.length === 0) return shown
-  const run = withContentDigest(renderPreviewCheck(views))
+  const run = addContentDigest(renderPreviewCheck(views))
   const digest = createHash('sha256').update(`${head} ${run.digest}`).digest('hex').slice(0, 20)
   if (digest === shown) return shown
   try {

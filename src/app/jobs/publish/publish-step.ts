@@ -7,7 +7,7 @@ import type { StateStore } from '../../../ports/state.ts'
 import type { PublishClient } from '../../publishing/publish-client.ts'
 import type { PublishResponse, PublishedImageResponse } from '../../publishing/publish-protocol.ts'
 import type { JobContext } from '../job-context.ts'
-import { describeCatalogChange, computeContentKey } from './content-key.ts'
+import { describeCatalogChange, computeCatalogContentKey } from './content-key.ts'
 import { formatHistoryTag, type Publication } from './plan-publications.ts'
 import type { BranchTip } from './load-publish-inputs.ts'
 import {
@@ -107,7 +107,10 @@ export async function runPublishStep(step: PublishStep): Promise<PublishStepResu
     },
     async (digest) => {
       const now = await step.readCurrentTip()
-      if (now !== undefined && (await computeContentKey(publication, now.tree, ctx.repository)) !== key) {
+      if (
+        now !== undefined &&
+        (await computeCatalogContentKey(publication, now.tree, ctx.repository)) !== key
+      ) {
         by = now.commit
         return 'superseded'
       }

@@ -16,9 +16,9 @@ import type { StateStore } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
 import { requeuePull } from '../requeue-pull.ts'
-import { withContentDigest } from '../publish-report.ts'
+import { addContentDigest } from '../publish-report.ts'
 import { republishMergedReport } from '../merged-report.ts'
-import type { PlanProblem } from './plan-publications.ts'
+import type { PublicationPlanProblem } from './plan-publications.ts'
 import { updatePublishIssue } from './update-publish-issue.ts'
 import {
   publicationStates,
@@ -28,8 +28,8 @@ import {
   type ShownPublications,
 } from './publication-state.ts'
 import {
-  reportedCommitOf,
-  toFailureViews,
+  getReportedCommit,
+  toPublicationFailureViews,
   toPublishedImageView,
   toPublicationStateView,
   type PublicationStatus as Told,
@@ -58,7 +58,7 @@ export async function reportBuildProgress(
 
 export async function reportPublications(
   statuses: readonly PublicationRollbackStatus[],
-  problems: readonly PlanProblem[],
+  problems: readonly PublicationPlanProblem[],
   ctx: PublicationReportContext,
 ): Promise<void> {
   const { app, forge } = ctx
@@ -79,7 +79,11 @@ export async function reportPublications(
   const problemsSince = Object.fromEntries(
     problems.map((one) => [problemKey(one), before.problems[problemKey(one)] ?? now]),
   )
-  const failures = toFailureViews(statuses, problems, (one) => problemsSince[problemKey(one)] ?? now)
+  const failures = toPublicationFailureViews(
+    statuses,
+    problems,
+    (one) => problemsSince[problemKey(one)] ?? now,
+  )
   app.metrics.unpublished.set(
     { repository: `${forge.repository.owner}/${forge.repository.name}` },
     failures.length,
@@ -90,7 +94,7 @@ export async function reportPublications(
   )
 }
 
-const problemKey = ({ root, image, why }: PlanProblem) => `${root} ${image}: ${why}`
+const problemKey = ({ root, image, why }: PublicationPlanProblem) => `${root} ${image}: ${why}`
 
 async function reportDeployments(
   statuses: readonly PublicationRollbackStatus[],
@@ -143,7 +147,7 @@ async function reportChecks(
   rejectedIds: ReadonlySet<string>,
   ctx: PublicationReportContext,
 ): Promise<Record<string, string>> {
-  const byCommit = Map.groupBy(statuses, reportedCommitOf)
+  const byCommit = Map.groupBy(statuses, getReportedCommit)
   const checks: Record<string, string> = {}
   for (const [commit, group] of byCommit) {
     const views = group.map(toPublishedImageView)
@@ -163,7 +167,7 @@ async function publishImageCheck(
   notes: readonly string[],
   { app, forge }: PublicationReportContext,
 ): Promise<void> {
-  const run = withContentDigest(renderPublishCheck(views, notes))
+  const run = addContentDigest(renderPublishCheck(views, notes))
   try {
     const isShown = (await forge.readOwnChecks(commit)).some(
       ({ name, digest }) => name === run.name && digest === run.digest,
@@ -232,10 +236,10 @@ async function reportToPull(
     })
     if (merge === undefined) return
     const mine = statuses.filter(({ state }) => state.pulls.includes(pull))
-    const later = mine.find((status) => reportedCommitOf(status) !== merge.commit)
-    const isReportedOnCommit = mine.some((status) => reportedCommitOf(status) === merge.commit)
+    const later = mine.find((status) => getReportedCommit(status) !== merge.commit)
+    const isReportedOnCommit = mine.some((status) => getReportedCommit(status) === merge.commit)
     if (later === undefined || isReportedOnCommit) return
-    const by = reportedCommitOf(later)
+    const by = getReportedCommit(later)
     const views = mine.map((status) => ({
       ...toPublishedImageView(status),
       state: { kind: 'superseded' as const, by },

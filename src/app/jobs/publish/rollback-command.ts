@@ -7,7 +7,7 @@ import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
 import type { Publication } from './plan-publications.ts'
 import {
-  noPublication,
+  emptyPublicationState,
   publicationStates,
   rollbackRequestState,
   type PublicationState,
@@ -63,9 +63,7 @@ export function findRollbackTarget(
   })
   const [only, ...others] = found
   if (only === undefined) return unclearTarget(`catalog-bot has not published image ${wanted} there`)
-  return others.length > 0
-    ? unclearTarget(`${wanted} matches several images; specify the tag first`)
-    : only
+  return others.length > 0 ? unclearTarget(`${wanted} matches several images; specify the tag first`) : only
 }
 
 const unclearTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
@@ -100,7 +98,8 @@ export async function executeRollback(
     if (publication.branch === baseRef)
       candidates.push({
         publication,
-        state: (await app.store.readState(publicationStates, repository, publication.id)) ?? noPublication,
+        state:
+          (await app.store.readState(publicationStates, repository, publication.id)) ?? emptyPublicationState,
       })
   const meant = findRollbackTarget(words, candidates)
   const withRollback = (rollback: RollbackCommand): CommandDecision['record'] => ({ ...record, rollback })
@@ -116,6 +115,9 @@ export async function executeRollback(
   const request = { comment: record.comment, pull, login: record.login, digest }
   await app.store.writeState(rollbackRequestState, repository, new Map([[publication.id, request]]))
   await app.store.enqueue({ kind: 'publish', installation, repository })
-  app.log.info({ image: publication.image, digest, login: record.login }, 'a maintainer requested an image rollback')
+  app.log.info(
+    { image: publication.image, digest, login: record.login },
+    'a maintainer requested an image rollback',
+  )
   return { ...decision, record: withRollback({ words, image: publication.image, tag, digest }) }
 }

@@ -17,7 +17,7 @@ import {
 import type { OwnPull } from '../../../ports/forge.ts'
 import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { JobContext } from '../job-context.ts'
-import { withContentDigest } from '../publish-report.ts'
+import { addContentDigest } from '../publish-report.ts'
 import { fetchBundleImage, resolveImageDigest } from './resolve-bundle-image.ts'
 import { isOwnBranch, openRelease, releaseBranchName, type ReleaseBase } from './open-release.ts'
 import type { PendingRelease } from './release-state.ts'
@@ -223,7 +223,7 @@ async function reportReleaseOnce(
   try {
     const pull = await resolveMergedPull(entry, base, ctx)
     if (pull === undefined)
-      await publishMissingChecks(forge, entry.commit, [withContentDigest(renderReleaseCheck(message))])
+      await publishMissingChecks(forge, entry.commit, [addContentDigest(renderReleaseCheck(message))])
     else {
       const marker = `<!-- catalog-bot:release ${encodeURIComponent(releaseBranchName(entry))} ${key} -->`
       await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body: message.text })

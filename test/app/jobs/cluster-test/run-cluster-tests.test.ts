@@ -1,10 +1,10 @@
 // The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
 import { expect, test } from '@jest/globals'
-import type { CatalogImages } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
+import type { ClusterTestImagesByCatalog } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
 import { runClusterTests } from '../../../../src/app/jobs/cluster-test/run-cluster-tests.ts'
 import {
   clusterTestRunState,
-  lastRunState,
+  lastClusterTestRunState,
   clusterTestRequestState,
   type ClusterTestRuns,
   type ClusterTestRequest,
@@ -75,7 +75,7 @@ interface ClusterTestScenario {
     scene: ClusterTestRecord,
   ) => Promise<ClusterTestWorkerResponse>
   prepare?: ClusterTestWorkerResponse
-  images?: CatalogImages
+  images?: ClusterTestImagesByCatalog
 }
 
 interface ClusterTestRecord {
@@ -92,7 +92,7 @@ async function runScenario(scene: ClusterTestScenario): Promise<ClusterTestRecor
     states: new Map<string, unknown>([
       [clusterTestRequestState.name, scene.request ?? testRequest],
       [clusterTestRunState.name, scene.made],
-      [lastRunState.name, scene.slot],
+      [lastClusterTestRunState.name, scene.slot],
     ]),
     checks: [],
     enqueued: [],
@@ -202,7 +202,7 @@ test('a repository that has just had it lets those go first who wait, whichever 
   // Everybody has had a chance since.
   const later = await runScenario({ slot: { ended: now - 46_000 }, takenLeases: ['trial line slot'] })
   expect(listConclusions(later)).toEqual(['success'])
-  expect(later.states.get(lastRunState.name)).toEqual({ ended: now })
+  expect(later.states.get(lastClusterTestRunState.name)).toEqual({ ended: now })
   // Whoever had it last does not stand in the line of others.
   const busy = await runScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
   expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])

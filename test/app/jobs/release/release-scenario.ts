@@ -17,7 +17,7 @@ import { openForge } from '../../../../src/github/forge.ts'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import { ownBranchPrefix, type ForgeAction } from '../../../../src/ports/forge.ts'
 import type { Job, Store } from '../../../../src/ports/store.ts'
-import { git } from '../../../../sandbox/github/git/git-store.ts'
+import { runGitForText } from '../../../../sandbox/github/git/git-store.ts'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { createImageContent, releaseRepositoryFiles } from '../../../evaluate/release/release-files.ts'
 import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
@@ -183,7 +183,7 @@ export async function openReleaseScenario(
     },
     advanceTime: (seconds) => void (now += seconds * 1000),
     botPulls: () => [...repo.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]'),
-    file: (ref, path) => git(repo.path, 'show', `${ref}:${path}`),
+    file: (ref, path) => runGitForText(repo.path, 'show', `${ref}:${path}`),
     branches: () =>
       [...repo.knownRefs.keys()].filter((ref) => ref.startsWith(`refs/heads/${ownBranchPrefix}`)),
     comments: (pull) => pull.comments.map(({ body }) => body),

@@ -4,13 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serveGitRequest } from '../../../../sandbox/github/git/serve-git-request.ts'
-import { countLines } from '../../../../sandbox/github/git/count-lines.ts'
+import { countChangedLines } from '../../../../sandbox/github/git/count-lines.ts'
 import {
   commitFiles,
   listCommitsBeyond,
   createBareRepository,
   deleteRef,
-  git,
+  runGitForText,
   GitFailure,
   isAncestor,
   findMergeBase,
@@ -20,9 +20,9 @@ import {
   type FileChanges,
 } from '../../../../sandbox/github/git/git-store.ts'
 import { findIntroducingMerge } from '../../../../sandbox/github/git/loose-history.ts'
-import { NotLooseError } from '../../../../sandbox/github/git/loose-objects.ts'
+import { NotLooseObjectError } from '../../../../sandbox/github/git/loose-objects.ts'
 import {
-  countLooseFiles,
+  countFilesInLooseTree,
   diffLooseTrees,
   mergeLooseTrees,
 } from '../../../../sandbox/github/git/loose-trees.ts'
@@ -112,12 +112,12 @@ describe('trees', () => {
       )
       const numbers = splitLines(origin.git(['diff', '-M', '--numstat', one, other]))
       const sum = (at: number) => numbers.reduce((total, line) => total + Number(line.split('\t')[at]), 0)
-      expect(await countLines(repositoryPath, one, other)).toEqual({
+      expect(await countChangedLines(repositoryPath, one, other)).toEqual({
         files: numbers.length,
         additions: sum(0),
         deletions: sum(1),
       })
-      expect(countLooseFiles(repositoryPath, after)).toBe(
+      expect(countFilesInLooseTree(repositoryPath, after)).toBe(
         splitLines(origin.git(['ls-tree', '-r', '--name-only', after])).length,
       )
     }
@@ -146,7 +146,7 @@ describe('trees', () => {
         expect(found).toBe(tree)
         made += 1
       } catch (error) {
-        if (!(error instanceof NotLooseError)) throw error
+        if (!(error instanceof NotLooseObjectError)) throw error
         left += 1
       }
     }
@@ -200,10 +200,10 @@ describe('a ref', () => {
     await deleteRef(repositoryPath, 'refs/heads/topic/one')
     // Its folder is in nobody's way.
     await setRef(repositoryPath, 'refs/heads/topic', one)
-    expect(await git(repositoryPath, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
+    expect(await runGitForText(repositoryPath, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
       `refs/heads/topic ${one}\n`,
     )
-    await git(repositoryPath, 'pack-refs', '--all')
+    await runGitForText(repositoryPath, 'pack-refs', '--all')
     await setRef(repositoryPath, 'refs/heads/topic', two, one)
     await deleteRef(repositoryPath, 'refs/heads/topic')
     expect([...(await readBranchesAndTags(repositoryPath))]).toEqual([])
