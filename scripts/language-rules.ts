@@ -85,10 +85,36 @@ export const rejectedPhrases: readonly (readonly [phrase: RegExp, instead: strin
   [/\bis none\b/i, 'is not one'],
   [/\bwithout a word\b|\bfor good\b|\bmeanwhile\b/i, 'silently, permanently, since then'],
   [/\bdemands?\b/i, 'requires'],
+  [/(?<!connection (?:is |was )?)\brefus(?:e|es|ed|ing|als?)\b/i, 'reject'],
+  [/\bmust be meant\b|\bis meant\b(?! to| for| as)/i, 'is intentional'],
   [/\b(?:stands|stood|lies|lay) (?:in|at|on|there|for|beside|before|under)\b/i, 'is'],
   [/\bpatience\b/i, 'timeout'],
   [/\bknows? no\b|\bgives? no\b/i, 'does not …'],
   [/\bcould not be found out\b/i, 'inconclusive'],
   [/\bin the end\b|\bbe it\b|\bhowever (?:many|long|often)\b/i, 'plain words'],
   [/\bso (?:many|long) (?:of|a|lines|as)\b/i, 'plain words'],
+]
+
+/** Usual English that contains a rejected word. */
+export const allowedInNames = /at(?:Most|Least)|At(?:Most|Least)|InPlace|inPlace|[lL]ooksLike|[mM]ostRecent/g
+
+/** Values that other programs store or read, so they can't be reworded. `text` is what the guard found. */
+export const persistedText: readonly {
+  readonly file: RegExp
+  readonly text: RegExp
+  readonly reason: string
+}[] = [
+  { file: /^src\/store\//, text: /^(?:land|refused)/, reason: 'columns and values of database tables' },
+  {
+    file: /^src\/(?:checks\/install\/cluster-test|messages\/(?:cluster-test-check|describe-cluster-tests))/,
+    text: /^could not be found out$/,
+    reason: 'a verdict in recorded cluster test reports',
+  },
+  {
+    file: /^src\/app\/jobs\/(?:announced-merges|fetch-commits|rejected-pulls)\.ts$/,
+    text: /^(?:landing|refused|refusal)$/,
+    reason: 'names of recorded states and caches',
+  },
+  { file: /^deploy\/monitoring\//, text: /^(?:refused|landing)$/, reason: 'values of metric labels' },
+  { file: /^src\/app\/jobs\/audit-push\.ts$/, text: /^mended$/, reason: 'a marker in comments on GitHub' },
 ]

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
-import { rejectedInNames, rejectedPhrases, rejectedPrefixes } from './language-rules.ts'
+import {
+  allowedInNames,
+  persistedText,
+  rejectedInNames,
+  rejectedPhrases,
+  rejectedPrefixes,
+} from './language-rules.ts'
 
 interface LanguageProblem {
   readonly file: string
@@ -16,6 +22,9 @@ interface LanguageProblem {
 const checkedFolders = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'docs', 'deploy']
 const ignoredPathPattern = /(?:^|\/)(?:node_modules|dist|language-rules\.ts|CHANGELOG\.md)(?:\/|$)/
 
+/** Tables and columns are persisted. */
+const sqlPattern = /\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX)|ALTER TABLE)\b/
+
 /** The words of a camelCase, snake_case or kebab-case name, in lower case. */
 function splitWords(name: string): readonly string[] {
   return name
@@ -26,7 +35,7 @@ function splitWords(name: string): readonly string[] {
 }
 
 function findNameProblem(name: string, isFunction: boolean): string | undefined {
-  const words = splitWords(name)
+  const words = splitWords(name.replace(allowedInNames, '_'))
   if (isFunction && rejectedPrefixes.includes(words[0] ?? '')) return 'a verb'
   return words
     .map((word) => (Object.hasOwn(rejectedInNames, word) ? rejectedInNames[word] : undefined))
@@ -36,9 +45,10 @@ function findNameProblem(name: string, isFunction: boolean): string | undefined 
 function findTextProblems(
   text: string,
 ): readonly { readonly found: string; readonly instead: string; readonly at: number }[] {
-  // Code, links and commands in a text are not prose.
-  const prose = text.replace(/`[^`\n]*`|\]\([^)\n]*\)|https?:\/\/\S+|\$\{[^}]*\}|--[\w-]+/g, (found) =>
-    ' '.repeat(found.length),
+  // Code, links, commands and ids such as `lands-other-pull` are not prose.
+  const prose = text.replace(
+    /`[^`\n]*`|<!--.*?-->|\]\([^)\n]*\)|https?:\/\/\S+|\$\{[^}]*\}|--[\w-]+|\b[a-z0-9]+(?:-[a-z0-9]+)+\b/g,
+    (found) => ' '.repeat(found.length),
   )
   return rejectedPhrases.flatMap(([phrase, instead]) => {
     const match = phrase.exec(prose)
@@ -46,13 +56,18 @@ function findTextProblems(
   })
 }
 
+const isPersisted = (file: string, found: string): boolean =>
+  persistedText.some((one) => one.file.test(file) && one.text.test(found))
+
 function checkSource(file: string, text: string): readonly LanguageProblem[] {
   const problems: LanguageProblem[] = []
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line + 1
   const prose = (what: 'comment' | 'string', value: string, start: number) => {
+    if (what === 'string' && sqlPattern.test(value)) return
     for (const { found, instead, at } of findTextProblems(value))
-      problems.push({ file, line: lineOf(start + at), what, text: found, instead })
+      if (!isPersisted(file, found))
+        problems.push({ file, line: lineOf(start + at), what, text: found, instead })
   }
   const comments = new Set<number>()
   const visit = (node: ts.Node): void => {
@@ -62,7 +77,7 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
         prose('comment', text.slice(range.pos, range.end), range.pos)
       }
     const { name } = node as ts.NamedDeclaration
-    if (name !== undefined && ts.isIdentifier(name) && isDeclaration(node)) {
+    if (name !== undefined && ts.isIdentifier(name) && isDeclaration(node) && !isRule(node)) {
       const instead = findNameProblem(name.text, ts.isFunctionDeclaration(node))
       if (instead !== undefined)
         problems.push({ file, line: lineOf(name.getStart()), what: 'name', text: name.text, instead })
@@ -81,6 +96,10 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
   return problems
 }
 
+/** A rule is named like its id, which is persisted. */
+const isRule = (node: ts.Node) =>
+  ts.isVariableDeclaration(node) && /^define(?:Rule|OpmRule)\b/.test(node.initializer?.getText() ?? '')
+
 const isDeclaration = (node: ts.Node) =>
   ts.isFunctionDeclaration(node) ||
   ts.isClassDeclaration(node) ||
@@ -88,24 +107,27 @@ const isDeclaration = (node: ts.Node) =>
   ts.isTypeAliasDeclaration(node) ||
   ts.isVariableDeclaration(node) ||
   ts.isParameter(node) ||
-  ts.isBindingElement(node)
+  // `{ landing }` takes its name from a field, and fields can be persisted.
+  (ts.isBindingElement(node) && (node.propertyName !== undefined || ts.isArrayBindingPattern(node.parent)))
 
 function checkDocument(file: string, text: string): readonly LanguageProblem[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '))
   return prose.split('\n').flatMap((line, at) =>
-    findTextProblems(line).map(({ found, instead }) => ({
-      file,
-      line: at + 1,
-      what: 'document' as const,
-      text: found,
-      instead,
-    })),
+    findTextProblems(line)
+      .filter(({ found }) => !isPersisted(file, found))
+      .map(({ found, instead }) => ({
+        file,
+        line: at + 1,
+        what: 'document' as const,
+        text: found,
+        instead,
+      })),
   )
 }
 
 /** @param file where it is, for the report @param text the content */
 export function checkLanguage(file: string, text: string): readonly LanguageProblem[] {
-  return file.endsWith('.md') ? checkDocument(file, text) : checkSource(file, text)
+  return file.endsWith('.ts') ? checkSource(file, text) : checkDocument(file, text)
 }
 
 function listFiles(root: string, path: string): readonly string[] {
@@ -115,7 +137,7 @@ function listFiles(root: string, path: string): readonly string[] {
   const all = state.isFile()
     ? [path]
     : readdirSync(full, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
-  return all.filter((file) => /\.(?:ts|md)$/.test(file) && !ignoredPathPattern.test(file))
+  return all.filter((file) => /\.(?:ts|md|ya?ml|tpl|txt)$/.test(file) && !ignoredPathPattern.test(file))
 }
 
 if (process.argv[1] === import.meta.filename) {
@@ -128,7 +150,7 @@ if (process.argv[1] === import.meta.filename) {
   const paths =
     positionals.length > 0
       ? positionals
-      : [...checkedFolders, 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
+      : [...checkedFolders, 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'action.yml', 'app.yml']
   const problems = paths
     .flatMap((path) => listFiles(root, path))
     .flatMap((file) => checkLanguage(file, readFileSync(join(root, file), 'utf8')))

@@ -57,10 +57,10 @@ export function renderRuleIndex(all: readonly AnyRule[]): string {
   return [
     '# Rules',
     '',
-    'Every finding names its rule; the page says what the rule finds, why it matters and what to do.',
-    'This list is made by `npm run rule-pages`.',
+    "Every finding names its rule. The rule's page explains what the rule finds, why it matters, and how to fix it.",
+    '`npm run rule-pages` generates this list.',
     '',
-    'Severity and exceptions are set under `rules` in `.github/catalog-bot.yml`:',
+    'Set severities and exceptions under `rules` in `.github/catalog-bot.yml`:',
     '',
     '```yaml',
     'rules:',
@@ -74,9 +74,9 @@ export function renderRuleIndex(all: readonly AnyRule[]): string {
       const heading = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
       const ofOpm = all.some((rule) => rule.check === id && rule.fixed)
         ? [
-            `## ${heading}: what opm itself refuses`,
+            `## ${heading}: rejected by opm itself`,
             '',
-            'These cannot be switched off: a catalog that breaks one of them cannot be served.',
+            'These rules cannot be disabled, because opm cannot serve a catalog that breaks one of them.',
             '',
             list(id, true),
           ]

@@ -240,7 +240,7 @@ export async function startApp(
       const all = settings.stopSeconds * 1000
       const { images, last } = splitShutdownTime(all)
       if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
-      // The next process restarts the trial and cleans up after this one.
+      // The next process restarts the install test and cleans up after this one.
       await Promise.all([publishing.close(), clusterTests.close()])
       await stopsWithin(all - images - last)
       server.closeAllConnections()

@@ -1,4 +1,4 @@
-// Reads the operator's settings from the environment, once at startup.
+// Reads the administrator's settings from the environment, once at startup.
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,7 +71,7 @@ const environmentSchema = z.object({
   CLIENT_SECRET: z.string().min(1).optional(),
   /** Findings link to `<RULES_URL>/<rule>.md`. */
   RULES_URL: z.url().optional(),
-  /** The operator's opm, which additionally serves the catalogs of a change. */
+  /** The administrator's opm, which additionally serves the catalogs of a change. */
   OPM_PATH: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Registries allowed over plain HTTP or at internal addresses, as host or host:port, comma-separated. */
@@ -95,7 +95,7 @@ export interface SignInClient {
 export interface BotSettings {
   readonly port: number
   readonly host: string
-  /** Localhost unless the operator changes it. */
+  /** Localhost unless the administrator changes it. */
   readonly setupHost: string
   readonly dataDirectory: string
   readonly databaseUrl: string | undefined

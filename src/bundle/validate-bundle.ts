@@ -201,8 +201,8 @@ function* validateSize(files: BundleFiles, packedSize: (bytes: Uint8Array) => nu
     .map(([file, bytes]) => ({ file, bytes: getBase64Length(packedSize(bytes)) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
-  const largestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
-  const data = { bytes, limit: maxUnpackedBytes, largest: largestFiles }
+  const biggestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
+  const data = { bytes, limit: maxUnpackedBytes, largest: biggestFiles }
   if (bytes > maxUnpackedBytes) yield createFinding(oversizedBundleContent, undefined, data)
   else if (bytes > maxUnpackedBytes * unpackWarningRatio)
     yield createFinding(largeBundleContent, undefined, data)

@@ -67,7 +67,7 @@ export async function installOnCluster(
 ): Promise<ClusterInstallResult> {
   // Loaded only if needed, because loading is slow and most installs don't use a cluster.
   const { openCluster } = await import('../cluster/open-cluster.ts')
-  const { runClusterTests: tryTrials } = await import('../cluster/run-cluster-tests.ts')
+  const { runClusterTests: runInstallTests } = await import('../cluster/run-cluster-tests.ts')
   const { sweepCluster } = await import('../cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
@@ -116,7 +116,7 @@ export async function installOnCluster(
                 : undefined,
             installerRole: options.installerRole,
           }
-    const reports = await tryTrials(trials, {
+    const reports = await runInstallTests(trials, {
       ...run,
       environment: setup,
       onTrial: (planned, attempt) =>
@@ -148,8 +148,8 @@ function planClusterTests(
   { plan, test, contents, wanted, simulated, main, base }: ClusterInstallRequest,
   present: readonly InstallTarget[],
 ): { readonly trials: readonly PlannedClusterTest[]; readonly notTried: readonly SkippedClusterTest[] } {
-  const trials: PlannedClusterTest[] = []
-  const notTried: SkippedClusterTest[] = []
+  const tests: PlannedClusterTest[] = []
+  const skippedTests: SkippedClusterTest[] = []
   const named = [...plan.request.catalog.bundles, ...(base?.catalog.catalog.bundles ?? [])]
   for (const { resolution } of plan.channels) {
     const { channel } = resolution
@@ -159,9 +159,9 @@ function planClusterTests(
     )
     for (const target of suitable)
       if (!present.includes(target))
-        notTried.push({ target, channel, why: 'the cluster does not have its API' })
+        skippedTests.push({ target, channel, why: 'the cluster does not have its API' })
       else if (!targets.includes(target))
-        notTried.push({
+        skippedTests.push({
           target,
           channel,
           why: 'it accepts catalogs only as images: specify an image instead of a directory',
@@ -174,10 +174,10 @@ function planClusterTests(
       contentOf: (blob) => contents.get(blob),
       blobNamed: (name) => named.find((blob) => blob.name === name),
     })
-    trials.push(...planned.tests)
-    notTried.push(...planned.skipped)
+    tests.push(...planned.tests)
+    skippedTests.push(...planned.skipped)
   }
-  return { trials, notTried }
+  return { trials: tests, notTried: skippedTests }
 }
 
 /** Guesses the address of this machine. The user can override it. */

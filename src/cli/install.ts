@@ -1,5 +1,5 @@
-// `install DIR --package NAME`: a package installed without a cluster, and with `--kubeconfig` on one after that. Exit 0 when it installs, 1 when it does not, 2 when
-// that could not be found out, or when the command could not run.
+// `install DIR --package NAME`: simulates an installation, and with `--kubeconfig` runs one on a cluster. Exit code 0: it
+// installs; 1: it does not; 2: inconclusive, or the command could not run.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
@@ -50,7 +50,7 @@ export interface InstallOptions extends ClusterInstallOptions {
   readonly output: 'text' | 'json'
 }
 
-/** Each bundle is unpacked in a process of its own. */
+/** Each bundle is unpacked in a separate process. */
 const maxConcurrentPulls = 4
 
 export async function runInstall(dir: string, options: InstallOptions): Promise<void> {
@@ -203,7 +203,6 @@ function findContentInCatalog(
   const source = sources.find(({ catalog }) => catalog.bundles.includes(blob))
   if (!source || !hasInlineObjects(blob)) return undefined
   const files = readInlineBundle(source.catalog, blob, listBundleObjects(source, blob))
-  // Nothing of it is unpacked, so nobody packs it.
   return (
     files && { kind: 'bundle', from: 'catalog', files, facts: computeInstallFacts(files, { labels: {} }) }
   )

@@ -11,7 +11,7 @@ import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-director
 import { limitFindingsPerRule } from '../findings/limit-per-rule.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { getOmittedCount } from '../findings/finding-list.ts'
-import { selectMostImportant } from '../findings/most-important.ts'
+import { selectHighestPriority } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
@@ -131,7 +131,7 @@ async function validateDirectory(
           { ruleSet, ...(await loadRuleSettings(dir, config)) },
         )
   const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
-  const { findings } = selectMostImportant(all, maxFindingsPerDirectory)
+  const { findings } = selectHighestPriority(all, maxFindingsPerDirectory)
   const leftOut = countWithOmitted(all) - findings.filter((found) => getOmittedCount(found) === 0).length
   return {
     dir,

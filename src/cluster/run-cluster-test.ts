@@ -37,7 +37,7 @@ export interface ClusterTestOptions {
   readonly clock: Clock
   readonly deadlines?: ClusterTestDeadlines
   /** Called when the status text changes. */
-  readonly onProgress?: (says: string) => void
+  readonly onProgress?: (message: string) => void
   readonly signal?: AbortSignal
   readonly force?: boolean
   /** Milliseconds between observations. */

@@ -1,4 +1,4 @@
-// Caches a branch's rules for an hour; they are read again after GitHub refuses something.
+// Caches a branch's rules for an hour; they are read again after GitHub rejects something.
 import type { BranchRules } from '../gate/branch-rules.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'
@@ -29,7 +29,7 @@ const branchRulesCache = defineCache<CachedBranchRules>('branch rules', {
     typeof stored === 'object' && stored !== null ? (stored as CachedBranchRules) : undefined,
 })
 
-/** `fresh` ignores the cache, as after a refusal. Rejects with a ForgeError or StoreError. */
+/** `fresh` ignores the cache, as after a rejection. Rejects with a ForgeError or StoreError. */
 export async function fetchBranchRules(
   { forge, store, clock }: BranchRulesContext,
   branch: string,

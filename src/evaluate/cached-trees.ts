@@ -1,4 +1,4 @@
-// Caches what one look has listed and read of its trees, so that no file is read from git twice.
+// Caches what one evaluation has listed and read of its trees, so that no file is read from git twice.
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreePathEntry, TreeEntry } from '../change/path-change.ts'
 import { findLowerBound } from '../change/sorted-paths.ts'

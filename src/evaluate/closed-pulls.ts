@@ -19,7 +19,7 @@ export interface AffectedPull {
 
 /**
  * False where no other pull request can be affected: a single commit is the head itself, and closes only pull requests
- * with the same content. Saves most looks the request for the list.
+ * with the same content. Saves most evaluations the request for the list.
  */
 export function canAffectPulls({ commits }: IncomingCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)
@@ -71,7 +71,7 @@ export async function resolveClosedPulls(
       pull: open.pull,
       by,
       isOwn: open.author !== null && open.author === snapshot.author?.id,
-      isKept: by === 'commits' && at < maxTestMerges && (await isContentKept(open, snapshot, ctx)),
+      isKept: by === 'commits' && at < maxTestMerges && (await isContentPreserved(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
   }
@@ -92,7 +92,7 @@ async function findHoldReason(
 }
 
 /** Whether the result has everything that the other pull request changes. */
-async function isContentKept(
+async function isContentPreserved(
   { head }: OpenPullSummary,
   { base }: PullSnapshot,
   { repository, treeReader, baseTree, result }: ClosedPullContext,

@@ -13,7 +13,7 @@ export interface EvaluateOptions {
   /** Absent where the list is unavailable, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPullSummary[]>
   readonly demandsSignatures?: boolean
-  /** Path of the operator's opm. Absent: only our own server is used. */
+  /** Path of the administrator's opm. Absent: only our own server is used. */
   readonly opm?: string
   readonly budget?: EvaluationBudget
 }

@@ -13,7 +13,7 @@ import { resolveTreePath } from './catalogs/linked-file.ts'
 
 /** Larger files are not inspected. */
 const maxInspectedFileBytes = 32 * 1024 * 1024
-/** Limit for all files together, so that a repository without catalogs is not read in full at every look. */
+/** Limit for all files together, so that a repository without catalogs is not read in full at every evaluation. */
 const maxInspectedTotalBytes = 256 * 1024 * 1024
 const schemaPattern = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
 const maxSchemas = 1000

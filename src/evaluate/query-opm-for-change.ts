@@ -1,4 +1,4 @@
-// Serves a change's catalogs with the operator's own `opm`. Files go to a folder of this look, under names that lead
+// Serves a change's catalogs with the administrator's own `opm`. Files go to a folder of this evaluation, under names that lead
 // nowhere else; opm reads them and runs none of them.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import type { TreeReader } from '../ports/repository.ts'
 
 export interface OpmQueryOptions {
   readonly opm: string
-  /** Milliseconds that are left for opm in this look, and bytes that may be written for it. */
+  /** Milliseconds that are left for opm in this evaluation, and bytes that may be written for it. */
   readonly left: { milliseconds: number; bytes: number }
 }
 

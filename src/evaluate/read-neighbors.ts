@@ -52,7 +52,7 @@ function toNeighborKey(wanted: readonly TreePathEntry[], root: string): string {
   return createHash('sha256').update(computeContentKey(wanted, root)).digest('hex')
 }
 
-/** Stores a bundle's facts for later looks; `files` are all files of its directory, by relative path. */
+/** Stores a bundle's facts for later evaluations; `files` are all files of its directory, by relative path. */
 export async function cacheNeighborCatalog(
   cache: Cache,
   entries: readonly TreePathEntry[],

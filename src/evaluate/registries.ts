@@ -1,4 +1,4 @@
-// The App's access to registries: the operator's credentials, cached answers, and a budget for each look.
+// The App's access to registries: the administrator's credentials, cached answers, and a budget for each evaluation.
 import type {
   AnswerByKind,
   BundleAnswer,
@@ -17,7 +17,7 @@ import { readRegistryAccess } from '../registry/registry-access.ts'
 
 export type ImageQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
-/** Registry access within one look's budget. Never rejects. */
+/** Registry access within one evaluation's budget. Never rejects. */
 export type AnswerImageQuestion = <Q extends ImageQuestion>(question: Q) => Promise<AnswerByKind[Q['kind']]>
 
 export interface Registries {
@@ -36,15 +36,15 @@ export interface RegistriesOptions {
   /** Credentials, mirrors and certificates: see docs/operating.md. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly insecure: readonly string[]
-  /** Bundle budget of one look. By default a large change takes several looks. */
+  /** Bundle budget of one evaluation. By default a large change takes several evaluations. */
   readonly bundles?: BundlePullBudget
-  /** Milliseconds that one look may wait for registries. Default: 90,000. */
+  /** Milliseconds that one evaluation may wait for registries. Default: 90,000. */
   readonly lookTime?: number
   /** True where the readers of the answers own the credentials, as on the command line. */
   readonly showsAll?: boolean
 }
 
-// A slow registry must not block looks at other pull requests. Pending requests continue, and the next look uses their
+// A slow registry must not block the evaluation of other pull requests. Pending requests continue, and the next evaluation uses their
 // cached answers.
 const defaultEvaluationTimeoutMs = 90_000
 /** Seconds. */

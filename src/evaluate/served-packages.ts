@@ -15,7 +15,7 @@ import type { TreeReader } from '../ports/repository.ts'
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
 const servedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
 
-/** Milliseconds for opm in one look. opm reads whole catalogs and builds a cache for each. */
+/** Milliseconds for opm in one evaluation. opm reads whole catalogs and builds a cache for each. */
 const opmTimeoutMs = 15_000
 
 /** By catalog root, then by package. Rejects with a GitError. */

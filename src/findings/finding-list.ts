@@ -16,8 +16,8 @@ export class FindingList {
    * Keeps `most` findings of each rule. If findings have the same text and location, keeps one for each `identity`, which is
    * the subject by default.
    */
-  constructor(most = maxFindingsPerRule, identity: FindingListOptions['identity'] = getSubject) {
-    this.options = { maxPerRule: most, identity }
+  constructor(limit = maxFindingsPerRule, identity: FindingListOptions['identity'] = getSubject) {
+    this.options = { maxPerRule: limit, identity }
   }
 
   /** Adds a finding of a rule. Renders its text only if the finding is kept. */

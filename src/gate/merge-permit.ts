@@ -18,8 +18,8 @@ export interface ValidatedMerge {
 class Permit {
   readonly #minted = true
   readonly landing: ValidatedMerge
-  constructor(landing: ValidatedMerge) {
-    this.landing = landing
+  constructor(merge: ValidatedMerge) {
+    this.landing = merge
   }
   /** The private field identifies permits. An object of the same shape does not pass. */
   static is(value: unknown): value is Permit {

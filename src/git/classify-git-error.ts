@@ -2,7 +2,7 @@
 import type { GitErrorCode } from './git-error.ts'
 
 const gitErrorPatterns: readonly (readonly [RegExp, GitErrorCode])[] = [
-  // First, because a refused object also ends the connection.
+  // First, because a rejected object also ends the connection.
   [/fsck error/, 'corrupt'],
   [
     /Authentication failed|terminal prompts disabled|could not read (?:Username|Password)|error: 401\b/,

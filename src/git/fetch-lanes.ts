@@ -62,12 +62,12 @@ export function openFetchLanes(
       first.start()
     }
     if (queue.length > 0) {
-      endLongest()
+      endOldest()
       clock = setTimeout(next, limits.slotTimeoutMs).unref()
     } else if (running.size === 0) idle?.resolve()
   }
 
-  function endLongest(): void {
+  function endOldest(): void {
     // Sets keep insertion order.
     const [first] = running
     if (!first || first.isAlone || running.size < limits.maxRunning) return

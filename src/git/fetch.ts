@@ -74,7 +74,7 @@ async function areRefsUpToDate(
   return there !== undefined && refs.every(({ theirs }, at) => there.get(theirs) === here[at])
 }
 
-/** Fetches all or nothing. Answers with the ref that the server lacks; undefined: success. */
+/** Fetches all or nothing. Returns the ref that the server lacks; undefined: success. */
 async function tryFetch(
   { directory, remote, timeout, signal }: FetchOptions,
   refs: readonly RefMapping[],

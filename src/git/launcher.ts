@@ -1,5 +1,5 @@
 // Starts git from a small process. Starting a process copies page tables, which stalls a large App for milliseconds, a
-// dozen times per look.
+// dozen times per evaluation.
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -43,7 +43,7 @@ interface TreeListing {
 const listingCacheLimits = { paths: 400_000, listings: 64 }
 /** Kept listings to compare with a new one before git lists it. */
 const maxCandidates = 4
-/** One look needs four, usually two of them the same. */
+/** One evaluation needs four, usually two of them the same. */
 const maxCachedDiffs = 8
 /** Paths of one difference: a few megabytes. */
 const maxCachedDiffPaths = 50_000

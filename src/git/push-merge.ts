@@ -199,7 +199,7 @@ function classifyUnreportedPush(stderr: string, code: number): MergePushResult {
   throw new GitError(classifyGitError(stderr), message)
 }
 
-/** A refusal has some lines; longer output is cut. */
+/** A rejection has some lines; longer output is cut. */
 const maxRejectionLines = 100
 
 function toRejectedPush(summary: string, stderr: string): RejectedPush {

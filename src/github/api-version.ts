@@ -6,12 +6,12 @@ export const apiVersion = '2022-11-28'
 
 const apiVersionHeader = 'x-github-api-version'
 
-/** Reads, and the token they need. A request with a refused version did nothing, so repeating it is safe. */
+/** Reads, and the token they need. A request with a rejected version did nothing, so repeating it is safe. */
 const canRepeatRequest = (method: string, url: string): boolean =>
   method === 'GET' || (method === 'POST' && url.endsWith('/access_tokens'))
 
 /**
- * An Octokit plugin. `refused` is called once, with a sentence for operators, when the server rejects our version.
+ * An Octokit plugin. `refused` is called once, with a sentence for administrators, when the server rejects our version.
  * Afterwards no request sends it.
  */
 export function createApiVersionPlugin(onRejected: (why: string) => void) {

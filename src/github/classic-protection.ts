@@ -48,7 +48,7 @@ const protectionSchema = z.object({
   lock_branch: enabledSchema,
 })
 
-/** Settings that refuse no fast-forward. */
+/** Settings that don't prevent a fast-forward. */
 const ignoredSettings = new Set([
   'enforce_admins',
   'allow_force_pushes',

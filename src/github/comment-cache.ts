@@ -13,7 +13,7 @@ export interface CachedComments {
 
 export interface CommentCache {
   get(key: string): CachedComments | undefined
-  set(key: string, kept: Omit<CachedComments, 'readAt'> & { readonly readAt?: number }): void
+  set(key: string, retained: Omit<CachedComments, 'readAt'> & { readonly readAt?: number }): void
   drop(key: string): void
 }
 

@@ -47,7 +47,7 @@ const listLagMs = 2000
 /** Seconds until a comment whose write got no answer is looked for. */
 const commentRecheckSeconds = 10
 
-/** GitHub failed rather than refused. A limit is never retried in place. */
+/** A failure of GitHub, not a rejection. A limit is never retried in place. */
 const isTemporaryFailure = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 

@@ -110,7 +110,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     // Last, because Probot sets defaults for all of these.
     ...octokitOptions,
     userAgent: 'catalog-bot',
-    // Five quick retries for reads, because one failure restarts a look of some forty calls. The queue handles longer
+    // Five quick retries for reads, because one failure restarts an evaluation of some forty calls. The queue handles longer
     // failures.
     retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry: nonRetryableStatuses },
     request: { ...(octokitOptions.request as object | undefined), ...parsedResponseOptions },

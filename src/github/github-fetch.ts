@@ -1,4 +1,4 @@
-// Sends GitHub requests directly or through the operator's proxy, which only sees CONNECT and its own credential.
+// Sends GitHub requests directly or through the administrator's proxy, which only sees CONNECT and its own credential.
 import { ProxyAgent, fetch as fetchWith } from 'undici'
 import { selectProxy, type ProxyServer } from '../ports/proxy.ts'
 

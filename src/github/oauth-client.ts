@@ -73,7 +73,7 @@ export function createOAuthClient({
           code_verifier: verifier,
         }),
       })
-      // GitHub answers 200 even when it refuses.
+      // GitHub answers 200 even when it rejects the request.
       const accessGrant =
         reply?.ok === true
           ? tokenGrantSchema.safeParse(await reply.json().catch(() => undefined)).data

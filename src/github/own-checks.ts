@@ -26,7 +26,7 @@ export async function listOwnChecks({ octokit, target, appId }: CheckWriter, com
 
 /**
  * `isNew`: the caller knows that no unfinished run of this name exists. `isAgain`: an earlier attempt got no answer.
- * Answers with the run's address.
+ * Returns the run's address.
  */
 export async function writeCheck(
   writer: CheckWriter,
@@ -84,7 +84,7 @@ const createdCheckSchema = z.object({
 })
 const createdChecksSchema = z.record(z.string(), createdCheckSchema.nullable())
 
-/** `repositoryId`: GitHub's global id, without which each run takes a request. Answers with their addresses. */
+/** `repositoryId`: GitHub's global id, without which each run takes a request. Returns their addresses. */
 export async function writeChecks(
   writer: CheckWriter,
   { head, runs, present }: Extract<ForgeAction, { kind: 'put-checks' }>,
@@ -120,7 +120,7 @@ export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: 
 })
 
 /**
- * Creates runs by one request. Answers with the addresses that GitHub confirms; the other runs are uncertain. Never
+ * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never
  * rejects.
  */
 async function createChecksTogether(

@@ -70,7 +70,7 @@ export async function findOwnIssue(
 
 type IssueAction = Extract<ForgeAction, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
 
-/** Answers with a new issue's number. Rejects with Octokit's errors. */
+/** Returns a new issue's number. Rejects with Octokit's errors. */
 export async function performOnIssue(
   octokit: Octokit,
   target: RepositoryParams,

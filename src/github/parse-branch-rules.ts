@@ -1,4 +1,4 @@
-// Converts branch rules from GitHub's REST API. Pure. Unknown rules are named, because they may refuse what we plan.
+// Converts branch rules from GitHub's REST API. Pure. Unknown rules are named, because they might reject the planned merge.
 import { z } from 'zod'
 import type {
   BranchRules,
@@ -55,7 +55,7 @@ const queueParametersSchema = z.object({
 export const toRequiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
-/** Rules that refuse no fast-forward of an existing branch. */
+/** Rules that don't prevent a fast-forward of an existing branch. */
 const ignoredRules = new Set([
   'creation',
   'deletion',

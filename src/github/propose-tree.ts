@@ -7,7 +7,7 @@ import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
-/** Answers with the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
+/** Returns the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function proposeTree(
   octokit: Octokit,
   target: RepositoryParams,

@@ -1,4 +1,4 @@
-// Reads GitHub's limits and limit refusals from its answers.
+// Reads GitHub's limits and limit rejections from its answers.
 import type { RateLimitResource } from './budget/request-cost.ts'
 
 type HeaderReader = (name: string) => string | null | undefined
@@ -46,7 +46,7 @@ export function parseLimitRejection(
   const isLimit =
     status === 429 ||
     (status === 403 && (usedUp || after !== undefined || isLimitMessage(message))) ||
-    // GraphQL refuses with a 200.
+    // GraphQL rejects with a 200.
     (status === 200 && isLimitMessage(message))
   if (!isLimit) return undefined
   if (after !== undefined && after > 0) return { kind: 'secondary', seconds: Math.min(after, maxWaitSeconds) }

@@ -18,7 +18,7 @@ const maxAttempts = 3
 
 export interface SnapshotOptions {
   readonly appId?: number
-  /** See CommentReader: what is remembered of comments is remembered for whoever looks for ours, too. */
+  /** See CommentReader: cached comments also serve the search for our own comment. */
   readonly login?: () => Promise<string>
   /** Absent: all comments are read. */
   readonly commentCache?: CommentCache | undefined

@@ -81,15 +81,15 @@ export interface Pusher {
    * bytes.
    */
   push(order: PushRequest, signal?: AbortSignalLike): Promise<PushResult>
-  listTags(place: RepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
+  listTags(repository: RepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
   /** The registry's referrers of a digest. Undefined if the registry does not support the API. */
   listReferrers(
-    place: RepositoryLocation,
+    repository: RepositoryLocation,
     digest: string,
     signal?: AbortSignalLike,
   ): Promise<readonly unknown[] | undefined>
   /** Returns false if the manifest does not exist. Rejects as `unsupported` if the registry does not support deletion. */
-  deleteManifest(place: RepositoryLocation, digest: string, signal?: AbortSignalLike): Promise<boolean>
+  deleteManifest(repository: RepositoryLocation, digest: string, signal?: AbortSignalLike): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -19,8 +19,8 @@ export function toOneLine(text: string, limit = 300): string {
 export function toCodeSpan(text: string, limit = 200): string {
   const shown = toOneLine(text, limit)
   if (shown === '') return '*(empty)*'
-  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map((run) => run[0].length))
-  const fence = '`'.repeat(longest + 1)
+  const maxRunLength = Math.max(0, ...[...shown.matchAll(/`+/g)].map((run) => run[0].length))
+  const fence = '`'.repeat(maxRunLength + 1)
   const pad = shown.startsWith('`') || shown.endsWith('`') ? ' ' : ''
   return `${fence}${pad}${shown}${pad}${fence}`
 }

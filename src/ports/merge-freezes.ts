@@ -45,11 +45,11 @@ export interface MergeFreezes {
    */
   unfreezeMerges(order: UnfreezeRequest): Promise<readonly MergeFreeze[]>
   /** Allows one merge attempt immediately, because GitHub's settings changed. */
-  allowMergeAttempt(place: FreezeScope & { readonly branch: string }): Promise<void>
+  allowMergeAttempt(parked: FreezeScope & { readonly branch: string }): Promise<void>
   /** Freezes, including expired rejections, oldest first. Without a repository, those of all repositories. */
   listFreezes(repository?: RepositoryName): Promise<readonly MergeFreeze[]>
   /** Earlier freezes and unfreezes, newest first. */
-  listFreezeEvents(repository: RepositoryName, most: number): Promise<readonly FreezeEvent[]>
+  listFreezeEvents(repository: RepositoryName, limit: number): Promise<readonly FreezeEvent[]>
 
   parkPull(repository: RepositoryName, parked: ParkedPull): Promise<void>
   parkedPull(repository: RepositoryName, pull: PullNumber): Promise<ParkedPull | undefined>

@@ -25,7 +25,7 @@ export interface MergeIntent extends PendingMerge {
 
 export interface MergeRecords {
   /** Writes the intent in the transaction that checks the lease's fence. Undefined if the lease is lost. */
-  startMerge(lease: Lease, landing: PendingMerge): Promise<MergeIntent | undefined>
+  startMerge(lease: Lease, merge: PendingMerge): Promise<MergeIntent | undefined>
   /**
    * Settles an intent. The database allows the outcome `landed` only once per (repository, pull). `commit`: the commit that
    * GitHub created. An abandoned intent can still succeed, because its push can arrive after its lease expired. If two

@@ -127,12 +127,12 @@ export interface PageRecords {
   ): Promise<number | undefined>
   /** Marks the recorded open pull requests not in `open` as closed, without a known time. */
   retainOpenPulls(repository: RepositoryName, open: readonly PullNumber[], at: number): Promise<void>
-  listOpenPullRecords(repository: RepositoryName, most: number): Promise<readonly PullRecord[]>
+  listOpenPullRecords(repository: RepositoryName, limit: number): Promise<readonly PullRecord[]>
   findPullRecord(repository: RepositoryName, pull: PullNumber): Promise<PullRecord | undefined>
   verdictChanges(
     repository: RepositoryName,
     pull: PullNumber,
-    most: number,
+    limit: number,
   ): Promise<readonly VerdictChange[]>
   /** A verdict with its full report: this one, or the newest. */
   verdictReport(
@@ -145,7 +145,7 @@ export interface PageRecords {
   /** Newest first, for these repositories. `before`: only IDs below this one. */
   mergedPulls(
     repositories: readonly RepositoryName[],
-    most: number,
+    limit: number,
     before?: number,
   ): Promise<readonly MergedPullRecord[]>
   mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPullRecord | undefined>

@@ -23,7 +23,7 @@ import { toStructMessage } from './struct-message.ts'
 export interface GrpcServer {
   readonly port: number
   /** Waits up to `patience` milliseconds for running calls. */
-  close(patience: number): Promise<void>
+  close(timeoutMs: number): Promise<void>
 }
 
 /** Limit in bytes: real requests hold only a few names. */

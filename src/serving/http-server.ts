@@ -9,7 +9,7 @@ import { evaluateConditions } from './http-conditions.ts'
 export interface HttpServer {
   readonly port: number
   /** Waits up to `patience` milliseconds for running answers. */
-  close(patience: number): Promise<void>
+  close(timeoutMs: number): Promise<void>
 }
 
 export interface HttpServerOptions {

@@ -20,7 +20,7 @@ export function createFairPriority(table: string, queue: string) {
   const last = new Map<string, QueuePosition>()
 
   /** Finds the next place to be served and this repository's last one. */
-  async function placeAfter(sql: Sql, repository: string): Promise<number> {
+  async function positionAfter(sql: Sql, repository: string): Promise<number> {
     const [row] = await sql.query<{ head: number | null; own: number | null }>(
       `SELECT max(priority) AS head, min(priority) FILTER (WHERE starts_with(singleton_key, $1)) AS own
        FROM ${table}
@@ -39,7 +39,7 @@ export function createFairPriority(table: string, queue: string) {
     const now = performance.now()
     const known = last.get(repository)
     const isKnown = known !== undefined && now - known.at < positionCacheMs
-    const priority = isKnown ? known.priority - 1 : await placeAfter(sql, repository)
+    const priority = isKnown ? known.priority - 1 : await positionAfter(sql, repository)
     for (const [name, { at }] of last) if (now - at >= positionCacheMs) last.delete(name)
     // Keeps the time of the last query, so that a long burst queries again.
     last.set(repository, { priority, at: isKnown ? known.at : now })

@@ -32,7 +32,7 @@ export interface ClaimedJob {
 
 export interface PersistentJobQueue {
   enqueue(sql: Transaction, job: Job, afterSeconds: number): Promise<void>
-  take(most: number): Promise<readonly ClaimedJob[]>
+  take(limit: number): Promise<readonly ClaimedJob[]>
   complete(taken: ClaimedJob): Promise<void>
   /** Waits again after a back-off, or joins an equal job that already waits. */
   fail(taken: ClaimedJob, error: unknown): Promise<void>

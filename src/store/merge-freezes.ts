@@ -46,7 +46,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
           `SELECT kind FROM ${schemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
           [key, branch, kind],
         )
-        // Repeated refusals are counted but not reported again.
+        // Repeated rejections are counted but not reported again.
         if (before.length === 0 || by.kind !== 'bot')
           await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
         const [row] = await sql.query<FreezeRow>(

@@ -4,7 +4,7 @@
 import type { Database } from './database.ts'
 import { schemaName } from './migrations.ts'
 
-/** GitHub can redeliver for three days; operators look at deliveries for longer. */
+/** GitHub can redeliver for three days; administrators look at deliveries for longer. */
 const keepDeliveriesDays = 14
 /** The bot checks parked pull requests hourly: one not checked for so long is closed. */
 const keepParkedDays = 30

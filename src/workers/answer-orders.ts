@@ -13,7 +13,7 @@ export type WorkerOrder<Order> =
   | { readonly call: number; readonly response: unknown }
   | { readonly call: number; readonly rejection: string }
 
-/** Asks the parent during an order. Rejects with the text of the refusal. */
+/** Asks the parent during an order. Rejects with the parent's error message. */
 export type CallParent = (request: unknown) => Promise<unknown>
 
 /** Answers all orders. A worker's module calls it once. */

@@ -6,7 +6,7 @@ export type WorkerFaultCode =
   | 'too-much-memory'
   /** The work threw, or the process crashed or exited. */
   | 'failed'
-  /** Something outside ended the process: an operator, or a machine out of memory. */
+  /** Something outside ended the process: an administrator, or a machine out of memory. */
   | 'ended'
   | 'not-started'
   /** Others wait, and the order used up its time for that case. */

@@ -1,4 +1,4 @@
-// Distributes orders to a limited number of processes. Other orders wait, and are refused if too many wait. A fault
+// Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
 import type { CallParent } from './answer-orders.ts'
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './start-worker.ts'
@@ -104,15 +104,15 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
   /** While orders wait, ends the longest-running order once it has had its time. */
   function displace(): void {
     if (displaceAfterMs === undefined || displacing || queue.length === 0) return
-    let longestRunning: { place: PooledWorker<Order, Answer>; worked: number } | undefined
+    let oldestRunning: { place: PooledWorker<Order, Answer>; worked: number } | undefined
     for (const pooled of atWork) {
       const worked = measureWorkedMs(pooled)
-      if (longestRunning === undefined || worked > longestRunning.worked)
-        longestRunning = { place: pooled, worked }
+      if (oldestRunning === undefined || worked > oldestRunning.worked)
+        oldestRunning = { place: pooled, worked }
     }
-    if (longestRunning && longestRunning.worked >= displaceAfterMs) {
-      atWork.delete(longestRunning.place)
-      longestRunning.place.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
+    if (oldestRunning && oldestRunning.worked >= displaceAfterMs) {
+      atWork.delete(oldestRunning.place)
+      oldestRunning.place.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
     }
     displacing = setTimeout(() => {
       displacing = undefined

@@ -121,7 +121,7 @@ describe('bundle', () => {
   }, 180_000)
   test('validate points at the line, gives the words, and names the rule', async () => {
     const { out } = await runCli('bundle', 'validate', join(temporaryDirectory, 'misspelt'))
-    expect(out).toContain('manifests/csv.yaml:5:17: error: the annotation olm.skiprange is not read')
+    expect(out).toContain('manifests/csv.yaml:5:17: error: OLM ignores the annotation olm.skiprange')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
   }, 90_000)

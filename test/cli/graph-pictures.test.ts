@@ -137,7 +137,7 @@ describe('diff', () => {
       writeTestFile(`repo/${path}`, text)
     const ends = ['--repo', repo(), '--base', before, '--head', commit()]
     const { out } = await catalogBot('diff', ...ends)
-    expect(out).toContain('Once the bundle images are built and added to the catalogs:\n')
+    expect(out).toContain('After the bundle images are built and added to the catalogs:\n')
     expect(out).toContain('1.1.0 added to channel stable, replaces 1.0.0')
     const explained = await catalogBot('explain', ...ends, '--author', 'a', '--offline')
     expect(explained.out).toContain('`1.1.0` added to channel `stable`')

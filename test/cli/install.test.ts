@@ -101,5 +101,5 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
   expect(channel?.comesAlong).toMatchObject([{ name: 'red.v1.0.0', package: 'red' }])
   const stepOf = (wanted: string) => channel?.steps.find(({ id }) => id === wanted)
   expect(stepOf('running')).toMatchObject({ outcome: 'passed' })
-  expect(stepOf('unpacking')?.facts).toContain('inline.v1.0.0: its manifests come with the catalog')
+  expect(stepOf('unpacking')?.facts).toContain('The catalog contains the manifests of inline.v1.0.0.')
 })

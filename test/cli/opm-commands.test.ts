@@ -233,7 +233,7 @@ test('generate dockerfile writes what opm writes, and never over another', async
   const order = { baseImage: 'a/b:c', builderImage: 'd/e:f', extraLabels: ['x=y', 'x=z'] }
   const written = join(folder, 'cat.Dockerfile')
   const { err, code } = await captureOutput(() => generateDockerfile(catalogDirectory, order))
-  expect({ err, code }).toEqual({ err: `wrote ${written}\n`, code: 0 })
+  expect({ err, code }).toEqual({ err: `Wrote ${written}\n`, code: 0 })
   expect(() => generateDockerfile(catalogDirectory, order)).toThrow('EEXIST')
   const ours = readFileSync(written, 'utf8')
   expect(ours).toContain('LABEL "x"="z"')

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Finding, Severity } from '../../src/findings/finding.ts'
-import { selectMostImportant } from '../../src/findings/most-important.ts'
+import { selectHighestPriority } from '../../src/findings/most-important.ts'
 
 const createFinding = (severity: Severity, rule: string): Finding => ({
   rule,
@@ -17,7 +17,7 @@ const sampleFindings = [
   createFinding('warning', 'e'),
 ]
 const findMostImportantRules = (maxFindings: number) =>
-  selectMostImportant(sampleFindings, maxFindings)
+  selectHighestPriority(sampleFindings, maxFindings)
     .findings.map(({ rule }) => rule)
     .join('')
 
@@ -31,6 +31,6 @@ test('errors stay before warnings and warnings before notes, each in its place',
     'abcde',
     'abcde',
   ])
-  expect(selectMostImportant(sampleFindings, 2).leftOut).toBe(3)
-  expect(selectMostImportant(sampleFindings, 5).leftOut).toBe(0)
+  expect(selectHighestPriority(sampleFindings, 2).leftOut).toBe(3)
+  expect(selectHighestPriority(sampleFindings, 5).leftOut).toBe(0)
 })

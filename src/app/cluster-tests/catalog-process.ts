@@ -1,4 +1,4 @@
-// Serves one catalog of a mirror over gRPC during a trial. It reads untrusted input, so it holds no secrets.
+// Serves one catalog of a mirror over gRPC during an install test. It reads untrusted input, so it holds no secrets.
 import { buildServedCatalog } from '../../catalog/api/served-catalog.ts'
 import { parseServedFile } from '../../catalog/api/served-file.ts'
 import type { TreeSha } from '../../change/ids.ts'

@@ -1,5 +1,5 @@
-// The operator's list: the cluster, kubeconfig and limits for each repository's trials. A repository's configuration
-// only enables trials; a pull request controls nothing.
+// The administrator's list: the cluster, kubeconfig and limits for each repository's install tests. A repository's configuration
+// only enables install tests; a pull request controls nothing.
 import { createHash } from 'node:crypto'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ const clusterTargetSchema = z.strictObject({
       podSecurity: z.enum(['restricted', 'baseline', 'privileged']).default('baseline'),
     })
     .prefault({}),
-  /** Extra egress for trial pods. Default: only the cluster's API, DNS and one another. */
+  /** Extra egress for install test pods. Default: only the cluster's API, DNS and one another. */
   network: z
     .strictObject({
       open: z.boolean().default(false),
@@ -46,7 +46,7 @@ const clusterTargetSchema = z.strictObject({
         .default([]),
     })
     .prefault({}),
-  /** Minutes per trial, without cleanup. */
+  /** Minutes per install test, without cleanup. */
   minutes: z.number().int().min(1).max(120).default(20),
   /** Seconds between polls of the cluster. */
   lookSeconds: z.number().min(0.1).max(60).default(2),
@@ -58,7 +58,7 @@ const clusterTargetSchema = z.strictObject({
 
 export type ClusterTarget = z.output<typeof clusterTargetSchema>
 
-/** Reads the operator's list (YAML or JSON). Throws an Error that names the problem without values. */
+/** Reads the administrator's list (YAML or JSON). Throws an Error that names the problem without values. */
 export function parseClusterTargets(text: string): readonly ClusterTarget[] {
   let value: unknown
   try {

@@ -1,5 +1,5 @@
 // Sends orders to the process with the kubeconfigs, and serves it catalogs from processes without secrets. The App's
-// own process does not read the operator's list.
+// own process does not read the administrator's list.
 import { extname } from 'node:path'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
@@ -27,7 +27,7 @@ export interface ClusterTestClient {
   close(): Promise<void>
 }
 
-/** Variables for network access and the operator's list. */
+/** Variables for network access and the administrator's list. */
 const forwardedEnvVariables = [
   'CLUSTER_TARGETS',
   'HOME',
@@ -72,7 +72,7 @@ export function openClusterTestClient(
     hasChildren: true,
     processes,
   })
-  // Two catalogs per trial.
+  // Two catalogs per install test.
   const servers = openWorkerPool<ServeCatalogRequest, ServeCatalogResponse>({
     ...common,
     script: processScriptUrl('catalog-process'),

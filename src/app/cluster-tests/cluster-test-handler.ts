@@ -1,4 +1,4 @@
-// Runs one order on the cluster that the operator assigned to the repository.
+// Runs one order on the cluster that the administrator assigned to the repository.
 import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
 import { listSupportedTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import { resolveClosedNetwork } from '../../cluster/closed-network.ts'
@@ -74,7 +74,7 @@ async function runTestOnCluster(
     if ((await reportProgress({ kind: 'news', says: message, ...(id !== undefined && { id }) })) === 'stop')
       stop.abort()
   }
-  // Repeat progress during long waits, or the App assumes that the trial died.
+  // Repeat progress during long waits, or the App assumes that the install test died.
   const patient: Clock = {
     now: () => clock.now(),
     sleep: async (milliseconds, signal) => {

@@ -9,10 +9,10 @@ export type ClusterTestWorkerRequest =
   | (RequestingRepository & {
       readonly kind: 'try'
       readonly trial: PlannedClusterTest
-      /** By the App's ports. If absent, trials that need a catalog are skipped. */
+      /** By the App's ports. If absent, install tests that need a catalog are skipped. */
       readonly catalogs?: { readonly head: number; readonly base?: number }
       readonly images?: ClusterTestImages
-      /** Trials of a dead process, removed first. */
+      /** Install tests of a dead process, removed first. */
       readonly abandoned: readonly string[]
     })
 
@@ -32,7 +32,7 @@ export type ClusterTestWorkerResponse =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Sent during a trial and before it creates objects: their names, and what it waits for. */
+/** Sent during an install test and before it creates objects: their names, and what it waits for. */
 export interface ClusterTestProgress {
   readonly kind: 'news'
   readonly id?: string

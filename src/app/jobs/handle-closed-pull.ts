@@ -38,7 +38,7 @@ async function finishClosedPull(
   const { app, forge } = ctx
   await app.store.dropReady(forge.repository, [snapshot.pull])
   await cancelPreviews(snapshot.pull, ctx)
-  // A trial of a merged pull request runs to its end, because the report covers it.
+  // An install test of a merged pull request runs to its end, because the report covers it.
   if (snapshot.state === 'closed') await cancelClusterTests(snapshot.pull, ctx)
   const open = await app.store.listPendingMerges(forge.repository)
   for (const intent of open)

@@ -156,7 +156,7 @@ async function queueRebuild(
 ): Promise<BranchState> {
   const { workflow, event, webhook } = config.rebuild
   if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
-  // The operator's secret may sign only merged content of served branches.
+  // The administrator's secret may sign only merged content of served branches.
   if (webhook !== undefined && !(await isServedBranch(branch, ctx))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)

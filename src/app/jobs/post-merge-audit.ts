@@ -1,4 +1,4 @@
-// Handles a branch that does not hold what was validated: freezes it, opens one issue and offers a revert. The freeze
+// Handles a branch that does not match the validated result: freezes it, opens one issue and offers a revert. The freeze
 // comes first, so that it does not depend on GitHub. Idempotent.
 import type { CommitSha } from '../../change/ids.ts'
 import { ForgeError } from '../../github/forge-error.ts'

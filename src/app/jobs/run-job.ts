@@ -118,7 +118,7 @@ function toSpanAttributes(job: Job, id: string): SpanAttributes {
 type JobHandlers = {
   readonly [Kind in Job['kind']]: (
     job: Extract<Job, { kind: Kind }>,
-    place: JobContext<Store>,
+    ctx: JobContext<Store>,
   ) => Promise<void>
 }
 const jobHandlers: JobHandlers = {

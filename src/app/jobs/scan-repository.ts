@@ -1,4 +1,4 @@
-// Checks images of a repository's catalogs: full rounds, second looks at missing images, and the issue about those that
+// Checks images of a repository's catalogs: full rounds, second checks of missing images, and the issue about those that
 // are gone. Works in small slices, one at a time over all instances, and resumes from the store.
 import { isRuleSilenced } from '../../checks/validation/rule-settings.ts'
 import { ruleByMissingImageKind } from '../../checks/images/missing-images.ts'
@@ -139,7 +139,10 @@ async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise
     kind === 'round'
       ? Object.fromEntries(Object.entries(state.missingImages).filter(([reference]) => still.has(reference)))
       : state.missingImages
-  app.log.info({ repository: forge.repository, pass: kind, references: references.length }, 'image scan started')
+  app.log.info(
+    { repository: forge.repository, pass: kind, references: references.length },
+    'image scan started',
+  )
   return { ...state, missingImages, pass, dueAt: now }
 }
 

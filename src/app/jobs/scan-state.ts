@@ -12,7 +12,7 @@ const hostStateSchema = z.object({
 })
 
 const scanPassSchema = z.object({
-  /** A second look covers only references that seemed missing. */
+  /** A second check covers only references that seemed missing. */
   kind: z.enum(['round', 'second-look']),
   startedAt: z.number(),
   /** Number of stored parts, and the first unfinished one. */
@@ -71,11 +71,11 @@ const maxRechecks = 500
 
 export interface ScanSchedule {
   readonly intervalMs: number
-  /** Milliseconds between two looks that count. */
+  /** Milliseconds between two checks that count. */
   readonly recheckDelayMs: number
 }
 
-/** A round covers everything, so it precedes a second look. */
+/** A round covers everything, so it precedes a second check. */
 export function getDuePass(
   state: ScanState,
   { intervalMs, recheckDelayMs }: ScanSchedule,
@@ -95,7 +95,7 @@ export function computeNextDueAt(
   return Math.min(round, computeRecheckAt(state, recheckDelayMs), now + configRereadSeconds * 1000)
 }
 
-/** References for a second look: old enough suspicions and confirmed missing images. */
+/** References for a second check: old enough suspicions and confirmed missing images. */
 export function findReferencesToRecheck(
   { missingImages }: Pick<ScanState, 'missingImages'>,
   apart: number,
@@ -111,7 +111,7 @@ export function findReferencesToRecheck(
 function computeRecheckAt({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
   const known = Object.values(missingImages)
   const confirmed = known.filter((one) => one.confirmed)
-  // An unanswered second look is repeated after the same interval.
+  // An unanswered second check is repeated after the same interval.
   const suspicions = known.filter((one) => !one.confirmed).map(({ since }) => since + apart)
   const first = Math.min(...suspicions, Number.POSITIVE_INFINITY)
   if (first < Number.POSITIVE_INFINITY) return lookedAt >= first ? lookedAt + apart : first

@@ -142,7 +142,7 @@ async function sweepInFolder(
     const scheduler = createJobScheduler(clock)
     const publishing = openPublishClient({})
     closing.unshift(() => publishing.close())
-    // A workflow run ends before a cluster trial would.
+    // A workflow run ends before a cluster install test would.
     const clusterTests = openClusterTestClient({})
     closing.unshift(() => clusterTests.close())
     const app: AppServices<Store> = {

@@ -20,7 +20,7 @@ import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
 export interface PageSources {
   readonly store: Store
   readonly webUrl: string
-  /** Configured by the operator, because the Host header is untrusted. */
+  /** Configured by the administrator, because the Host header is untrusted. */
   readonly publicUrl: string | undefined
   readonly ruleText: (id: string) => string | undefined
 }

@@ -32,7 +32,7 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
 }
 
 /**
- * The client's address, for counting. Behind the operator's proxy (a private address), only the last forwarded entry is
+ * The client's address, for counting. Behind the administrator's proxy (a private address), only the last forwarded entry is
  * trusted; the client can forge the others.
  */
 export function clientAddressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {

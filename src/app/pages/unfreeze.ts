@@ -25,7 +25,7 @@ export interface UnfreezeRequest {
 }
 
 /** Returns undefined on success, else a sentence for the person. */
-export type Unfreeze = (wish: UnfreezeRequest) => Promise<string | undefined>
+export type Unfreeze = (request: UnfreezeRequest) => Promise<string | undefined>
 
 interface UnfreezeContext {
   readonly forge: Forge
@@ -35,7 +35,7 @@ interface UnfreezeContext {
 export interface UnfreezeOptions {
   readonly store: MergeFreezes & JobQueue & PullMemory
   readonly open: (at: { installation: number; repository: RepositoryName }) => Promise<UnfreezeContext>
-  readonly onResumed: (wish: UnfreezeRequest) => void
+  readonly onResumed: (request: UnfreezeRequest) => void
 }
 
 const alreadyEndedMessage = 'This freeze has already ended.'

@@ -1,4 +1,4 @@
-// Reads the operator's signing key, again when the file changes, so that keys rotate without a restart. Errors appear
+// Reads the administrator's signing key, again when the file changes, so that keys rotate without a restart. Errors appear
 // on GitHub, so they omit the file's path and content.
 import { readFile } from 'node:fs/promises'
 import { openSigningKey, type SigningKey } from '../../image/provenance/signing-key.ts'

@@ -1,5 +1,5 @@
 // Sends orders to the processes that hold push credentials. The App's own process reads neither those nor the
-// operator's list.
+// administrator's list.
 import { extname } from 'node:path'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { proxyVariables } from '../../ports/proxy.ts'
@@ -11,12 +11,12 @@ import type { IntentDecision, IntentMessage, PublishResponse, PublishRequest } f
 export type IntentCallback = (digest: string) => Promise<IntentDecision>
 
 export interface PublishClient {
-  /** Rejects only if the process failed; rejections by a registry or the operator are answers. */
+  /** Rejects only if the process failed; rejections by a registry or the administrator are answers. */
   order(order: PublishRequest, onIntent?: IntentCallback): Promise<PublishResponse>
   close(): Promise<void>
 }
 
-/** Variables for reaching registries and finding the operator's list, without the App's pull secret. */
+/** Variables for reaching registries and finding the administrator's list, without the App's pull secret. */
 const forwardedVariables = [
   'PUBLISH_TARGETS',
   'REGISTRIES_CONF',

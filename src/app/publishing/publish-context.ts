@@ -6,7 +6,7 @@ import type { Transport } from '../../registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
 import type { PublishRequest } from './publish-protocol.ts'
 
-/** The operator's list, registries and keys for an order. */
+/** The administrator's list, registries and keys for an order. */
 export interface PublishContext {
   readonly targets: readonly PushTarget[]
   /** A client with the credentials of this entry only. */
@@ -14,7 +14,7 @@ export interface PublishContext {
   readonly mirrorAt: (directory: string) => Promise<TreeReader>
   readonly secretOf: (file: string) => Promise<string>
   readonly transport: Transport
-  /** Internal registries; base images from there need the operator's permission. */
+  /** Internal registries; base images from there need the administrator's permission. */
   readonly closedHosts: readonly string[]
   readonly now: () => number
   /** This program's version in the provenance. */

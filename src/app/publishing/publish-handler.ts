@@ -1,4 +1,4 @@
-// Runs one order with its entry's credentials only. The operator's list is checked first; failures become answers, so
+// Runs one order with its entry's credentials only. The administrator's list is checked first; failures become answers, so
 // that the App's process never sees a credential.
 import type { BuiltCatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
@@ -253,7 +253,7 @@ function findTagRejection(order: PublishRequest): string | undefined {
 
 /**
  * The entry's credentials could copy a private base to where the entry pushes, so bases must be public or allowed by
- * the operator.
+ * the administrator.
  */
 function findBaseRejection(
   order: PublishRequest,

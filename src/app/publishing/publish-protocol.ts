@@ -117,7 +117,7 @@ export type PublishResponse =
     }
   /** A newer commit came before anything was written. */
   | { readonly kind: 'superseded' }
-  /** Not allowed; retrying is useless until the configuration or the operator's list changes. */
+  /** Not allowed; retrying is useless until the configuration or the administrator's list changes. */
   | { readonly kind: 'refused'; readonly why: string }
   | {
       readonly kind: 'failed'

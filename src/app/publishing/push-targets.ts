@@ -1,4 +1,4 @@
-// The operator's list: which GitHub repository may push to which image repositories with which credentials. A
+// The administrator's list: which GitHub repository may push to which image repositories with which credentials. A
 // repository's configuration can only choose among these (docs/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
@@ -53,7 +53,7 @@ export type PushGrant =
   | { readonly kind: 'refused'; readonly why: string }
 
 /**
- * Reads the operator's list (YAML or JSON). Throws an Error that names the problem without values, which may be secret.
+ * Reads the administrator's list (YAML or JSON). Throws an Error that names the problem without values, which may be secret.
  */
 export function parsePushTargets(text: string): readonly PushTarget[] {
   let value: unknown

@@ -96,7 +96,7 @@ const buildProgressSchema = z.object({
     .catch(undefined),
 })
 
-/** The status address must be on the webhook's server, the only one the operator allowed. */
+/** The status address must be on the webhook's server, the only one the administrator allowed. */
 function resolveStatusUrl(status: string, url: string): string | undefined {
   if (!URL.canParse(status, url)) return undefined
   const found = new URL(status, url)

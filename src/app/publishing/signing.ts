@@ -1,4 +1,4 @@
-// Attaches SBOM, provenance and the operator's signature to published images.
+// Attaches SBOM, provenance and the administrator's signature to published images.
 import type { BuiltCatalogImage } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
 import type { ListedBundle } from '../../image/provenance/listed-bundles.ts'

@@ -52,15 +52,15 @@ function boundEntries(
     // opm draws the minimum without the edges that lead to it.
     if (name === minimumEdge) return [{ ...entry, replaces: '', skips: [], skipRange: '' }]
     const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
-    const kept = {
+    const retained = {
       ...entry,
       replaces: replaces !== '' && reaches(replaces) ? replaces : '',
       skips: skips.filter(reaches),
       skipRange: range?.ok === true && isInRange(floor, range.value) ? skipRange : '',
     }
-    const hasEdges = kept.replaces !== '' || kept.skips.length > 0 || kept.skipRange !== ''
+    const hasEdges = retained.replaces !== '' || retained.skips.length > 0 || retained.skipRange !== ''
     const hadEdges = replaces !== '' || skips.length > 0 || skipRange !== ''
-    return hasEdges || (!hadEdges && reaches(name)) ? [kept] : []
+    return hasEdges || (!hadEdges && reaches(name)) ? [retained] : []
   })
 }
 

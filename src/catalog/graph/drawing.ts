@@ -118,12 +118,12 @@ function drawChannel(
   const edges = markEdges(before?.edges ?? [], after?.edges ?? [], compares)
   const rows = mergeRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
-  const kept = compares ? findRelevantRows(rows, edges, index, before, after) : new Set<number>()
+  const retained = compares ? findRelevantRows(rows, edges, index, before, after) : new Set<number>()
   const isUniform = (at: number) => isUniformRow(at, rows, edges, index)
-  let shown = (at: number) => (compares ? kept.has(at) : !isUniform(at))
+  let shown = (at: number) => (compares ? retained.has(at) : !isUniform(at))
   if (!compares && rows.length <= maxUnfoldedRows) shown = () => true
   // A change of a hundred rows is folded like a whole channel.
-  if (compares && kept.size > maxUnfoldedRows) shown = (at) => kept.has(at) && !isUniform(at)
+  if (compares && retained.size > maxUnfoldedRows) shown = (at) => retained.has(at) && !isUniform(at)
   const groups = foldRows(rows, shown)
   const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
   const label = createNodeLabeler(rows)

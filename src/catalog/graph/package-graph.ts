@@ -122,12 +122,12 @@ function buildChannelGraph(
   let room = maxRangeEdges
   for (const entry of sorted) {
     const covered = findCoveredEntries(entry.skipRange, ladder, room + 1)
-    const kept = covered.slice(0, room)
-    isCut ||= kept.length < covered.length
-    room -= kept.length
+    const retained = covered.slice(0, room)
+    isCut ||= retained.length < covered.length
+    room -= retained.length
     for (const edge of findEdgesInto(
       entry,
-      kept.map((at) => entries[at]?.name ?? ''),
+      retained.map((at) => entries[at]?.name ?? ''),
     ))
       edges.push(edge)
   }

@@ -111,14 +111,14 @@ class CatalogFileParser {
   private readBlob(meta: Meta, document: CatalogDocument, index: number): void {
     const { value } = meta
     const { positions, start, end } = document
-    const place: BlobLocation = {
+    const location: BlobLocation = {
       file: '',
       document: index,
       start,
       end,
       ...positions.positionAt(value.start),
     }
-    const source = { value, place, positions, forVerdict: this.options.forVerdict === true }
+    const source = { value, place: location, positions, forVerdict: this.options.forVerdict === true }
     switch (meta.schema) {
       case 'olm.package':
         return this.addBlob(this.packages, extractPackageFacts(source), 'parse package', document, index)
@@ -138,7 +138,7 @@ class CatalogFileParser {
         this.options.onMeta?.(meta)
         this.addLeniencies(document)
         this.others.push({
-          place,
+          place: location,
           schema: copyString(meta.schema),
           package: copyString(meta.package),
           name: copyString(meta.name),

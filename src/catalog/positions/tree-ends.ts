@@ -16,18 +16,18 @@ export function addEndsInTree(
   const starts = tree.offsetsOf(locations)
   const nodes = findNodesStartingAt(tree, starts)
   const trim = createEndTrimmer(tree)
-  for (const [index, { at: place }] of locations.entries()) {
+  for (const [index, { at: location }] of locations.entries()) {
     const start = starts[index] as number
     const { value, key } = nodes.get(start) ?? {}
-    if (key && (!value || place.extent === 'key')) {
+    if (key && (!value || location.extent === 'key')) {
       const { line, column } = tree.mark(key.keyEnd)
-      ends.set(place, { endLine: line, endColumn: column })
+      ends.set(location, { endLine: line, endColumn: column })
     } else if (value) {
       const end = trim(value.end)
       const whole = tree.mark(end)
-      const isLong = whole.line - place.line >= (value === root ? 1 : maxValueLines)
+      const isLong = whole.line - location.line >= (value === root ? 1 : maxValueLines)
       const { line, column } = isLong ? tree.mark(findEndOfFirstItem(value, end, tree)) : whole
-      ends.set(place, { endLine: line, endColumn: column })
+      ends.set(location, { endLine: line, endColumn: column })
     }
   }
 }

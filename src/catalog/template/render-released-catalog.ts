@@ -48,11 +48,11 @@ export function renderReleasedCatalog(
   const bundles = new Map<string, RenderedBundle>()
   for (const blob of before.value.bundles) if (!bundles.has(blob.image)) bundles.set(blob.image, { blob })
   const keepsObjects = usesBundleObjects(before.value, catalog)
-  const kept = keepsObjects ? 'olm.bundle.object' : 'olm.csv.metadata'
+  const retained = keepsObjects ? 'olm.bundle.object' : 'olm.csv.metadata'
   for (const other of others) {
     const read = parseWritableCatalog([other])
     for (const blob of read.ok ? read.value.bundles : [])
-      if (!bundles.has(blob.image) && blob.properties?.some(({ type }) => type === kept) === true)
+      if (!bundles.has(blob.image) && blob.properties?.some(({ type }) => type === retained) === true)
         bundles.set(blob.image, { blob })
   }
   for (const { image, withObjects, withMetadata, csv } of released)

@@ -129,7 +129,7 @@ function substituteInChannel(channel: WritableChannel, base: string, name: strin
     .filter((entry) => entry.name === base)
     .reverse()
     .map((entry) => withSkips({ ...entry, name }, [...(entry.skips ?? []), base]))
-  const kept = entries.map((entry): WritableEntry => {
+  const retained = entries.map((entry): WritableEntry => {
     if (entry.name === base) return { name: base }
     if (entry.replaces === base)
       return withSkips({ ...entry, replaces: name }, [...(entry.skips ?? []), base])
@@ -137,7 +137,7 @@ function substituteInChannel(channel: WritableChannel, base: string, name: strin
       return withSkips(entry, [...entry.skips.filter((skip) => skip !== base), name])
     return entry
   })
-  return { ...channel, entries: channel.entries === null ? null : [...kept, ...added] }
+  return { ...channel, entries: channel.entries === null ? null : [...retained, ...added] }
 }
 
 /** Uses opm's field order. */

@@ -21,9 +21,9 @@ export function compareReferenceLists(
   if (!base || !result || base.frame !== result.frame) return undefined
   const old = new Map(base.references.map((reference) => [reference.name, reference]))
   const now = new Map(result.references.map((reference) => [reference.name, reference]))
-  const keptNames = (names: Iterable<string>) =>
+  const sharedNames = (names: Iterable<string>) =>
     [...names].filter((name) => old.has(name) && now.has(name)).join()
-  if (keptNames(old.keys()) !== keptNames(now.keys())) return undefined
+  if (sharedNames(old.keys()) !== sharedNames(now.keys())) return undefined
   const list: ReferenceListChange = {
     path,
     added: result.references

@@ -35,7 +35,7 @@ export function* validateTouchedBundles(
     if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
 }
 
-function createLocator({ root }: TouchedBundle): (said: LocatedText) => Location {
+function createLocator({ root }: TouchedBundle): (reported: LocatedText) => Location {
   return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
 }
 

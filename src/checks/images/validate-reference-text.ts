@@ -77,7 +77,7 @@ export function findReferenceProblems(
 interface ReferenceCheckOptions {
   readonly allowed: readonly string[]
   readonly rejects: (reference: string) => boolean
-  readonly ignores: (rule: string, place: NamedImage['locations'][number]) => boolean
+  readonly ignores: (rule: string, location: NamedImage['locations'][number]) => boolean
 }
 
 interface TaggedImageGroup {

@@ -11,7 +11,7 @@ import { renderBundle } from '../../bundle/render/render-bundle.ts'
 import { readBundledCrds, type BundledCrd } from '../../bundle/upgrade/check-crd-upgrade.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { selectMostImportant } from '../../findings/most-important.ts'
+import { selectHighestPriority } from '../../findings/most-important.ts'
 import type { Json } from '../../go/json/json.ts'
 import { getRenderedBundle } from './rendered-bundle.ts'
 import { findRukPakRejections } from './rukpak-rejections.ts'
@@ -87,7 +87,7 @@ export function computeInstallFacts(
   }
 }
 
-const limitFindings = (findings: readonly Finding[]) => selectMostImportant(findings, maxFindings).findings
+const limitFindings = (findings: readonly Finding[]) => selectHighestPriority(findings, maxFindings).findings
 
 function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'> {
   const { bundle } = readRegistryBundlePartially(files)

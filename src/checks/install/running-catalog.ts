@@ -59,7 +59,7 @@ export function createRunningStep(
     return createSkippedStep('running', title, 'No server was queried.')
   const facts: string[] = []
   const remarks: InstallRemark[] = []
-  const addRejection = (says: string) => remarks.push({ kind: 'refused', says, targets: installTargets })
+  const addRejection = (message: string) => remarks.push({ kind: 'refused', says: message, targets: installTargets })
   for (const response of running.responses)
     if (response.kind === 'unknown')
       remarks.push({

@@ -83,7 +83,7 @@ export class ConsentEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findLeastStrictConsent(permissions, authorRights.roles, kind),
+        : findWeakestConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<Consent>(
       (worst, { consent }) => (isStricter(consent, worst) ? consent : worst),
@@ -333,7 +333,7 @@ function isStricter(a: Consent, b: Consent): boolean {
 }
 
 /** The least strict setting among an account's roles. */
-function findLeastStrictConsent(
+function findWeakestConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,

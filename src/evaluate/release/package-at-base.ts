@@ -1,4 +1,4 @@
-// Reads the templates and catalogs of a package that a release writes to. Refuses links, so that a release never writes
+// Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never writes
 // through one or replaces one.
 import type { TreeSha } from '../../change/ids.ts'
 import type { TreePathEntry } from '../../change/path-change.ts'

@@ -1,4 +1,4 @@
-// Limits for one look at a pull request, so that one author cannot use up everyone's resources. Beyond a limit the
+// Limits for one evaluation of a pull request, so that one author cannot use up everyone's resources. Beyond a limit the
 // final answer is "too large to check", with the numbers.
 import { defaultMaxPaths } from '../../git/mirror.ts'
 

@@ -1,4 +1,4 @@
-// Messages between the App and a look process: plain values that can be copied.
+// Messages between the App and an evaluation process: plain values that can be copied.
 import type { CheckQuestion } from '../../checks/questions.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
@@ -16,7 +16,7 @@ export interface EvaluationRequest {
   /** A folder that caches facts about files by content. */
   readonly facts: string
   readonly budget: EvaluationBudget
-  /** Path of the operator's opm. Absent: only our own server is used. */
+  /** Path of the administrator's opm. Absent: only our own server is used. */
   readonly opm?: string
 }
 

@@ -1,7 +1,7 @@
-// Schedules looks in processes so that no pull request blocks another. Three lanes in order of urgency: pull requests
-// that are small by GitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
+// Schedules evaluations in processes so that no pull request blocks another. Three lanes in order of urgency: pull requests
+// that are small by GitHub's numbers, all others, and slow ones. A long evaluation yields when others wait in its lane, and
 // restarts in the next lane. A process is reused only for the same repository, because its start and cache cost as much
-// as a look. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after a look that
+// as an evaluation. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after an evaluation that
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
 import type { PullSnapshot } from '../../change/snapshot.ts'
@@ -23,7 +23,7 @@ export interface EvaluationPool {
     answer: AnswerWorkerCallback,
     hints?: EvaluationHints,
   ): Promise<EvaluationResponse>
-  /** Whether a look should be cheap, by GitHub's numbers and earlier looks. */
+  /** Whether an evaluation should be cheap, by GitHub's numbers and earlier evaluations. */
   isSmall(pull: PullAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
@@ -35,11 +35,11 @@ export interface EvaluationHints {
   readonly onLong?: (() => void) | undefined
 }
 
-/** Milliseconds of work in the first two lanes when no other look waits: enough for a large cached catalog. */
+/** Milliseconds of work in the first two lanes when no other evaluation waits: enough for a large cached catalog. */
 const quickLaneTimeoutMs = 20_000
-/** CPU milliseconds for a small look while others wait: twice its usual cost, process start included. */
+/** CPU milliseconds for a small evaluation while others wait: twice its usual cost, process start included. */
 const smallCpuTimeMs = 1500
-/** CPU milliseconds for a large look while others wait: enough for a whole new catalog. */
+/** CPU milliseconds for a large evaluation while others wait: enough for a whole new catalog. */
 const largeCpuTimeMs = 5000
 /** Megabytes of heap in the first two lanes, which run several processes at once. */
 const quickLaneHeapMegabytes = 1024
@@ -50,11 +50,11 @@ const maxSlowProcesses = 2
 const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
 /** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
 const warmWorkerWaitMs = { small: 500, large: 0, slow: 0 } as const
-/** Each waiting look holds a snapshot. */
+/** Each waiting evaluation holds a snapshot. */
 const maxWaitingEvaluations = 1000
-/** Milliseconds that an idle process waits for another look at its repository. */
+/** Milliseconds that an idle process waits for another evaluation of its repository. */
 const maxIdleMs = 5 * 60_000
-/** Looks per process, to bound leaks. */
+/** Evaluations per process, to bound leaks. */
 const maxEvaluationsPerProcess = 200
 
 /** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
@@ -87,7 +87,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
   }
   const quick = Math.min(quickLaneTimeoutMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
-  /** The lane in which a pull request's next look begins. */
+  /** The lane in which a pull request's next evaluation begins. */
   const known = new LruMap<string, EvaluationLane>(maxCachedLanes, () => 1)
   /** Authors with a slow pull request: their next ones wait behind others. */
   const costly = new LruMap<string, true>(maxCachedLanes, () => 1)

@@ -1,4 +1,4 @@
-// The process that looks at pull requests. It isolates untrusted bytes from the process that answers deliveries, holds
+// The process that evaluates pull requests. It isolates untrusted bytes from the process that answers deliveries, holds
 // no secret, and asks the App for everything but git.
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
@@ -21,7 +21,7 @@ import {
 import { openReaderPool } from '../catalogs/reader-pool.ts'
 import { prepareReport } from './prepare-report.ts'
 
-// Kept between looks at one repository. Keyed by object ids only, so no look can influence another.
+// Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.
 let sharedLoader: CatalogLoader | undefined
 const openMirrorAt = openReadOnlyMirrors()
 

@@ -1,4 +1,4 @@
-// Prepares an examination's report in the look process, because a change of many packages is large to transfer.
+// Prepares the report of an evaluation in the evaluation process, because a change of many packages is large to transfer.
 import { renderChangeAsMermaid } from '../../change/draw-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
 import { toProjectedChange, describeProjectedChange } from '../../messages/describe-projected-change.ts'

@@ -82,7 +82,7 @@ export function createBudgetedFetch({
   }
 }
 
-/** With `no-cache`, as browsers revalidate. Otherwise fetch sends headers that refuse cached answers. */
+/** With `no-cache`, as browsers revalidate. Otherwise fetch sends headers that prevent cached responses. */
 function toConditionalRequest(init: RequestInit, { etag }: CachedResponse): RequestInit {
   const headers = new Headers(init.headers)
   headers.set('if-none-match', etag)

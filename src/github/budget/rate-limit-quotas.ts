@@ -34,7 +34,7 @@ export class RateLimitQuotas {
     else this.#known.set(resource, { limit, remaining, reset, resetAt: now + Math.min(resetsIn, 3600_000) })
   }
 
-  /** GitHub refused, so nothing is left, regardless of earlier answers. */
+  /** GitHub rejected a request, so nothing is left, regardless of earlier answers. */
   markExhausted(resource: RateLimitResource, milliseconds: number, now: number): void {
     const known = this.#current(resource, now)
     this.#known.set(resource, {

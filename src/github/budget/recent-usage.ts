@@ -7,8 +7,8 @@ export class RecentUsage {
   #sum = 0
 
   /** At most `most` within `span` milliseconds. */
-  constructor(most: number, span: number) {
-    this.#most = most
+  constructor(limit: number, span: number) {
+    this.#most = limit
     this.#span = span
   }
 

@@ -1,4 +1,4 @@
-// One installation's request budget: by class, then first come first served. Long waits are refused with a time instead
+// One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../ports/clock.ts'
 import { defaultWaitSeconds, type RateLimitQuota, type LimitRejection } from '../rate-limit-response.ts'
@@ -30,7 +30,7 @@ export interface RequestPass {
 }
 
 export interface RequestBudget {
-  acquirePass(wish: BudgetRequest): Promise<RequestPass | HeldRequest>
+  acquirePass(request: BudgetRequest): Promise<RequestPass | HeldRequest>
   waiting(work: WorkClass): number
   /** Milliseconds until a job of this class can start; 0: now. */
   getDelay(work: WorkClass): number
@@ -42,7 +42,7 @@ export interface RequestBudgetOptions {
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'sleep'>
 }
 
-/** Milliseconds: the longest pause after repeated refusals without a given time. */
+/** Milliseconds: the longest pause after repeated rejections without a given time. */
 const maxPauseMs = 3600_000
 
 interface PendingRequest extends WaitingRequest {
@@ -66,7 +66,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
   let underWay = 0
   let lastWrite = -Infinity
   let pausedUntil = -Infinity
-  /** Consecutive refusals, not counting those during a pause. */
+  /** Consecutive rejections, not counting those during a pause. */
   let rejections = 0
   /** After a pause, a single request tests whether it is over. */
   let isProbing = false
@@ -137,7 +137,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
       quotas.markExhausted(resource, (seconds ?? defaultWaitSeconds) * 1000, now)
       return
     }
-    // Concurrent refusals count as one.
+    // Concurrent rejections count as one.
     if (now >= pausedUntil) rejections += 1
     const unsaid = Math.min(defaultWaitSeconds * 1000 * 2 ** (rejections - 1), maxPauseMs)
     pausedUntil = Math.max(pausedUntil, now + (seconds === undefined ? unsaid : seconds * 1000))

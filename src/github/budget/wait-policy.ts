@@ -12,7 +12,7 @@ export interface BudgetRequest extends Pick<
 }
 
 /**
- * The reason to wait: GitHub's general refusal; the hour used up or reserved; and what GitHub doesn't announce: too
+ * The reason to wait: GitHub's general rejection; the hour used up or reserved; and what GitHub doesn't announce: too
  * many at once, too many a minute, writes too close, too much content.
  */
 export type WaitReason = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'

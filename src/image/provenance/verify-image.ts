@@ -68,13 +68,13 @@ export async function verifyImage(
     })
   }
   const provenance: ImageProvenance[] = []
-  const refusedAttestations: string[] = []
+  const rejectedAttestations: string[] = []
   for (const layer of await fetchSignedLayers(registry, at, 'att')) {
     const read = await fetchAttestation(registry, at, layer, image, key)
     if ('provenance' in read) provenance.push(read.provenance)
-    else refusedAttestations.push(read.problem)
+    else rejectedAttestations.push(read.problem)
   }
-  return { digest, signatures, refused, platforms, provenance, refusedAttestations }
+  return { digest, signatures, refused, platforms, provenance, refusedAttestations: rejectedAttestations }
 }
 
 async function verifySignatures(
@@ -86,8 +86,8 @@ async function verifySignatures(
   const layers = await fetchSignedLayers(registry, at, 'sig')
   const problems: (string | undefined)[] = []
   for (const layer of layers) problems.push(await findSignatureProblem(registry, at, layer, image, key))
-  const refused = problems.filter((problem) => problem !== undefined)
-  return { signatures: layers.length - refused.length, refused }
+  const rejected = problems.filter((problem) => problem !== undefined)
+  return { signatures: layers.length - rejected.length, refused: rejected }
 }
 
 /** cosign rejects invalid certificates even with a key, so signatures with certificates are not accepted. */

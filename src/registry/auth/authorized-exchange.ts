@@ -77,7 +77,7 @@ export function createAuthorizedExchange(
     let used: TokenRequest | undefined
     if (known?.scheme === 'bearer' && credential.kind !== 'bearer') used = tokenRequest(known, ownScope)
     let reply = await send(await authorizationFor(known, credential, used))
-    const tried = new Set<string>()
+    const attempted = new Set<string>()
     // At most three more rounds: a fresh token, then one for the scope that the registry asks for.
     for (let round = 0; round < 3 && reply.status === 401; round += 1) {
       // After a redirect, the challenge is not the registry's.
@@ -100,10 +100,10 @@ export function createAuthorizedExchange(
         if (used) tokens.invalidate(used)
         const requestedScope = restrictScope(challenge.parameters.get('scope') ?? '', rights)
         const scopes = requestedScope === '' ? [ownScope] : [ownScope, requestedScope]
-        if (challenge.parameters.get('error') === 'insufficient_scope') tried.add(ownScope)
-        const scope = scopes.find((scope) => !tried.has(scope))
+        if (challenge.parameters.get('error') === 'insufficient_scope') attempted.add(ownScope)
+        const scope = scopes.find((scope) => !attempted.has(scope))
         if (scope === undefined) return reply
-        tried.add(scope)
+        attempted.add(scope)
         used = tokenRequest(known, scope)
       }
       knownSchemes.set(memory, known)

@@ -223,7 +223,7 @@ function toReplyHeaders(map: Readonly<Record<string, string | string[] | undefin
 }
 
 const networkErrorMessages: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refused the connection',
+  ECONNREFUSED: 'did not accept the connection',
   ECONNRESET: 'closed the connection',
   EHOSTUNREACH: 'is unreachable',
   ENETUNREACH: 'is unreachable',

@@ -12,7 +12,7 @@ import { bulkyProperties } from '../../catalog/template/find-drift.ts'
 import { computeInstallFacts, type InstallFacts } from '../../checks/install/install-facts.ts'
 import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { selectMostImportant } from '../../findings/most-important.ts'
+import { selectHighestPriority } from '../../findings/most-important.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { computeGzippedSize } from './gzipped-size.ts'
 
@@ -64,7 +64,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
     findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
   )
   const shown = [usual, optional]
-    .flatMap((some) => selectMostImportant(some ?? [], maxFindings).findings.map(truncateFinding))
+    .flatMap((some) => selectHighestPriority(some ?? [], maxFindings).findings.map(truncateFinding))
     .sort(compareFindings)
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)

@@ -178,10 +178,10 @@ export function createTarReader(
     )
   }
 
-  function expectData(size: number, isKept: boolean, finish: (bytes: Uint8Array) => void): void {
+  function expectData(size: number, isRetained: boolean, finish: (bytes: Uint8Array) => void): void {
     dataLeft = size
     paddingLeft = (tarBlockBytes - (size % tarBlockBytes)) % tarBlockBytes
-    sink = { pieces: isKept ? [] : undefined, finish }
+    sink = { pieces: isRetained ? [] : undefined, finish }
     if (size === 0) finishData()
   }
 

@@ -53,14 +53,14 @@ export async function unpackLayers(
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = createLayeredFiles()
   let imageBytes = 0
-  let keptBytes = 0
+  let retainedBytes = 0
   const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
   // Also reads other files within the budget, because a link may point to them.
   const shouldRead = (path: string, size: number) => {
-    const fits = keptBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
+    const fits = retainedBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
     if (!fits && isWanted(path))
       throw createRejectedArchiveError(`its files are larger than ${limits.kept} bytes`)
-    if (fits) keptBytes += size
+    if (fits) retainedBytes += size
     return fits
   }
   for (const { bytes, diffId } of layers) {

@@ -123,8 +123,8 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullMod
     approvals.length === 0
       ? markup`<li>No reviews were recorded. The ownership check explains which changes do not need another person's approval.</li>`
       : approvals.map(
-          ({ login, state: said, commit: of, at }) =>
-            markup`<li>${said === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> requested changes`}${of !== null && markup` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
+          ({ login, state: reported, commit: of, at }) =>
+            markup`<li>${reported === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> requested changes`}${of !== null && markup` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
         )
   }<li>Merge verification: the commit on the branch has the parents and the tree that were checked. Otherwise, catalog-bot would not have recorded the merge, and <a href="${repositoryPageUrl(repository)}">merging into the branch would be frozen</a>.</li><li>The merge took ${formatDuration(mergedAt - begunAt)} from decision to completion.</li>${
     published === undefined
@@ -155,8 +155,8 @@ function renderNotMergedReasons(model: PullModel, now: number): Html {
     approvals.length === 0
       ? markup`<p class="faint">No reviewer has approved or requested changes.</p>`
       : markup`<ul class="facts">${approvals.map(
-          ({ login, state: said, commit, at }) =>
-            markup`<li><strong>${login}</strong> ${said === 'approved' ? 'approved' : 'requested changes'}${commit !== null && markup` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
+          ({ login, state: reported, commit, at }) =>
+            markup`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && markup` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
         )}</ul>`
   }`
 }

@@ -127,7 +127,7 @@ const isGitHubHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[
 
 /**
  * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
- * machine, and otherwise uses the operator's `publicUrl`.
+ * machine, and otherwise uses the administrator's `publicUrl`.
  */
 function findOwnUrl(
   { headers: { host = '' } }: IncomingMessage,

@@ -70,14 +70,14 @@ async function findSingleCatalogImages(
       ...(isOfBase && { base: `${publication.image}@${published.current?.digest ?? ''}` }),
     }
   }
-  const isWished =
+  const isRequested =
     previewRequest !== undefined &&
     !isOver &&
     !previewRequest.isClosed &&
     previewRequest.head === request.head &&
     previewRequest.tree === request.tree
   const isComing =
-    isWished && own.some(({ entry }) => previewRequest.isAsked || entry.preview?.automatic === true)
+    isRequested && own.some(({ entry }) => previewRequest.isAsked || entry.preview?.automatic === true)
   return isComing
     ? 'coming'
     : {

@@ -1,4 +1,4 @@
-// Persistent state of cluster trials: requested, running and done.
+// Persistent state of cluster install tests: requested, running and done.
 import { z } from 'zod'
 import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
 import { installTargets } from '../../../checks/install/install-targets.ts'
@@ -43,7 +43,7 @@ export const clusterTestRequestState = defineState<ClusterTestRequest>('trial wi
 
 const clusterTestRunsSchema = z.object({
   key: z.string(),
-  /** Trials that started and may not have ended. */
+  /** Install tests that started and may not have ended. */
   running: z.array(z.string()),
   /** Process failures so far. */
   attempts: z.number(),
@@ -57,7 +57,7 @@ export const clusterTestRunState = defineState<ClusterTestRuns>('trial', {
   read: (stored) => clusterTestRunsSchema.safeParse(stored).data,
 })
 
-/** When a repository's last trial ended; it then yields for a while. */
+/** When a repository's last install test ended; it then yields for a while. */
 const lastClusterTestRunSchema = z.object({ ended: z.number() })
 
 export const lastClusterTestRunState = defineState<Readonly<z.infer<typeof lastClusterTestRunSchema>>>(

@@ -1,4 +1,4 @@
-// Requests a cluster trial. A trial lets the author run programs in the cluster, so it needs the repository's
+// Requests a cluster install test. An install test lets the author run programs in the cluster, so it needs the repository's
 // configuration and either all checks passed or a maintainer's request for this commit. A separate job runs it.
 import { createHash } from 'node:crypto'
 import type { CheckOutcome } from '../../../checks/check.ts'
@@ -21,7 +21,7 @@ export interface ClusterTestCandidate {
   readonly requiresCluster: boolean
 }
 
-/** Returns undefined if a trial is not allowed or not requested. Pure. */
+/** Returns undefined if an install test is not allowed or not requested. Pure. */
 export function decideClusterTestRequest(
   { snapshot, verdict, epoch, onCluster, requiresCluster }: ClusterTestCandidate,
   records: readonly CommandRecord[],
@@ -64,7 +64,7 @@ function hasPassed({ findings, unanswered }: CheckOutcome): boolean {
   return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 
-/** Withdrawn requests end, and their trials stop. */
+/** Withdrawn requests end, and their install tests stop. */
 export async function requestClusterTest(
   candidate: ClusterTestCandidate,
   { app, forge, installation, repository: mirror }: JobContext<StateStore & JobQueue & PullMemory>,
@@ -77,7 +77,7 @@ export async function requestClusterTest(
   const records = await app.store.commands(repository, pull)
   const request = decideClusterTestRequest(candidate, records, await mirror.treeOf(base))
   if (request === undefined) {
-    // Only another commit ends a trial, not a temporarily unanswered question.
+    // Only another commit ends an install test, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== candidate.snapshot.head)
       await app.store.writeState(
         clusterTestRequestState,

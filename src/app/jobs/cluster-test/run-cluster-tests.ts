@@ -1,4 +1,4 @@
-// Runs cluster trials, one at a time on each cluster over all instances. Repositories with a recent trial yield to
+// Runs cluster install tests, one at a time on each cluster over all instances. Repositories with a recent install test yield to
 // others. A crashed process leaves names, from which the next one cleans up.
 import { ForgeError } from '../../../github/forge-error.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../../../messages/cluster-test-check.ts'
@@ -27,7 +27,7 @@ type RequestedClusterTest = ClusterTestRequest['trials'][number]
 const clusterLeaseSeconds = 180
 /** Seconds until retry while the cluster is in use. */
 const busyClusterRetrySeconds = 15
-/** Milliseconds in which a repository yields after its trial; all who wait retry within this time. */
+/** Milliseconds in which a repository yields after its install test; all who wait retry within this time. */
 const repositoryYieldMs = 3 * busyClusterRetrySeconds * 1000
 /** Seconds for which a repository keeps its place in line without asking again. */
 const queuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
@@ -130,7 +130,7 @@ async function runRequestedTests(
     made = { ...made, ...change }
     await app.store.writeState(clusterTestRunState, forge.repository, new Map([[key, made]]))
   }
-  for (const [index, wished] of request.trials.entries()) {
+  for (const [index, requested] of request.trials.entries()) {
     const rest = request.trials
       .slice(index + 1)
       .map(({ trial }): ClusterTestView => ({ kind: 'planned', trial }))
@@ -144,13 +144,13 @@ async function runRequestedTests(
         shownAt = app.clock.now()
         await publishClusterTestCheck(
           request,
-          [...views, { kind: 'running', trial: wished.trial, says }, ...rest],
+          [...views, { kind: 'running', trial: requested.trial, says }, ...rest],
           ctx,
         )
       }
       return 'go'
     }
-    const answer = await runSingleClusterTest(wished, request, made.running, inputs, onProgress, ctx)
+    const answer = await runSingleClusterTest(requested, request, made.running, inputs, onProgress, ctx)
     // The janitor removes the remaining objects by label.
     if (answer.kind === 'tried' || answer.kind === 'not-tried') await saveRuns({ running: [] })
     if (answer.kind === 'failed' && made.attempts < maxTestAttempts) {
@@ -159,7 +159,7 @@ async function runRequestedTests(
       await app.store.enqueue(job, processFailureRetrySeconds)
       return
     }
-    views.push(toClusterTestView(wished, answer))
+    views.push(toClusterTestView(requested, answer))
     const now = await app.store.readState(clusterTestRequestState, forge.repository, key)
     // A newer commit has its own check and job.
     if (now?.key !== request.key || now.isOver) {

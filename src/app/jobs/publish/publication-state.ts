@@ -64,7 +64,7 @@ const publicationStateSchema = z.object({
   since: commitShaSchema.exactOptional(),
   /** Merged pull requests that wait for this publication. */
   pulls: z.array(z.number()).readonly(),
-  /** Digests that the registry refuses to delete; not tried again. */
+  /** Digests that the registry does not delete; not tried again. */
   undeletable: z.array(z.string()).readonly(),
 })
 

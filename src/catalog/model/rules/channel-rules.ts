@@ -137,7 +137,7 @@ export const severalHeads = defineRule<ChannelRuleData & { heads: readonly strin
   title: 'A channel has one head',
   format: (data) => ({
     what: `channel ${quote(data.channel)} of package ${quote(data.package)} has ${data.heads.length} heads: ${data.heads.map(quote).join(', ')}`,
-    why: 'The head is the version that new installations get, so only one entry can remain that is not replaced or skipped.',
+    why: 'The head is the version that new installations get. Exactly one entry must be neither replaced nor skipped.',
     fix: 'Make the newest entry replace or skip the others, directly or through intermediate entries.',
   }),
 })

@@ -6,52 +6,52 @@ export function classifyPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getCondition(plan, 'Installed')
   const message =
     installed?.message || getStringAt(plan.status, 'message') || (installed?.reason ?? 'no reason given')
-  const says = `InstallPlan ${plan.metadata.name} failed: ${message}`
+  const description = `InstallPlan ${plan.metadata.name} failed: ${message}`
   const unsupported = getListAt(plan.status, 'plan').find(
     (step) => getStringAt(step, 'status') === 'UnsupportedResource',
   )
   if (unsupported !== undefined || /contains invalid data|UnsupportedResource/.test(message))
     return {
       code: 'unsupported-kind',
-      says: `${says}${unsupported === undefined ? '' : ` (${getStringAt(unsupported, 'resource', 'kind')} ${getStringAt(unsupported, 'resource', 'name')})`}`,
+      says: `${description}${unsupported === undefined ? '' : ` (${getStringAt(unsupported, 'resource', 'kind')} ${getStringAt(unsupported, 'resource', 'name')})`}`,
     }
-  if (transientErrorPattern.test(message)) return { code: 'api-unreachable', says }
+  if (transientErrorPattern.test(message)) return { code: 'api-unreachable', says: description }
   // Another cluster might serve the API.
   if (
     /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
       message,
     )
   )
-    return { code: 'api-missing-for-bundle', says }
+    return { code: 'api-missing-for-bundle', says: description }
   if (
     /validating existing CRs|updated validation is too restrictive|risk of data loss|pre-existing CRD owners/.test(
       message,
     )
   )
-    return { code: 'crd-incompatible', says }
-  if (/exceeded quota/.test(message)) return { code: 'quota', says }
-  if (/admission webhook|violates PodSecurity/.test(message)) return { code: 'policy', says }
-  if (/is forbidden/.test(message)) return { code: 'forbidden', says }
-  return { code: 'plan-failed', says }
+    return { code: 'crd-incompatible', says: description }
+  if (/exceeded quota/.test(message)) return { code: 'quota', says: description }
+  if (/admission webhook|violates PodSecurity/.test(message)) return { code: 'policy', says: description }
+  if (/is forbidden/.test(message)) return { code: 'forbidden', says: description }
+  return { code: 'plan-failed', says: description }
 }
 
 /** The caller has checked the Job's pods before. */
 export function classifyUnpackFailure(message: string): ClusterTestFailure {
-  const says = `OLM could not unpack the bundle: ${message}`
+  const description = `OLM could not unpack the bundle: ${message}`
   if (/data limit|too large|exceeds|ConfigMap .* size/i.test(message))
-    return { code: 'unpack-too-large', says }
+    return { code: 'unpack-too-large', says: description }
   const pull = /ErrImagePull|ImagePullBackOff|pull/i.test(message)
-  if (pull && /not found|manifest unknown/i.test(message)) return { code: 'bundle-image-missing', says }
-  if (pull && /unauthorized|denied/i.test(message)) return { code: 'image-unauthorized', says }
-  if (/exceeded quota/.test(message)) return { code: 'quota', says }
-  if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
+  if (pull && /not found|manifest unknown/i.test(message)) return { code: 'bundle-image-missing', says: description }
+  if (pull && /unauthorized|denied/i.test(message)) return { code: 'image-unauthorized', says: description }
+  if (/exceeded quota/.test(message)) return { code: 'quota', says: description }
+  if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says: description }
   // A timeout does not identify the cause. A slow registry causes timeouts for valid bundles.
   if (
     transientErrorPattern.test(message) ||
     /DeadlineExceeded|longer than specified deadline|Evicted/.test(message)
   )
-    return { code: 'too-slow', says }
-  return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says }
+    return { code: 'too-slow', says: description }
+  return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says: description }
 }
 
 const finalFailureReasons: ReadonlySet<string> = new Set([
@@ -72,34 +72,34 @@ export function isFinalReason(reason: string): boolean {
 
 export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
   const reason = getStringAt(csv.status, 'reason')
-  const says = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${getStringAt(csv.status, 'message')}`
+  const message = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${getStringAt(csv.status, 'message')}`
   switch (reason) {
     case 'InvalidWebhookDescription':
-      return { code: 'webhook-invalid', says }
+      return { code: 'webhook-invalid', says: message }
     case 'UnsupportedOperatorGroup':
     case 'InvalidInstallModes':
-      return { code: 'unsupported-install-mode', says }
+      return { code: 'unsupported-install-mode', says: message }
     case 'OwnerConflict':
     case 'InterOperatorGroupOwnerConflict':
     case 'CannotModifyStaticOperatorGroupProvidedAPIs':
-      return { code: 'occupied', says }
+      return { code: 'occupied', says: message }
     case 'NoOperatorGroup':
     case 'TooManyOperatorGroups':
     case 'NoTargetNamespaces':
-      return { code: 'internal', says }
+      return { code: 'internal', says: message }
     case 'RequirementsNotMet':
     case 'RequirementsUnknown':
-      return classifyMissingRequirements(csv) ?? { code: 'olm-silent', says }
+      return classifyMissingRequirements(csv) ?? { code: 'olm-silent', says: message }
     // The Deployments exceeded OLM's five-minute limit. Their state shows who must act.
     case 'InstallCheckFailed':
     case 'ComponentUnhealthy':
-      return { code: 'too-slow', says }
+      return { code: 'too-slow', says: message }
     default:
       return {
         code: transientErrorPattern.test(getStringAt(csv.status, 'message'))
           ? 'api-unreachable'
           : 'csv-failed',
-        says,
+        says: message,
       }
   }
 }
@@ -118,11 +118,11 @@ export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure
       (one) =>
         `${getStringAt(one, 'kind')} ${getStringAt(one, 'name')}: ${getStringAt(one, 'message') || getStringAt(one, 'status')}`,
     )
-  const says = `ClusterServiceVersion ${csv.metadata.name} is waiting for ${list.join('; ')}`
+  const message = `ClusterServiceVersion ${csv.metadata.name} is waiting for ${list.join('; ')}`
   // A requirement of this kind concerns the cluster's version.
   const isVersion = open.every((one) => getStringAt(one, 'kind') === 'ClusterServiceVersion')
-  if (isVersion && /version/i.test(says)) return { code: 'kube-version', says }
-  return { code: 'requirements-not-met', says }
+  if (isVersion && /version/i.test(message)) return { code: 'kube-version', says: message }
+  return { code: 'requirements-not-met', says: message }
 }
 
 /** Ignores conditions that only report the state of catalogs. */

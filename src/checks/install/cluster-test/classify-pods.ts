@@ -97,11 +97,11 @@ function classifyCrash(container: unknown, name: string, { crash }: PodRole): Cl
   const reason = getStringAt(container, last ?? '', 'terminated', 'reason')
   const exitCode = getNumberAt(container, last ?? '', 'terminated', 'exitCode')
   const message = getStringAt(container, last ?? '', 'terminated', 'message')
-  const says = `${name} restarted ${getNumberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
+  const description = `${name} restarted ${getNumberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
   // The kernel reports a wrong processor architecture even if the registry did not.
-  if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${says}: ${message}` }
+  if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${description}: ${message}` }
   const code = transientErrorPattern.test(message) ? 'api-unreachable' : crash
-  return { code, says: message === '' ? says : `${says}: ${message}` }
+  return { code, says: message === '' ? description : `${description}: ${message}` }
 }
 
 /** Registries report a missing image explicitly. A back-off alone does not show the cause. */
@@ -166,14 +166,14 @@ export function findDeploymentFailure(deployments: readonly KubeObject[]): Clust
       ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
     )
     if (!rejected) continue
-    const says = `Deployment ${deployment.metadata.name} cannot create its pods: ${rejected.message}`
+    const message = `Deployment ${deployment.metadata.name} cannot create its pods: ${rejected.message}`
     if (/exceeded quota|must specify (?:limits|requests)/.test(rejected.message))
-      return { code: 'quota', says }
+      return { code: 'quota', says: message }
     if (/violates PodSecurity|admission webhook|security context constraint/.test(rejected.message))
-      return { code: 'policy', says }
+      return { code: 'policy', says: message }
     if (/serviceaccount ".*" not found/i.test(rejected.message))
-      return { code: 'deployment-not-available', says }
-    if (/forbidden/.test(rejected.message)) return { code: 'policy', says }
+      return { code: 'deployment-not-available', says: message }
+    if (/forbidden/.test(rejected.message)) return { code: 'policy', says: message }
   }
   return undefined
 }

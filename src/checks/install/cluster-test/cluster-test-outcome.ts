@@ -73,12 +73,12 @@ const verdictByFailureClass: Readonly<Record<ClusterTestFailureClass, ClusterTes
 
 export function createFailedOutcome(
   code: ClusterTestFailureCode,
-  says: string,
+  message: string,
 ): ClusterTestOutcome & ClusterTestFailure {
   return {
     verdict: verdictByFailureClass[failureClassByCode[code]],
     code,
-    says: says.slice(0, maxMessageLength),
+    says: message.slice(0, maxMessageLength),
   }
 }
 

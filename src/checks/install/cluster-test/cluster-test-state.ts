@@ -78,8 +78,8 @@ export function endTest<Stage extends string>(
   now: number,
   outcome: ClusterTestOutcome,
 ): ClusterTestProgress<Stage> {
-  const says = 'says' in outcome ? outcome.says : 'it installs'
-  return { state: addTestEvent(state, now, says), actions: [], waitsFor: says, outcome }
+  const message = 'says' in outcome ? outcome.says : 'it installs'
+  return { state: addTestEvent(state, now, message), actions: [], waitsFor: message, outcome }
 }
 
 export function failTest<Stage extends string>(

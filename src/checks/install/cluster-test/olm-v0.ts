@@ -455,9 +455,9 @@ export function createOlmV0Test(
     const firstMessage = state.memory['words'] || failure.says
     const known = withMemory(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < deadlines.retryWindow) return { state: known }
-    const says =
+    const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
-    return { state: known, failure: { ...failure, says } }
+    return { state: known, failure: { ...failure, says: message } }
   }
 
   function stepDone(
@@ -486,9 +486,9 @@ export function createOlmV0Test(
             ]
           : []
       const memory = exchange.length > 0 ? { connected: getConnection(catalog).connected } : {}
-      const says =
+      const message =
         exchange.length > 0 ? `${done} is running; switching to the changed catalog` : `${done} is running`
-      return enterStage(following, 'resolution', now, says, exchange, memory)
+      return enterStage(following, 'resolution', now, message, exchange, memory)
     }
     // Another plan would install a version that the simulation did not predict.
     const further = findNewPlan(

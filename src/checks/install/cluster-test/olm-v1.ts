@@ -130,23 +130,23 @@ export function createOlmV1Test(
       ])
     const catalog = getObject(observation, queries.catalogs[side])
     const progressing = getCurrentCondition(catalog, 'Progressing')
-    const says = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
+    const message = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason === 'Blocked')
       return failTest(state, now, {
         code: classifyCatalogMessage(progressing.message) ?? 'catalog-invalid',
-        says,
+        says: message,
       })
     const code = classifyCatalogMessage(progressing?.message ?? '')
     const { state: known, milliseconds } = trackFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
-      return createWaitingProgress(known, progressing ? says : 'OLM v1 to process the ClusterCatalog')
+      return createWaitingProgress(known, progressing ? message : 'OLM v1 to process the ClusterCatalog')
     if (!progressing)
       return failTest(state, now, {
         code: 'olm-silent',
         says: 'OLM v1 did not process the ClusterCatalog. Check whether its controllers are running.',
       })
     const isFinal = code !== undefined && (!isAuthorFault(code) || milliseconds >= deadlines.retryWindow)
-    return failTest(state, now, { code: isFinal ? code : 'catalog-not-connected', says })
+    return failTest(state, now, { code: isFinal ? code : 'catalog-not-connected', says: message })
   }
 
   function install(

@@ -308,19 +308,19 @@ const rejectionReasons: ReadonlySet<string> = new Set([
 ])
 
 function classifyRejection(message: string, reason: string): ClusterTestFailure {
-  const says = `RukPak: ${reason}: ${message}`
+  const description = `RukPak: ${reason}: ${message}`
   // RukPak's own disk or URL failed, not the bundle.
-  if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
+  if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says: description }
   // On a busy machine, RukPak reads EOF from its own server and reports BundleLoadFailed.
   if (transientErrorPattern.test(message))
-    return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says }
+    return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says: description }
   if (reason === 'UnpackFailed')
-    return { code: classifyPullFailure(message, unpackPodRole) ?? 'unpack-failed', says }
+    return { code: classifyPullFailure(message, unpackPodRole) ?? 'unpack-failed', says: description }
   if (/no matches for kind|could not find the requested resource/.test(message))
-    return { code: 'api-missing-for-bundle', says }
-  if (/already exists|invalid ownership metadata/.test(message)) return { code: 'occupied', says }
-  if (/is forbidden/.test(message)) return { code: 'policy', says }
-  return { code: 'refused-by-rukpak', says }
+    return { code: 'api-missing-for-bundle', says: description }
+  if (/already exists|invalid ownership metadata/.test(message)) return { code: 'occupied', says: description }
+  if (/is forbidden/.test(message)) return { code: 'policy', says: description }
+  return { code: 'refused-by-rukpak', says: description }
 }
 
 const createPodQuery = (namespace: string): KubeQuery => ({ apiVersion: 'v1', kind: 'Pod', namespace })

@@ -173,7 +173,7 @@ export class SatSolver {
 
   private followWatchers(lost: Literal): Clause | undefined {
     const clauses = this.watching[lost] as Clause[]
-    let keptCount = 0
+    let retainedCount = 0
     for (let at = 0; at < clauses.length; at++) {
       const clause = clauses[at] as Clause
       if (clause[0] === lost) [clause[0], clause[1]] = [clause[1] as Literal, lost]
@@ -187,13 +187,13 @@ export class SatSolver {
           continue
         }
       }
-      clauses[keptCount++] = clause
+      clauses[retainedCount++] = clause
       if (this.set(other, clause)) continue
-      while (++at < clauses.length) clauses[keptCount++] = clauses[at] as Clause
-      clauses.length = keptCount
+      while (++at < clauses.length) clauses[retainedCount++] = clauses[at] as Clause
+      clauses.length = retainedCount
       return clause
     }
-    clauses.length = keptCount
+    clauses.length = retainedCount
     return undefined
   }
 

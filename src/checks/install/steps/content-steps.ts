@@ -149,8 +149,8 @@ function createUnpackingStep(
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: v0 })
-    for (const says of open)
-      remarks.push({ kind: 'unknown', says: `${blob.name}: ${says} Largest files: ${files}.`, targets: v0 })
+    for (const message of open)
+      remarks.push({ kind: 'unknown', says: `${blob.name}: ${message} Largest files: ${files}.`, targets: v0 })
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
   return isDone
@@ -217,11 +217,11 @@ function createRenderingStep(readable: readonly ReadableBundle[], classify: Clas
         targets: renderers,
         ...(areShown && { isShown: true }),
       })
-    for (const says of rendering.open)
-      remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}`, targets: renderers })
+    for (const question of rendering.open)
+      remarks.push({ kind: 'unknown', says: `${blob.name}: ${question}`, targets: renderers })
     const converter = own.filter((target) => target === 'RukPak registry')
-    for (const says of rukPak)
-      remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: converter })
+    for (const problem of rukPak)
+      remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: converter })
     if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${formatKinds(rendering.kinds)}`)
   }
   return createStep('rendering', 'The installer renders objects', facts, remarks)
@@ -254,14 +254,14 @@ function createCrdsStep(
   if (!root.targets.some((target) => all.includes(target)))
     return createSkippedStep('crds', title, 'OLM does not install bundles of this format.')
   // These findings are at most warnings for OLM v0, so a missing check doesn't make its result unknown.
-  const createUnknownStep = (says: string): InstallStep =>
+  const createUnknownStep = (message: string): InstallStep =>
     createStep(
       'crds',
       title,
       [],
       [
-        { kind: 'unknown', says, targets: ['OLM v1'] },
-        { kind: 'warning', says, targets: ['OLM v0'] },
+        { kind: 'unknown', says: message, targets: ['OLM v1'] },
+        { kind: 'warning', says: message, targets: ['OLM v0'] },
       ],
     )
   if (before.content.kind !== 'bundle')

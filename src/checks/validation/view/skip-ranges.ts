@@ -1,4 +1,4 @@
-// Entries with a skipRange that parses; opm refuses the others.
+// Entries with a skipRange that parses; opm rejects the others.
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { VersionRange } from '../../../catalog/versions/version-range.ts'

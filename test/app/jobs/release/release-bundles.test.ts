@@ -282,7 +282,7 @@ describe('an image that is not there', () => {
       await runUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
       expect(scene.comments(pull)).toEqual([
-        expect.stringContaining('its image holds something else than its directory'),
+        expect.stringContaining('its image does not match its directory'),
       ])
       scene.put('1.1.0', 'c')
       scene.advanceTime(daySeconds)
@@ -295,7 +295,7 @@ describe('an image that is not there', () => {
 
 describe('nothing is opened', () => {
   test(
-    'where the catalogs would not be valid: the merged pull request says why, once',
+    'where the resulting catalogs would be invalid: the merged pull request says why, once',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -303,7 +303,7 @@ describe('nothing is opened', () => {
       await runUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
       await runUntilIdle(scene)
-      expect(scene.comments(pull)).toEqual([expect.stringContaining('the catalogs would not be valid')])
+      expect(scene.comments(pull)).toEqual([expect.stringContaining('the resulting catalogs would be invalid')])
       expect(scene.branches()).toEqual([])
       await scene.push(createMergedBundleFiles('1.1.0'))
       await runUntilIdle(scene)
