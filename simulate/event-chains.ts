@@ -33,7 +33,7 @@ function generateRandomUntrustedPull(dice: SeededRandom): UntrustedPull {
 
 /** The owner's yes comes while something else keeps the pull request waiting; what follows it must undo it. */
 const createApprovedChain =
-  (after: (stranger: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
+  (after: (outsider: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
     const untrusted = generateRandomUntrustedPull(dice)
     const { by, owner, edits } = untrusted

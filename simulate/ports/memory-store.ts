@@ -178,10 +178,10 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         if (row?.fence === fence) row.expiresAt = undefined
       }),
 
-    startMerge: (lease, landing) =>
-      turn(`begin landing #${landing.pull}`, () => {
+    startMerge: (lease, merge) =>
+      turn(`begin landing #${merge.pull}`, () => {
         if (!isValid(lease)) return undefined
-        const intent = { ...cloneValue(landing), id: tables.intents.length + 1, fence: lease.fence }
+        const intent = { ...cloneValue(merge), id: tables.intents.length + 1, fence: lease.fence }
         tables.intents.push({ intent, lease: lease.name })
         return cloneValue(intent)
       }),
@@ -387,13 +387,13 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
     recordChange: (repository, pull, { id, covers }) =>
       turn(`keep what #${pull} does`, () => {
-        const kept = mapAt(tables.changes, toPullKey(repository, pull))
-        if (!kept.has(id)) kept.set(id, cloneValue(covers))
+        const retained = mapAt(tables.changes, toPullKey(repository, pull))
+        if (!retained.has(id)) retained.set(id, cloneValue(covers))
       }),
     readChanges: (repository, pull, ids) =>
       turn(`read what #${pull} did`, () => {
-        const kept = mapAt(tables.changes, toPullKey(repository, pull))
-        return new Map([...kept].filter(([id]) => ids.includes(id)))
+        const retained = mapAt(tables.changes, toPullKey(repository, pull))
+        return new Map([...retained].filter(([id]) => ids.includes(id)))
       }),
     firstSeenApprovals: (repository, pull, approvals) =>
       turn(`read what approvals of #${pull} were for`, () => {

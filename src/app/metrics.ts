@@ -12,7 +12,7 @@ export function createMetrics() {
   const registers = [registry]
   const githubRequests = new Counter({
     name: 'catalog_bot_github_budget_requests_total',
-    help: "GitHub requests by work class and outcome. `unchanged`: does not count toward the rate limit. `held`: not sent, to stay within the rate limit. `refused`: GitHub rejected the request because of its rate limit.",
+    help: 'GitHub requests by work class and outcome. `unchanged`: does not count toward the rate limit. `held`: not sent, to stay within the rate limit. `refused`: GitHub rejected the request because of its rate limit.',
     labelNames: ['class', 'outcome'],
     registers,
   })

@@ -85,9 +85,7 @@ test('a composite list with a missing image is not built, and the error names th
   const { host } = registry
   await registry.stop()
   expect(code).toBe(2)
-  expect(err).toContain(
-    `${list}: reference "extra" (${extra}): ${host} doesn't have this image (404`,
-  )
+  expect(err).toContain(`${list}: reference "extra" (${extra}): ${host} doesn't have this image (404`)
   expect(err).toContain('). Correct the reference or push the image.')
   expect(existsSync(layout)).toBe(false)
 })

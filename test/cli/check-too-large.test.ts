@@ -45,7 +45,9 @@ const runCheck = (...more: string[]) =>
 test('a pull request that is too large is blocked, and the number is told', async () => {
   const { code, out, err } = await runCheck()
   expect({ code, err }).toEqual({ code: 1, err: '' })
-  expect(out).toMatch(/^blocked: this pull request is too large to check: the change has \d+ GitHub users to look up/)
+  expect(out).toMatch(
+    /^blocked: this pull request is too large to check: the change has \d+ GitHub users to look up/,
+  )
 })
 
 test('the same for machines', async () => {

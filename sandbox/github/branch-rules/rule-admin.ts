@@ -85,9 +85,9 @@ export class RuleAdmin extends GitHubAdmin {
     const now = protection === null ? undefined : { required_signatures: false, ...protection }
     if (now === undefined) repo.protections.delete(pattern)
     else repo.protections.set(pattern, now)
-    const told = now ?? old
+    const reported = now ?? old
     const action = now === undefined ? 'deleted' : old === undefined ? 'created' : 'edited'
-    if (told !== undefined) emitBranchProtectionEvent(this.state, repo, [pattern, told], action, repo.owner)
+    if (reported !== undefined) emitBranchProtectionEvent(this.state, repo, [pattern, reported], action, repo.owner)
   }
 
   /** Switches on or off that nobody at all may push to a branch. */

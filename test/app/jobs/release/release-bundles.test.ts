@@ -303,7 +303,9 @@ describe('nothing is opened', () => {
       await runUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
       await runUntilIdle(scene)
-      expect(scene.comments(pull)).toEqual([expect.stringContaining('the resulting catalogs would be invalid')])
+      expect(scene.comments(pull)).toEqual([
+        expect.stringContaining('the resulting catalogs would be invalid'),
+      ])
       expect(scene.branches()).toEqual([])
       await scene.push(createMergedBundleFiles('1.1.0'))
       await runUntilIdle(scene)
