@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assembleCatalog } from '../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile, createUnreadableFacts } from '../src/catalog/load/parse-catalog-file.ts'
+import { parseCatalogFile, createUnreadableFileFacts } from '../src/catalog/load/parse-catalog-file.ts'
 import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
 import { findRuleSet } from '../src/catalog/model/rule-set.ts'
 import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory.ts'
@@ -69,7 +69,7 @@ function runOwnValidate(dir: string): ValidationVerdict {
       const content = file.read()
       return {
         path: file.path,
-        facts: 'error' in content ? createUnreadableFacts(content.error) : parseCatalogFile(content),
+        facts: 'error' in content ? createUnreadableFileFacts(content.error) : parseCatalogFile(content),
       }
     }),
   )

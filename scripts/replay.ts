@@ -13,15 +13,15 @@ import { resolve } from 'node:path'
 import type { PullRequestChange } from '../src/change/change.ts'
 import { toCommitSha } from '../src/change/ids.ts'
 import {
-  answerWithoutGitHub,
+  createOfflineQuestionAnswerer,
   createLocalSnapshot,
   openScratchRepository,
-  parsePerson,
+  parseGitHubAccount,
 } from '../src/cli/local-pull.ts'
 import { allRules } from '../src/checks/all-rules.ts'
 import type { CheckOutcome } from '../src/checks/check.ts'
 import { createCatalogLoader } from '../src/evaluate/catalogs/catalog-loader.ts'
-import { openReaderPool } from '../src/evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../src/evaluate/catalogs/reader-pool.ts'
 import { evaluateSnapshot } from '../src/evaluate/evaluate.ts'
 import { noopPullMemory } from '../src/evaluate/null-store.ts'
 import { openMemoryCache } from '../src/evaluate/memory-cache.ts'
@@ -81,7 +81,7 @@ const pullsToReplay = listMergedPulls(repositoryFolder, values.branch, {
   most: Number(values.most),
 })
 const scratchRepository = await openScratchRepository(repositoryFolder)
-const readerPool = openReaderPool()
+const readerPool = openCatalogFileReaderPool()
 const catalogLoader = createCatalogLoader(readerPool, openMemoryCache(systemClock))
 const replayResults: ReplayResult[] = []
 try {
@@ -128,7 +128,7 @@ async function warmUpBaseCache({ base, commit }: HistoricalPull): Promise<void> 
 }
 
 async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
-  const author = parsePerson(pull.author)
+  const author = parseGitHubAccount(pull.author)
   const { number, commit } = pull
   const started = performance.now()
   const used = readCpuTimeMs()
@@ -144,7 +144,7 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
-        ask: answerWithoutGitHub(author, 'read'),
+        ask: createOfflineQuestionAnswerer(author, 'read'),
         memory: noopPullMemory,
       },
     )

@@ -2,7 +2,7 @@
 // catalogs say. Nothing of what a pull request brings.
 import type { CommitSha } from '../src/change/ids.ts'
 import { detectLayout } from '../src/change/layout/detect-layout.ts'
-import { pathsOf } from '../src/change/incremental-list.ts'
+import { getEntryPaths } from '../src/change/incremental-list.ts'
 import { hasPathBelow } from '../src/change/sorted-paths.ts'
 import type { CatalogLoader } from '../src/evaluate/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/evaluate/null-store.ts'
@@ -18,7 +18,7 @@ export async function warmBaseCache(
   const tree = await repository.treeOf(base)
   const entries = await repository.list(tree)
   const paths = (await repository.diff(tree, await repository.treeOf(next))).map(({ path }) => path)
-  const basePaths = pathsOf(entries)
+  const basePaths = getEntryPaths(entries)
   const { catalogs } = detectLayout(basePaths, [])
   const directories = new Set<string>()
   for (const path of paths) {

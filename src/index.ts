@@ -14,7 +14,7 @@ import type { PackageChange } from './change/change.ts'
 import { describeChange } from './change/describe-change.ts'
 import { toBlobSha, type BlobSha } from './change/ids.ts'
 import type { PathChange } from './change/path-change.ts'
-import { validateFully } from './checks/validation/validate-fully.ts'
+import { validateWithAllRules } from './checks/validation/validate-fully.ts'
 import {
   readCatalogDirectory,
   type CatalogDirectoryResult,
@@ -65,7 +65,10 @@ export function validateDirectory(
   const verdict =
     profile === 'opm'
       ? validateCatalog(catalog, { profile })
-      : validateFully({ ...catalog, findings: [...catalog.findings, ...read.linked] }, { settings: rules })
+      : validateWithAllRules(
+          { ...catalog, findings: [...catalog.findings, ...read.linked] },
+          { settings: rules },
+        )
   const { passed, message } = verdict
   const findings = [...verdict.findings, ...read.unreadable].sort(compareFindings)
   return {

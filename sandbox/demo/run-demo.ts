@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RunDemo } from '../../src/cli/demo.ts'
+import type { DemoRunner } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
 import { openDemoEnvironment } from './demo-environment.ts'
 import { evaluateDemoStory, type OpenedDemoStory } from './story-outcome.ts'
 import { verifyPublishedImages } from './verify-published-images.ts'
 import { demoStories } from './stories.ts'
 
-export const runDemo: RunDemo = async ({ print, verbose, keep, timeoutMs = 180_000 }) => {
+export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 180_000 }) => {
   const started = performance.now()
   const printLine = (line: string) =>
     print(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)

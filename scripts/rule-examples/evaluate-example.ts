@@ -16,7 +16,7 @@ import { createCatalogView } from '../../src/checks/validation/view/catalog-view
 import { defaultSizeLimits } from '../../src/checks/validation/limits.ts'
 import type { RuleSettings } from '../../src/checks/validation/rule-settings.ts'
 import { catalogRules } from '../../src/checks/validation/rules.ts'
-import { validateFully } from '../../src/checks/validation/validate-fully.ts'
+import { validateWithAllRules } from '../../src/checks/validation/validate-fully.ts'
 import { openCatalogDirectory } from '../../src/evaluate/catalogs/catalog-directory.ts'
 import { FindingList } from '../../src/findings/finding-list.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
@@ -70,7 +70,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
     }),
   )
   const whole: Catalog = { ...catalog, findings: [...catalog.findings, ...found] }
-  const { findings, message } = validateFully(whole, { settings: createRuleSettings(id) })
+  const { findings, message } = validateWithAllRules(whole, { settings: createRuleSettings(id) })
   const all = [
     ...findings,
     ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),

@@ -7,7 +7,7 @@ import { evaluateSnapshot, type Evaluation } from '../../src/evaluate/evaluate.t
 import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { toPullNumber, toUserId } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import type { AnswerByKind, CheckQuestion } from '../../src/checks/questions.ts'
+import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
 import type { CheckId } from '../../src/findings/checks.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
@@ -99,7 +99,7 @@ function createExamplePullSnapshot({
 function answerCheckQuestion(
   question: CheckQuestion,
   settings: ExampleCaseSettings,
-): AnswerByKind[CheckQuestion['kind']] {
+): AnswerByQuestionKind[CheckQuestion['kind']] {
   switch (question.kind) {
     case 'user':
       return settings.nobody?.includes(question.login)
@@ -111,12 +111,12 @@ function answerCheckQuestion(
       return { kind: 'role', role: 'read' }
     case 'image':
       return (
-        (settings.images?.[question.reference] as AnswerByKind['image'] | undefined) ??
+        (settings.images?.[question.reference] as AnswerByQuestionKind['image'] | undefined) ??
         createImageAnswer(question.reference)
       )
     case 'bundle':
       return (
-        (settings.bundles?.[question.reference] as AnswerByKind['bundle'] | undefined) ?? {
+        (settings.bundles?.[question.reference] as AnswerByQuestionKind['bundle'] | undefined) ?? {
           kind: 'unknown',
           reason: 'no example opens it',
           retryAfter: 60,
@@ -134,7 +134,7 @@ function answerCheckQuestion(
 }
 
 /** An image that is there, under the digest that names it. */
-function createImageAnswer(reference: string): AnswerByKind['image'] {
+function createImageAnswer(reference: string): AnswerByQuestionKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
     kind: 'ok',

@@ -12,7 +12,7 @@ import { createJobScheduler } from '../../src/app/jobs/job-scheduler.ts'
 import { createMetrics } from '../../src/app/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/app/settings.ts'
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
-import { openReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
 import { noopCache } from '../../src/evaluate/null-store.ts'
 import type { Registries } from '../../src/evaluate/registries.ts'
 import type { Forge } from '../../src/ports/forge.ts'
@@ -25,7 +25,7 @@ import { appId, installationId, type SimulatedDelivery } from '../world/simulate
 import { createInProcessEvaluator } from './in-process-evaluator.ts'
 
 /** What is read of catalogs is found by its content alone: one memory of it serves all runs. */
-const sharedCatalogLoader = createCatalogLoader(openReaderPool(1), noopCache)
+const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
 const metrics = createMetrics()
 const silentLogger = pino({ level: 'silent' })
 const disabledPublishClient: PublishClient = {

@@ -3,7 +3,7 @@
 // between can be in the way.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import type { AnswerByKind } from '../../src/checks/questions.ts'
+import type { AnswerByQuestionKind } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 import { ForgeError } from '../../src/github/forge-error.ts'
 import { createCommentCache } from '../../src/github/comment-cache.ts'
@@ -188,7 +188,7 @@ export function openMemoryForge(
     }
   }
 
-  function answer(question: ForgeQuestion): AnswerByKind[ForgeQuestion['kind']] {
+  function answer(question: ForgeQuestion): AnswerByQuestionKind[ForgeQuestion['kind']] {
     switch (question.kind) {
       case 'user': {
         const person = server.people.withLogin(question.login)
@@ -249,9 +249,13 @@ export function openMemoryForge(
         const about = 'login' in question ? question.login : 'comment' in question ? question.comment : ''
         return (await callGitHub(`answer ${kind} ${about}`, () =>
           answer(question),
-        )) as AnswerByKind[Q['kind']]
+        )) as AnswerByQuestionKind[Q['kind']]
       } catch {
-        return { kind: 'unknown', reason: 'GitHub did not answer', retryAfter: 30 } as AnswerByKind[Q['kind']]
+        return {
+          kind: 'unknown',
+          reason: 'GitHub did not answer',
+          retryAfter: 30,
+        } as AnswerByQuestionKind[Q['kind']]
       }
     },
     readOwnReports: (pull, head) =>

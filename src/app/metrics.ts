@@ -1,10 +1,20 @@
 import { workClasses } from '../github/budget/work-class.ts'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
-const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const durationBucketSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 /** A minute to four weeks, because this includes waiting for people. */
-const longDurationBuckets = [60, 300, 900, 3600, 4 * 3600, 24 * 3600, 3 * 86_400, 7 * 86_400, 28 * 86_400]
+const longDurationBucketSeconds = [
+  60,
+  300,
+  900,
+  3600,
+  4 * 3600,
+  24 * 3600,
+  3 * 86_400,
+  7 * 86_400,
+  28 * 86_400,
+]
 
 export function createMetrics() {
   const registry = new Registry()
@@ -34,14 +44,14 @@ export function createMetrics() {
       name: 'catalog_bot_delivery_seconds',
       help: 'Time from the first byte of a webhook delivery to the response',
       labelNames: ['event', 'outcome'],
-      buckets: durationBuckets,
+      buckets: durationBucketSeconds,
       registers,
     }),
     jobs: new Histogram({
       name: 'catalog_bot_job_seconds',
       help: 'Time to run a job',
       labelNames: ['kind', 'outcome'],
-      buckets: durationBuckets,
+      buckets: durationBucketSeconds,
       registers,
     }),
     landings: new Counter({
@@ -64,7 +74,7 @@ export function createMetrics() {
     openedToMerged: new Histogram({
       name: 'catalog_bot_opened_to_merged_seconds',
       help: 'Time from opening a pull request until catalog-bot merges it',
-      buckets: longDurationBuckets,
+      buckets: longDurationBucketSeconds,
       registers,
     }),
     remaining: new Gauge({

@@ -1,7 +1,7 @@
 // Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../change/snapshot.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { openMirror, type GitMirror } from '../git/mirror.ts'
 import { createCommentCache } from '../github/comment-cache.ts'
 import { openForge } from '../github/forge.ts'
@@ -30,7 +30,7 @@ export interface RepositoryContexts {
 }
 
 /** Traced calls: GitHub requests and slow git commands. Mirror reads are too many and too fast. */
-const forgeSpans = {
+const spanNameByForgeMethod = {
   readSnapshot: 'github.readSnapshot',
   openPulls: 'github.openPulls',
   branchRules: 'github.branchRules',
@@ -39,14 +39,14 @@ const forgeSpans = {
   answer: 'github.answer',
   readOwnChecks: 'github.checksOn',
 } as const
-const mergeSpans = {
+const spanNameByMergeMethod = {
   merge: 'github.merge',
   enqueue: 'github.enqueue',
   dequeue: 'github.dequeue',
   createSignedCommit: 'github.sign',
   moveStagingBranch: 'github.moveStaged',
 } as const
-const gitSpans = {
+const spanNameByGitMethod = {
   fetch: 'git.fetch',
   fetchTestMerge: 'git.fetchTestMerge',
   merge: 'git.merge',
@@ -75,7 +75,7 @@ export function openRepositoryContexts(
     resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())
 
   function openRepositoryMirror(installation: number, repository: RepositoryName): Promise<GitMirror> {
-    const key = repositoryKey(repository)
+    const key = toRepositoryKey(repository)
     const known = mirrors.get(key)
     if (known !== undefined) return known
     const opened = openMirror({
@@ -99,11 +99,11 @@ export function openRepositoryContexts(
       return {
         app,
         installation: job.installation,
-        forge: traceCalls(openForge(octokit, job.repository, acting), forgeSpans, tracing),
-        merging: traceCalls(openMergeApi(octokit, job.repository), mergeSpans, tracing),
+        forge: traceCalls(openForge(octokit, job.repository, acting), spanNameByForgeMethod, tracing),
+        merging: traceCalls(openMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
         repository: traceCalls(
           await openRepositoryMirror(job.installation, job.repository),
-          gitSpans,
+          spanNameByGitMethod,
           tracing,
         ),
         mirror: mirrorFolderOf(job.repository),

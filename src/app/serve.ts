@@ -21,16 +21,16 @@ import { createHealthMonitor, type HealthReport } from './health.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { createMetrics } from './metrics.ts'
 import { createPagesHandler } from './pages/pages-handler.ts'
-import { createUnfreeze } from './pages/unfreeze.ts'
+import { createUnfreezeHandler } from './pages/unfreeze.ts'
 import { openPublishClient, extractPublishEnvironment } from './publishing/publish-client.ts'
 import { openClusterTestClient, extractClusterTestEnvironment } from './cluster-tests/cluster-test-client.ts'
-import { openReaderPool } from '../evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../evaluate/catalogs/reader-pool.ts'
 import { openRegistries } from '../evaluate/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'
-import { findPullsWaitingFor } from './jobs/rejected-pulls.ts'
+import { findPullsWaitingForStatus } from './jobs/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
 import { parseRequestTarget } from '../web/pages/page-urls.ts'
-import { SettingsError, storeFolder, type AppCredentials, type BotSettings } from './settings.ts'
+import { SettingsError, getStoreFolder, type AppCredentials, type BotSettings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../evaluate/system-clock.ts'
 import { createStoreMetrics } from './store-metrics.ts'
@@ -94,7 +94,7 @@ export async function startApp(
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
-    dataDirectory: storeFolder(settings.dataDirectory),
+    dataDirectory: getStoreFolder(settings.dataDirectory),
     clock,
     silence: Math.min(settings.leaseSeconds, 15),
     problem: (error, job) => {
@@ -104,7 +104,7 @@ export async function startApp(
   })
   log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
   const closeLauncher = startLauncher()
-  const pool = openReaderPool()
+  const pool = openCatalogFileReaderPool()
   const registries = await openRegistries({
     clock,
     store,
@@ -148,7 +148,7 @@ export async function startApp(
       deliveries: createDeliveryHandler({
         store,
         appId: credentials.appId,
-        waitingFor: (report) => findPullsWaitingFor(report, store),
+        waitingFor: (report) => findPullsWaitingForStatus(report, store),
         secrets: [
           credentials.webhookSecret,
           ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),
@@ -165,13 +165,13 @@ export async function startApp(
       health: () => health.report(),
       pages: [
         ...(page === undefined ? [] : [page(github)]),
-        ...toOptionalArray(
+        ...toArrayIfDefined(
           createPagesHandler({
             settings,
             store,
             clock,
             log,
-            resume: createUnfreeze({
+            resume: createUnfreezeHandler({
               store,
               open: workplaces.open,
               onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
@@ -264,7 +264,7 @@ export async function startApp(
   }
 }
 
-function toOptionalArray<T>(value: T | undefined): readonly T[] {
+function toArrayIfDefined<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value]
 }
 

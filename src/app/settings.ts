@@ -87,7 +87,7 @@ export interface AppCredentials {
 
 export type PagesSetting = 'off' | 'public' | 'signed-in'
 
-export interface SignInClient {
+export interface SignInOAuthClient {
   readonly clientId: string
   readonly clientSecret: string
 }
@@ -124,7 +124,7 @@ export interface BotSettings {
   /** Without a trailing slash. */
   readonly publicUrl: string | undefined
   /** If absent, sign-in is disabled. */
-  readonly signIn: SignInClient | undefined
+  readonly signIn: SignInOAuthClient | undefined
   readonly rulesUrl: string | undefined
   readonly opm: string | undefined
   readonly logLevel: string
@@ -163,7 +163,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     ...deriveGitHubUrls(values),
     throttle: values.GITHUB_THROTTLE === 'on',
     writePause: values.GITHUB_WRITE_PAUSE,
-    reserves: toReserves(values.GITHUB_RESERVES),
+    reserves: toRateLimitReserves(values.GITHUB_RESERVES),
     sweepSeconds: values.SWEEP_SECONDS,
     scanSeconds: values.SCAN_SECONDS,
     secondLookSeconds: values.SECOND_LOOK_SECONDS,
@@ -182,7 +182,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     leaseSeconds: values.LEASE_SECONDS,
     stopSeconds: values.STOP_SECONDS,
     ...readPagesSettings(values),
-    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? ownRulesUrl(values),
+    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? formatOwnRulesUrl(values),
     opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
     insecureRegistries: values.INSECURE_REGISTRIES.split(',')
@@ -191,12 +191,12 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
 }
 
-function toReserves([evaluation = 0, sweep = 0, scan = 0]: readonly number[]): Reserves {
+function toRateLimitReserves([evaluation = 0, sweep = 0, scan = 0]: readonly number[]): Reserves {
   return { landing: 0, look: evaluation / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 
 /** The bot's own pages show the rules too. */
-function ownRulesUrl({ PAGES, PUBLIC_URL }: z.output<typeof environmentSchema>): string | undefined {
+function formatOwnRulesUrl({ PAGES, PUBLIC_URL }: z.output<typeof environmentSchema>): string | undefined {
   return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
 }
 
@@ -219,13 +219,13 @@ function readPagesSettings(
       : { clientId, clientSecret }
   if (pages === 'signed-in' && signIn === undefined)
     throw new SettingsError('PAGES=signed-in requires PUBLIC_URL, CLIENT_ID, and CLIENT_SECRET')
-  if (signIn !== undefined && publicUrl !== undefined && !isSafeForCookies(publicUrl))
+  if (signIn !== undefined && publicUrl !== undefined && !isSafeUrlForCookies(publicUrl))
     throw new SettingsError('PUBLIC_URL must start with https:// when sign-in is enabled')
   return { pages, publicUrl, signIn }
 }
 
 /** Session cookies need HTTPS, except on localhost. */
-function isSafeForCookies(address: string): boolean {
+function isSafeUrlForCookies(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
@@ -297,4 +297,4 @@ function readPrivateKey(values: z.output<typeof environmentSchema>): string | un
   return readFileSync(values.PRIVATE_KEY_PATH, 'utf8')
 }
 
-export const storeFolder = (dataDirectory: string): string => join(dataDirectory, 'store')
+export const getStoreFolder = (dataDirectory: string): string => join(dataDirectory, 'store')

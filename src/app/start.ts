@@ -8,7 +8,7 @@ import { readPackageVersion } from './version.ts'
 const packageFolder = join(import.meta.dirname, '..', '..')
 
 /** Redacted wherever they appear in a log. */
-const redactedPaths = [
+const redactedLogPaths = [
   '*.privateKey',
   '*.webhookSecret',
   '*.token',
@@ -33,7 +33,7 @@ export async function startFromEnvironment({
 }: StartOptions): Promise<{ close(): Promise<void> }> {
   const savedCredentials = readSavedCredentials(environment.DATA_DIR ?? 'data')
   const settings = readSettings({ ...savedCredentials, ...environment })
-  const log = pino({ level: settings.logLevel, redact: { paths: redactedPaths, censor: '[secret]' } })
+  const log = pino({ level: settings.logLevel, redact: { paths: redactedLogPaths, censor: '[secret]' } })
   log.info(
     {
       version: readPackageVersion(packageFolder),

@@ -2,7 +2,7 @@
 // work.
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueueLength } from '../ports/jobs.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
@@ -44,7 +44,11 @@ export function createStoreMetrics(
     'repository',
     'kind',
   ])
-  const failed = gauge('catalog_bot_store_unread', '1 if the store does not respond, in which case the other store metrics are out of date', [])
+  const failed = gauge(
+    'catalog_bot_store_unread',
+    '1 if the store does not respond, in which case the other store metrics are out of date',
+    [],
+  )
   failed.set(0)
 
   async function read(): Promise<void> {
@@ -68,7 +72,7 @@ export function createStoreMetrics(
           pulls.find((one) => one.repository === repository && one.verdict === verdict)?.pulls ?? 0,
         )
     stopped.reset()
-    const named = Map.groupBy(stops, (stop) => repositoryKey(stop.repository))
+    const named = Map.groupBy(stops, (stop) => toRepositoryKey(stop.repository))
     for (const [repository, its] of named)
       for (const kind of freezeKinds) {
         const freezes = its.filter((stop) => stop.kind === kind)

@@ -1,6 +1,6 @@
 // Finds the location of a field path in a file's first document.
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { createPathLocator, createTreeLocator } from '../catalog/positions/locate-path.ts'
+import { createFieldPathLocator, createTreeLocator } from '../catalog/positions/locate-path.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import type { Location } from '../findings/finding.ts'
 import type { BundleFiles } from './bundle-files.ts'
@@ -25,8 +25,8 @@ function createFileLocator(bytes: Uint8Array): (path: FieldPath) => Omit<Locatio
   const regular = parseRegularManifest(bytes)
   if (regular) return createTreeLocator(regular.tree, regular.lines.positions(1))
   if (trimLeadingSpace(decodeLikeGo(bytes.subarray(0, 4096))).startsWith('{'))
-    return createPathLocator(bytes, 0, bytes.length)
+    return createFieldPathLocator(bytes, 0, bytes.length)
   for (const { start, end } of splitYamlChunks(bytes, 0, 0, decodeLikeGo))
-    return createPathLocator(bytes, start, end)
-  return createPathLocator(bytes, 0, bytes.length)
+    return createFieldPathLocator(bytes, start, end)
+  return createFieldPathLocator(bytes, 0, bytes.length)
 }

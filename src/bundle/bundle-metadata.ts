@@ -64,7 +64,7 @@ function decodeTypedEntries(
   { value, json }: { readonly value: Value; readonly json?: string },
   field: string,
 ): readonly TypedMetadataEntry[] {
-  const { decoded, problems } = decodeGoStruct(type, withStringTypes(value, field))
+  const { decoded, problems } = decodeGoStruct(type, convertItemTypesToStrings(value, field))
   if (problems.length > 0) return []
   return getStructList(decoded, field).map((item) => {
     const tree = item.sources.get('value')
@@ -82,7 +82,7 @@ function decodeTypedEntries(
 }
 
 /** Converts the types of the list's items to strings. */
-function withStringTypes(document: Value, field: string): Value {
+function convertItemTypesToStrings(document: Value, field: string): Value {
   const withStringType = (value: Value): Value =>
     value.kind === 'map'
       ? withMapEntries(

@@ -21,7 +21,7 @@ export class BundleRejectedError extends Error {
 }
 
 /** Throws a BundleRejectedError with encoding/json's first error after `before`. `at` is the value's location. */
-export function decodeOrThrow(
+export function decodeStructOrThrow(
   type: StructType,
   value: Value,
   before = '',

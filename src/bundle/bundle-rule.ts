@@ -35,7 +35,7 @@ export function parseSuites(
   return { suites: [...found] }
 }
 
-export interface BundleRuleSearch {
+export interface BundleRuleTypes {
   readonly judges: 'bundle'
   readonly given: readonly [bundle: RegistryBundle]
   readonly hit: {
@@ -45,7 +45,7 @@ export interface BundleRuleSearch {
   }
 }
 
-export type BundleRule = SearchingRule<object, BundleRuleSearch>
+export type BundleRule = SearchingRule<object, BundleRuleTypes>
 
 export function* runBundleRule(
   rule: BundleRule,

@@ -57,23 +57,23 @@ export function readBundleUpgradeFacts(
   }
   const channels = findAnnotation(annotationKeys.channels)
   return {
-    ...optionalField('name', findCsvText('metadata', 'name')),
-    ...optionalField('version', findCsvText('spec', 'version')),
-    ...optionalField('replaces', findCsvText('spec', 'replaces')),
+    ...toOptionalField('name', findCsvText('metadata', 'name')),
+    ...toOptionalField('version', findCsvText('spec', 'version')),
+    ...toOptionalField('replaces', findCsvText('spec', 'replaces')),
     skips,
-    ...optionalField('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
-    ...optionalField('package', findAnnotation(annotationKeys.package)),
+    ...toOptionalField('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
+    ...toOptionalField('package', findAnnotation(annotationKeys.package)),
     channels:
       channels?.text
         .split(',')
         .map((channel) => channel.trim())
         .filter((channel) => channel !== '')
         .map((text) => ({ text, at: channels.at })) ?? [],
-    ...optionalField('defaultChannel', findAnnotation(annotationKeys.defaultChannel)),
+    ...toOptionalField('defaultChannel', findAnnotation(annotationKeys.defaultChannel)),
   }
 }
 
-function optionalField<Key extends string>(
+function toOptionalField<Key extends string>(
   key: Key,
   located: LocatedText | undefined,
 ): { readonly [K in Key]?: LocatedText } {

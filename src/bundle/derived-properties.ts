@@ -12,7 +12,7 @@ import type { Value } from '../go/tree.ts'
 import { valueAt } from '../go/tree.ts'
 import { annotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkType, packageType, propertyListType } from './csv-type.ts'
-import { decodeOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
+import { decodeStructOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
 
 export interface Gvk {
   readonly group: string
@@ -66,7 +66,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     const parse = `${before}parse property[${index}] of type ${quote(property.type)}: `
     if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
     else if (property.type === 'olm.package') {
-      const decoded = decodeOrThrow(packageType, requireTree(property, parse), parse)
+      const decoded = decodeStructOrThrow(packageType, requirePropertyTree(property, parse), parse)
       const [itsName, version, release] = ['packageName', 'version', 'release'].map((key) =>
         getTextField(decoded, key),
       )
@@ -79,7 +79,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     const parse = `${before}parse property[${index}] of type ${quote(dependency.type)}: `
     if (dependency.type === 'olm.gvk') requiredGvks.push(decodeGvk(dependency, parse))
     else if (dependency.type === 'olm.package') {
-      const decoded = decodeOrThrow(packageType, requireTree(dependency, parse), parse)
+      const decoded = decodeStructOrThrow(packageType, requirePropertyTree(dependency, parse), parse)
       const value = {
         packageName: getTextField(decoded, 'packageName'),
         versionRange: getTextField(decoded, 'version'),
@@ -194,7 +194,7 @@ function removeDuplicateProperties(properties: readonly PropertyWithTree[]): rea
 }
 
 function decodeGvk(from: PropertyWithTree, before: string): Gvk {
-  const decoded = decodeOrThrow(gvkType, requireTree(from, before), before)
+  const decoded = decodeStructOrThrow(gvkType, requirePropertyTree(from, before), before)
   return {
     group: getTextField(decoded, 'group'),
     version: getTextField(decoded, 'version'),
@@ -202,7 +202,7 @@ function decodeGvk(from: PropertyWithTree, before: string): Gvk {
   }
 }
 
-function requireTree({ tree }: PropertyWithTree, before: string): Value {
+function requirePropertyTree({ tree }: PropertyWithTree, before: string): Value {
   if (!tree) throw new BundleRejectedError(`${before}unexpected end of JSON input`)
   return tree
 }

@@ -26,6 +26,6 @@ export function getField(value: Json | undefined, ...path: readonly string[]): J
 }
 
 /** From the ClusterServiceVersion's root to a pod field of the deployment at `index`. */
-export function podFieldPath(index: number, ...field: FieldPath): FieldPath {
+export function getPodFieldPath(index: number, ...field: FieldPath): FieldPath {
   return ['spec', 'install', 'spec', 'deployments', index, 'spec', 'template', 'spec', ...field]
 }

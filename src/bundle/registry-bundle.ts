@@ -14,7 +14,7 @@ import { objectType } from '../go/decode/object-type.ts'
 import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
 import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
 import { toJsonData, readManifest } from './manifest-document.ts'
-import { decodeOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
+import { decodeStructOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
 
 export interface ManifestObject {
   readonly file: string
@@ -75,7 +75,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
     const type = document.kind === 'value' ? parseObjectType(document.value) : undefined
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
-    const name = stringOrEmpty(valueAt(valueAt(tree, 'metadata'), 'name'))
+    const name = getStringOrEmpty(valueAt(valueAt(tree, 'metadata'), 'name'))
     const data = lazy(() => toJsonData(tree) ?? null)
     return [
       {
@@ -96,8 +96,8 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
 export function parseObjectType(
   tree: Value,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
-  const kind = stringOrEmpty(valueAt(tree, 'kind'))
-  const apiVersion = stringOrEmpty(valueAt(tree, 'apiVersion'))
+  const kind = getStringOrEmpty(valueAt(tree, 'kind'))
+  const apiVersion = getStringOrEmpty(valueAt(tree, 'apiVersion'))
   return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
 }
 
@@ -113,15 +113,15 @@ export function getDefinedApis(crds: readonly ManifestObject[]): readonly Bundle
     const names = valueAt(spec, 'names')
     const listed = valueAt(spec, 'versions')
     const versions = (listed?.kind === 'list' ? listed.items : []).map((version) =>
-      stringOrEmpty(valueAt(version, 'name')),
+      getStringOrEmpty(valueAt(version, 'name')),
     )
     // v1beta1 can name a single version beside the list.
-    const single = apiVersion.endsWith('/v1beta1') ? stringOrEmpty(valueAt(spec, 'version')) : ''
+    const single = apiVersion.endsWith('/v1beta1') ? getStringOrEmpty(valueAt(spec, 'version')) : ''
     return [...versions, ...(single === '' ? [] : [single])].map((version) => ({
-      group: stringOrEmpty(valueAt(spec, 'group')),
+      group: getStringOrEmpty(valueAt(spec, 'group')),
       version,
-      kind: stringOrEmpty(valueAt(names, 'kind')),
-      plural: stringOrEmpty(valueAt(names, 'plural')),
+      kind: getStringOrEmpty(valueAt(names, 'kind')),
+      plural: getStringOrEmpty(valueAt(names, 'plural')),
     }))
   })
 }
@@ -142,7 +142,7 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
   if (objects.length === 0) return { rejections: [new BundleRejectedError('no bundle objects found')] }
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (csv)
-    attempt(undefined, () => void decodeOrThrow(objectType, csv.tree, '', { file: csv.file, path: [] }))
+    attempt(undefined, () => void decodeStructOrThrow(objectType, csv.tree, '', { file: csv.file, path: [] }))
   const relevantObjects = objects.filter(
     (object) => object === csv || object.kind !== 'ClusterServiceVersion',
   )
@@ -154,7 +154,7 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
   const beforeServices = `${before}error getting apiservice definitions: `
   const none: ApiDefinitions = { owned: [], required: [] }
   const spec = attempt(new Map<string, Value>(), () =>
-    requireSpecFields(csv, `${beforeServices}error unmarshaling into object map: `),
+    requireCsvSpecFields(csv, `${beforeServices}error unmarshaling into object map: `),
   )
   const services = attempt(none, () =>
     decodeApiDefinitions(csv, spec, 'apiservicedefinitions', beforeServices),
@@ -214,10 +214,10 @@ function rejectInvalidCrd({ file, tree, apiVersion }: ManifestObject): void {
       `${before}no kind "CustomResourceDefinition" is registered for version ${quote(apiVersion)}`,
       { file, path: ['apiVersion'] },
     )
-  decodeOrThrow(crdType, tree, before, { file, path: [] })
+  decodeStructOrThrow(crdType, tree, before, { file, path: [] })
 }
 
-function requireSpecFields({ file, tree }: ManifestObject, before: string): Map<string, Value> {
+function requireCsvSpecFields({ file, tree }: ManifestObject, before: string): Map<string, Value> {
   const spec = valueAt(tree, 'spec')
   if (spec === undefined)
     throw new BundleRejectedError(`${before}unexpected end of JSON input`, { file, path: [] })
@@ -243,7 +243,7 @@ function decodeApiDefinitions(
 ): ApiDefinitions {
   const value = spec.get(field)
   if (!value) return { owned: [], required: [] }
-  const decoded = decodeOrThrow(apiDefinitionsType, value, before, { file, path: ['spec', field] })
+  const decoded = decodeStructOrThrow(apiDefinitionsType, value, before, { file, path: ['spec', field] })
   return { owned: getStructList(decoded, 'owned'), required: getStructList(decoded, 'required') }
 }
 
@@ -306,7 +306,7 @@ function decodeRelatedImages(
     )
   return value.items.map((item, index) => {
     const at = { file, path: ['spec', 'relatedImages', index] }
-    const entry = decodeOrThrow(relatedImageType, item, before, at)
+    const entry = decodeStructOrThrow(relatedImageType, item, before, at)
     return { name: getTextField(entry, 'name'), image: getTextField(entry, 'image') }
   })
 }
@@ -314,7 +314,7 @@ function decodeRelatedImages(
 function findOperatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
   const spec = valueAt(tree, 'spec')
   if (spec?.kind !== 'map') return []
-  const decoded = decodeOrThrow(csvInstallType, spec, before, { file, path: ['spec'] })
+  const decoded = decodeStructOrThrow(csvInstallType, spec, before, { file, path: ['spec'] })
   const install = getStructField(decoded, 'Install')
   if (!install || getTextField(install, 'strategy') !== 'deployment') return []
   const deployments = getStructField(install, 'spec')
@@ -333,6 +333,6 @@ function getStructField(decoded: DecodedStruct | undefined, field: string): Deco
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }
 
-function stringOrEmpty(value: Value | undefined): string {
+function getStringOrEmpty(value: Value | undefined): string {
   return value?.kind === 'string' ? value.value : ''
 }

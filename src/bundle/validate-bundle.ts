@@ -46,7 +46,7 @@ export interface BundleValidationOptions {
 
 /** Bytes: the API server's limit for a ConfigMap, and the default of opm's unpacker. */
 const maxUnpackedBytes = 1_048_576
-const unpackWarningRatio = 0.85
+const unpackedSizeWarningRatio = 0.85
 
 export function validateBundle(
   files: BundleFiles,
@@ -81,31 +81,31 @@ export function validateBundle(
   return { ...(format !== undefined && { format }), findings: findings.sort(compareFindings) }
 }
 
-function getFileStart(file: string): Location {
+function toFileStartLocation(file: string): Location {
   return { file, line: 1, column: 1 }
 }
 
 function* validateManifests(files: BundleFiles, format: BundleFormat): Generator<Finding> {
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
-      yield createFinding(nestedBundleDirectory, getFileStart(path), { path })
+      yield createFinding(nestedBundleDirectory, toFileStartLocation(path), { path })
   yield* validateFileNames(files)
   const csvs: string[] = []
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const document = readManifest(bytes)
     if (document.kind === 'unreadable') {
-      yield createFinding(undecodableManifest, getFileStart(file), { file, reason: document.reason })
+      yield createFinding(undecodableManifest, toFileStartLocation(file), { file, reason: document.reason })
       continue
     }
     const kind = valueAt(document.value, 'kind')
     if (kind?.kind !== 'string' || kind.value === '') {
-      yield createFinding(undecodableManifest, getFileStart(file), { file, reason: 'it has no kind' })
+      yield createFinding(undecodableManifest, toFileStartLocation(file), { file, reason: 'it has no kind' })
       continue
     }
     if (kind.value === 'ClusterServiceVersion') csvs.push(file)
     // plain+v0 reads every document.
     if (format === 'registry+v1' && document.documents > 1)
-      yield createFinding(severalDocumentsInManifest, getFileStart(file), {
+      yield createFinding(severalDocumentsInManifest, toFileStartLocation(file), {
         file,
         documents: document.documents,
       })
@@ -113,9 +113,9 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
       for (const { line, reason } of findLaterDocumentProblems(bytes))
         yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeLikeGo(bytes).includes('{{'))
-      yield createFinding(bracesInPlainBundle, getFileStart(file), { file })
+      yield createFinding(bracesInPlainBundle, toFileStartLocation(file), { file })
   }
-  if (csvs.length > 1) yield createFinding(severalCsvs, getFileStart(csvs[1] ?? ''), { names: csvs })
+  if (csvs.length > 1) yield createFinding(severalCsvs, toFileStartLocation(csvs[1] ?? ''), { names: csvs })
 }
 
 /** Hidden names, and names that map to the same key of the ConfigMap that OLM unpacks into. */
@@ -124,11 +124,11 @@ function* validateFileNames(files: BundleFiles): Generator<Finding> {
   for (const directory of ['manifests', 'metadata'])
     for (const [file] of findFilesInDirectory(files, directory, { hidden: true })) {
       const name = file.slice(directory.length + 1)
-      if (name.startsWith('.')) yield createFinding(hiddenBundleFile, getFileStart(file), { file })
+      if (name.startsWith('.')) yield createFinding(hiddenBundleFile, toFileStartLocation(file), { file })
       const key = name.replace(/[^-._a-zA-Z0-9]/g, '-')
       const other = keys.get(key)
       if (other !== undefined)
-        yield createFinding(collidingFileNames, getFileStart(file), { file, other, key })
+        yield createFinding(collidingFileNames, toFileStartLocation(file), { file, other, key })
       keys.set(key, file)
     }
 }
@@ -149,7 +149,7 @@ function* validateAnnotations(
   const file = first?.file ?? 'labels'
   const annotations = first?.annotations
   if (first && file !== 'metadata/annotations.yaml')
-    yield createFinding(misnamedAnnotationsFile, getFileStart(file), { file })
+    yield createFinding(misnamedAnnotationsFile, toFileStartLocation(file), { file })
   const getAnnotation = (key: string) => {
     const value = annotations ? valueAt(annotations, key) : undefined
     if (!annotations) return key in labels ? trimSpace(labels[key] ?? '') : undefined
@@ -159,25 +159,25 @@ function* validateAnnotations(
     for (const key of Object.values(annotationKeys)) {
       const [label, annotation] = [labels[key], getAnnotation(key)]
       if (label !== undefined && annotation !== undefined && trimSpace(label) !== annotation)
-        yield createFinding(labelsDisagree, getFileStart(file), { key, label, annotation })
+        yield createFinding(labelsDisagree, toFileStartLocation(file), { key, label, annotation })
     }
   const { defaultChannel, mediaType, manifests, metadata, ...others } = annotationKeys
   for (const key of [mediaType, manifests, metadata, ...Object.values(others)])
     if ((getAnnotation(key) ?? '') === '')
-      yield createFinding(missingBundleAnnotation, getFileStart(file), { key, file })
+      yield createFinding(missingBundleAnnotation, toFileStartLocation(file), { key, file })
   if (getAnnotation(defaultChannel) === '')
-    yield createFinding(missingBundleAnnotation, getFileStart(file), { key: defaultChannel, file })
+    yield createFinding(missingBundleAnnotation, toFileStartLocation(file), { key: defaultChannel, file })
   const named = getAnnotation(mediaType) ?? ''
   // opm's own name for plain bundles has no version.
   if (named !== '' && named !== format && !(named === 'plain' && format === 'plain+v0'))
-    yield createFinding(wrongBundleFormat, getFileStart(file), { named, found: format })
+    yield createFinding(wrongBundleFormat, toFileStartLocation(file), { named, found: format })
   for (const [key, wanted] of [
     [manifests, 'manifests/'],
     [metadata, 'metadata/'],
   ] as const) {
     const value = getAnnotation(key) ?? ''
     if (value !== '' && value.replace(/^\.?\/|\/+$/g, '') !== wanted.slice(0, -1))
-      yield createFinding(movedBundleDirectory, getFileStart(file), { key, value, wanted })
+      yield createFinding(movedBundleDirectory, toFileStartLocation(file), { key, value, wanted })
   }
 }
 
@@ -196,7 +196,7 @@ function* validateSize(files: BundleFiles, packedSize: (bytes: Uint8Array) => nu
     (sum, [, { length }]) => sum + getBase64Length(getMaxGzipBytes(length)),
     0,
   )
-  if (maxPackedBytes <= maxUnpackedBytes * unpackWarningRatio) return
+  if (maxPackedBytes <= maxUnpackedBytes * unpackedSizeWarningRatio) return
   const sizes = packed
     .map(([file, bytes]) => ({ file, bytes: getBase64Length(packedSize(bytes)) }))
     .sort((a, b) => b.bytes - a.bytes)
@@ -204,6 +204,6 @@ function* validateSize(files: BundleFiles, packedSize: (bytes: Uint8Array) => nu
   const biggestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
   const data = { bytes, limit: maxUnpackedBytes, largest: biggestFiles }
   if (bytes > maxUnpackedBytes) yield createFinding(oversizedBundleContent, undefined, data)
-  else if (bytes > maxUnpackedBytes * unpackWarningRatio)
+  else if (bytes > maxUnpackedBytes * unpackedSizeWarningRatio)
     yield createFinding(largeBundleContent, undefined, data)
 }

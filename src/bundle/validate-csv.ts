@@ -104,7 +104,7 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
     case 'olm.package':
       return (
         describeMissingKeys('packageName', 'version') ??
-        findRangeProblem(asString(getField(value, 'version')))
+        findVersionRangeProblem(asString(getField(value, 'version')))
       )
     case 'olm.label':
       return describeMissingKeys('label')
@@ -113,7 +113,7 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
       if (cel !== undefined && asString(getField(cel, 'rule')) === '') return 'its cel constraint has no rule'
       const range = getField(value, 'package')
       if (range !== undefined) {
-        const problem = findRangeProblem(asString(getField(range, 'versionRange')))
+        const problem = findVersionRangeProblem(asString(getField(range, 'versionRange')))
         if (problem !== undefined) return problem
       }
       const kinds = ['all', 'any', 'not', 'cel', 'gvk', 'package'].filter(
@@ -128,7 +128,7 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
   }
 }
 
-function findRangeProblem(range: string): string | undefined {
+function findVersionRangeProblem(range: string): string | undefined {
   const parsed = parseVersionRange(range)
   return parsed.ok ? undefined : `its version range "${range}" can't be parsed: ${parsed.error}`
 }

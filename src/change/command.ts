@@ -74,22 +74,26 @@ export function parseComment(body: string): ParsedComment {
 }
 
 // Starts of constructs that continue over a blank line: fences and HTML, including comments.
-const multilineConstructPattern = /```|~~~|</
+const multilineMarkdownPattern = /```|~~~|</
 // Starts of blocks other than paragraphs, heading underlines, and indented code.
-const blockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
+const markdownBlockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
 // Starts of spans that can continue on the next lines: code, links, images, emphasis, math, escapes.
-const spanStartPattern = /[`[\]*_~$\\{}]/
+const markdownSpanStartPattern = /[`[\]*_~$\\{}]/
 // Quote headers of email clients.
-const quoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
+const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
 /** Yields the lines of plain paragraphs near the top. Skips lines that could belong to another construct. */
 function* findPlainLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.
   for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxCommandLines), '']) {
-    if (multilineConstructPattern.test(line) || quoteHeaderPattern.test(line)) return
+    if (multilineMarkdownPattern.test(line) || emailQuoteHeaderPattern.test(line)) return
     if (/^[ \t]*$/.test(line)) {
-      if (paragraph.every((part) => !blockStartPattern.test(part) && !spanStartPattern.test(part)))
+      if (
+        paragraph.every(
+          (part) => !markdownBlockStartPattern.test(part) && !markdownSpanStartPattern.test(part),
+        )
+      )
         yield* paragraph
       paragraph = []
     } else paragraph.push(line)

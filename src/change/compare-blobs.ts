@@ -3,11 +3,11 @@
 import { parseBlobFields, type BlobFields } from '../catalog/load/blob-fields.ts'
 import type { BlobLocation } from '../catalog/facts/catalog.ts'
 import type { Json } from '../go/json/json.ts'
-import { isBelow } from './layout/layout.ts'
+import { isPathBelow } from './layout/layout.ts'
 
 export type TreeSide = 'base' | 'result'
 
-export interface TreeFiles {
+export interface TreeFileReader {
   /**
    * Returns the bytes of a file in one side's tree, by its path from the repository root. If the bytes are unavailable,
    * it returns undefined, and the content counts as different. Called only for files that differ or that blobs might
@@ -30,7 +30,7 @@ export interface BlobComparer {
 export function compareBlobs(
   root: string,
   differs: (path: string) => boolean,
-  treeFiles: TreeFiles,
+  treeFiles: TreeFileReader,
 ): BlobComparer {
   // Cached, because a file holds many blobs and reading may decode it each time.
   const files = new Map<string, Uint8Array | undefined>()
@@ -59,7 +59,7 @@ export function compareBlobs(
 }
 
 export function toRepositoryPath(root: string, file: string): string {
-  return isBelow(file, root) ? file : `${root}/${file}`
+  return isPathBelow(file, root) ? file : `${root}/${file}`
 }
 
 /** Sorted. The order of lists in `unordered` is ignored. */

@@ -15,7 +15,7 @@ import { getBundleVersion, getBlobLocations, type PackageBlobs } from './package
 import { filterOlmVisibleFields } from './olm-visible-fields.ts'
 
 /** Shared, because there may be hundreds of thousands of packages without changes. */
-const noChanges = { added: [], removed: [], changed: [] } as const
+const noListChanges = { added: [], removed: [], changed: [] } as const
 const noDeprecations: ReadonlyMap<string, DeprecationEntry> = new Map()
 
 /** Bundle lists whose order is irrelevant, because opm sorts them on output. */
@@ -76,7 +76,7 @@ function compareBundles(
   result: readonly BundleBlob[],
   comparer: BlobComparer,
 ): PackageChange['bundles'] {
-  if (base.length + result.length === 0) return noChanges
+  if (base.length + result.length === 0) return noListChanges
   const before = groupByName(base)
   const after = groupByName(result)
   const added = []
@@ -91,7 +91,10 @@ function compareBundles(
     }
     const fields = findBundleDifferences(old, bundle, comparer)
     // Validation rejects a second blob of the same name, but it must not hide an edit of the first.
-    if (more.length !== oldMore.length || more.some((copy, at) => !isSameCopy(oldMore[at], copy, comparer)))
+    if (
+      more.length !== oldMore.length ||
+      more.some((copy, at) => !hasSameBundleBytes(oldMore[at], copy, comparer))
+    )
       fields.push('copies')
     if (fields.length > 0) changed.push({ name, fields, place: bundle.place })
   }
@@ -104,7 +107,11 @@ function compareBundles(
   }
 }
 
-function isSameCopy(base: BundleBlob | undefined, result: BundleBlob, comparer: BlobComparer): boolean {
+function hasSameBundleBytes(
+  base: BundleBlob | undefined,
+  result: BundleBlob,
+  comparer: BlobComparer,
+): boolean {
   return base !== undefined && comparer.sameBytes(base.place, result.place)
 }
 
@@ -117,14 +124,15 @@ function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: B
   }
   const fields = []
   if (base.image !== result.image) fields.push('image')
-  if (toComparableList(base.properties) !== toComparableList(result.properties)) fields.push('properties')
-  if (toComparableList(base.relatedImages) !== toComparableList(result.relatedImages))
+  if (formatComparableList(base.properties) !== formatComparableList(result.properties))
+    fields.push('properties')
+  if (formatComparableList(base.relatedImages) !== formatComparableList(result.relatedImages))
     fields.push('relatedImages')
   // The facts omit most metadata, so equal facts don't prove equality if the text differs.
   return fields.length > 0 ? fields : ['text']
 }
 
-function toComparableList(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
+function formatComparableList(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
   return list
     .map(({ mark: _, ...fact }) => toCanonicalJson(fact))
     .sort()
@@ -146,9 +154,9 @@ function compareMetadata(
 }
 
 function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): PackageChange['deprecations'] {
-  const before = indexDeprecations(base)
-  const after = indexDeprecations(result)
-  if (before.size + after.size === 0) return noChanges
+  const before = mapDeprecationsByTarget(base)
+  const after = mapDeprecationsByTarget(result)
+  if (before.size + after.size === 0) return noListChanges
   const added = []
   const removed = []
   const changed = []
@@ -161,7 +169,7 @@ function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): Packag
   return { added, removed, changed }
 }
 
-function indexDeprecations(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
+function mapDeprecationsByTarget(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
   if (!blobs?.deprecations.length) return noDeprecations
   const entries = blobs.deprecations.flatMap((blob) => blob.entries)
   return new Map(entries.map((entry) => [`${entry.schema}\n${entry.name}`, entry]))
@@ -181,7 +189,7 @@ function countChangedOtherBlobs(
     const alike = before.get(toBlobKey(blob)) ?? []
     const pair = alike
       .slice(0, maxSameNamedBlobs)
-      .findIndex((other) => hasSameValue(other.place, blob.place, comparer))
+      .findIndex((other) => hasSameBlobValue(other.place, blob.place, comparer))
     if (pair < 0) unpaired++
     else {
       alike.splice(pair, 1)
@@ -198,7 +206,7 @@ function toBlobKey({ schema, name }: OtherBlob): string {
   return `${schema}\n${name}`
 }
 
-function hasSameValue(base: BlobLocation, result: BlobLocation, comparer: BlobComparer): boolean {
+function hasSameBlobValue(base: BlobLocation, result: BlobLocation, comparer: BlobComparer): boolean {
   if (comparer.sameBytes(base, result)) return true
   const values = comparer.values(base, result)
   return values !== undefined && findDifferingFields(values.base, values.result).length === 0

@@ -1,7 +1,7 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
 import type { Catalog } from '../catalog/facts/catalog.ts'
-import { compareBlobs, toRepositoryPath, type TreeFiles } from './compare-blobs.ts'
+import { compareBlobs, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
 import type {
   CatalogChange,
@@ -13,17 +13,17 @@ import type {
 import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
 import { compareReferenceLists } from './references/compare-reference-lists.ts'
-import { collectDirectories, type Layout } from './layout/layout.ts'
-import { findNewListReferences, findNewReferences } from './references/new-references.ts'
+import { collectAncestorDirectories, type RepositoryLayout } from './layout/layout.ts'
+import { findNewListedReferences, findNewImageReferences } from './references/new-references.ts'
 import { groupBlobsByPackage } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
 
 export interface DescribeChangeInput {
   readonly paths: readonly PathChange[]
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   /** Whole catalogs on both sides. Untouched ones are ignored. */
   readonly catalogs: readonly CatalogPair[]
-  readonly treeFiles: TreeFiles
+  readonly treeFiles: TreeFileReader
 }
 
 export interface CatalogPair {
@@ -44,7 +44,7 @@ export function describeChange({
 }: DescribeChangeInput): PullRequestChange {
   const lists: ReferenceListChange[] = []
   const touched = [...paths]
-    .sort((a, b) => compareText(a.path, b.path))
+    .sort((a, b) => compareStrings(a.path, b.path))
     .map((path): TouchedPath => {
       const role = classifyPath(path.path, layout)
       const list =
@@ -59,7 +59,7 @@ export function describeChange({
       .filter(({ before, after }) => before?.oid !== after?.oid || before?.mode !== after?.mode)
       .map(({ path }) => path),
   )
-  const folders = collectDirectories(paths.map(({ path }) => path))
+  const folders = collectAncestorDirectories(paths.map(({ path }) => path))
   const changes = catalogs
     .filter(({ root }) => folders.has(root))
     .sort(compareCatalogs)
@@ -67,7 +67,7 @@ export function describeChange({
   return {
     paths: touched,
     catalogs: changes,
-    references: [...changes.flatMap(findNewReferences), ...lists.flatMap(findNewListReferences)],
+    references: [...changes.flatMap(findNewImageReferences), ...lists.flatMap(findNewListedReferences)],
     ...(lists.length > 0 && { lists }),
   }
 }
@@ -75,7 +75,7 @@ export function describeChange({
 function describeCatalogChange(
   pair: CatalogPair,
   differing: ReadonlySet<string>,
-  treeFiles: TreeFiles,
+  treeFiles: TreeFileReader,
 ): CatalogChange {
   const { root, version, base, result } = pair
   const files = findTouchedFiles(pair, differing)
@@ -84,7 +84,7 @@ function describeCatalogChange(
   const after = groupBlobsByPackage(result, names)
   const comparer = compareBlobs(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
-  for (const name of [...names].sort(compareText)) {
+  for (const name of [...names].sort(compareStrings)) {
     const change = comparePackage(root, name, before.get(name), after.get(name), comparer)
     if (change) packages.push(change)
   }
@@ -120,6 +120,6 @@ function findPackageNames(catalog: Catalog | undefined, files: ReadonlySet<strin
   return names
 }
 
-function compareText(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,16 +1,16 @@
-import { drawDifference, type Drawing } from '../catalog/graph/drawing.ts'
+import { drawDifference, type PackageDrawing } from '../catalog/graph/drawing.ts'
 import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
 import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
 import type { PullRequestChange } from './change.ts'
 
 export interface ChangeDrawing {
   readonly catalogs: readonly string[]
-  readonly drawing: Drawing
+  readonly drawing: PackageDrawing
 }
 
 /** Returns drawings in the order of catalogs and packages. Removed packages have no drawing. */
 export function drawChange(change: PullRequestChange): ChangeDrawing[] {
-  const found = new Map<string, { catalogs: string[]; drawing: Drawing }>()
+  const found = new Map<string, { catalogs: string[]; drawing: PackageDrawing }>()
   for (const { root, version, base, result, packages } of change.catalogs)
     for (const { name, kind } of packages) {
       if (kind === 'removed' || !result) continue

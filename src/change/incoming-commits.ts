@@ -30,7 +30,7 @@ export interface IncomingCommit {
   readonly closes: readonly ClosingReference[] | undefined
 }
 
-export interface ClosedPull {
+export interface PullClosedByPush {
   readonly pull: PullNumber
   /** `commits`: its head is among the commits. `words`: a message closes it. */
   readonly by: 'commits' | 'words'
@@ -43,5 +43,5 @@ export interface ClosedPull {
 }
 
 export interface IncomingCommitsInput extends IncomingCommits {
-  readonly pulls: readonly ClosedPull[]
+  readonly pulls: readonly PullClosedByPush[]
 }

@@ -20,11 +20,11 @@ interface ListOrigin {
 const originByList = new WeakMap<readonly PathEntry[], ListOrigin>()
 
 /** Recomputing costs no more than following a longer chain. */
-const maxPatchSteps = 32
+const maxPatchChainLength = 32
 
 const maxArrayRuns = 10_000
 
-const pathOf = (entry: PathEntry): string => (typeof entry === 'string' ? entry : entry.path)
+const getEntryPath = (entry: PathEntry): string => (typeof entry === 'string' ? entry : entry.path)
 
 /** Applies the differences and stores the origin. Returns the list itself if there are no differences. */
 export function patchList<Entry extends PathEntry>(
@@ -33,8 +33,8 @@ export function patchList<Entry extends PathEntry>(
 ): readonly Entry[] {
   const { removed, added } = patch
   if (removed.length === 0 && added.length === 0) return list
-  const removedPaths = new Set(removed.map(pathOf))
-  const arriving = new Map(added.map((entry) => [pathOf(entry), entry]))
+  const removedPaths = new Set(removed.map(getEntryPath))
+  const arriving = new Map(added.map((entry) => [getEntryPath(entry), entry]))
   const steps = [...new Set([...removedPaths, ...arriving.keys()])].sort()
   let patched: Entry[] = []
   // Copies unchanged runs as a whole, which is much faster than entry by entry.
@@ -45,10 +45,10 @@ export function patchList<Entry extends PathEntry>(
   }
   let next = 0
   for (const path of steps) {
-    const at = findLowerBound(list, path, pathOf, next)
+    const at = findLowerBound(list, path, getEntryPath, next)
     if (at > next) runs.push(list.slice(next, at))
     const here = list[at]
-    next = here !== undefined && removedPaths.has(path) && pathOf(here) === path ? at + 1 : at
+    next = here !== undefined && removedPaths.has(path) && getEntryPath(here) === path ? at + 1 : at
     const entry = arriving.get(path)
     if (entry !== undefined) runs.push([entry])
     if (runs.length > maxArrayRuns) join()
@@ -72,7 +72,7 @@ export function memoizePerList<Entry extends PathEntry, Value>(
     const steps: { readonly to: readonly PathEntry[]; readonly patch: ListPatch<Entry> }[] = []
     let from: readonly PathEntry[] | undefined = list
     let known = made.get(list)
-    while (known === undefined && from !== undefined && steps.length < maxPatchSteps) {
+    while (known === undefined && from !== undefined && steps.length < maxPatchChainLength) {
       const origin: ListOrigin | undefined = originByList.get(from)
       // An origin is always a list of the same kind.
       if (origin !== undefined) steps.push({ to: from, patch: origin.patch as ListPatch<Entry> })
@@ -133,10 +133,10 @@ export function createKeyCollector<Entry extends PathEntry>(
 }
 
 /** The paths of entries. Returns the same object for related trees with the same paths. */
-export const pathsOf = memoizePerList<TreePathEntry, readonly string[]>(
-  (entries) => entries.map(pathOf),
+export const getEntryPaths = memoizePerList<TreePathEntry, readonly string[]>(
+  (entries) => entries.map(getEntryPath),
   (paths, { removed, added }) => {
-    const [removedPaths, arriving] = [new Set(removed.map(pathOf)), new Set(added.map(pathOf))]
+    const [removedPaths, arriving] = [new Set(removed.map(getEntryPath)), new Set(added.map(getEntryPath))]
     return patchList(paths, {
       removed: [...removedPaths].filter((path) => !arriving.has(path)),
       added: [...arriving].filter((path) => !removedPaths.has(path)),

@@ -12,7 +12,7 @@ import { toCanonicalJson } from './compare-blobs.ts'
 
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 
-const fieldValueShapes: Readonly<Record<string, FieldShape>> = {
+const fieldShapeByPropertyType: Readonly<Record<string, FieldShape>> = {
   ...propertyValueShapes,
   'olm.label': { label: {} },
   'olm.label.required': { label: {} },
@@ -52,7 +52,7 @@ function toOlmVisibleProperty(property: Json): Json {
   // Go ignores the case of keys, so the order matters for keys that differ only in case.
   const isPlain = named.every((name) => name === 'type' || name === 'value')
   if (!isPlain || typeof type !== 'string') return property
-  const shape = Object.hasOwn(fieldValueShapes, type) ? fieldValueShapes[type] : undefined
+  const shape = Object.hasOwn(fieldShapeByPropertyType, type) ? fieldShapeByPropertyType[type] : undefined
   return {
     type,
     ...('value' in property && { value: toOlmVisibleValue(property['value'] ?? null, shape ?? 'any') }),

@@ -17,7 +17,13 @@ export interface PackageBlobs {
 }
 
 /** Shared, because a catalog can have hundreds of thousands of packages, and most lack most kinds of blobs. */
-const noBlobs: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
+const emptyPackageBlobs: PackageBlobs = {
+  packages: [],
+  channels: [],
+  bundles: [],
+  deprecations: [],
+  others: [],
+}
 
 /** Groups blobs by package. `names` limits the packages. Packages without blobs are not in the map. */
 export function groupBlobsByPackage(
@@ -27,15 +33,15 @@ export function groupBlobsByPackage(
   const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
   const gather = <Kind extends keyof PackageBlobs>(
     kind: Kind,
-    blobs: PackageBlobs[Kind] = noBlobs[kind],
+    blobs: PackageBlobs[Kind] = emptyPackageBlobs[kind],
     nameOf: (blob: PackageBlobs[Kind][number]) => string,
   ): void => {
     for (const blob of blobs) {
       const name = nameOf(blob)
       if (names?.has(name) === false) continue
       let its = found.get(name)
-      if (!its) found.set(name, (its = { ...noBlobs }))
-      if (its[kind] === noBlobs[kind]) its[kind] = [blob] as never
+      if (!its) found.set(name, (its = { ...emptyPackageBlobs }))
+      if (its[kind] === emptyPackageBlobs[kind]) its[kind] = [blob] as never
       else (its[kind] as (typeof blob)[]).push(blob)
     }
   }

@@ -76,7 +76,7 @@ export interface PackageSummary {
 }
 
 const maxStrandedBundles = 50
-const maxHeads = 5
+const maxChannelHeads = 5
 
 export function summarizePackage(of: RecordedPackage): PackageSummary {
   const { name, displayName, defaultChannel, channels, bundles, owners, deprecated } = of
@@ -87,7 +87,7 @@ export function summarizePackage(of: RecordedPackage): PackageSummary {
     name,
     ...(displayName !== undefined && { displayName }),
     defaultChannel,
-    heads: [...new Set(heads)].slice(0, maxHeads),
+    heads: [...new Set(heads)].slice(0, maxChannelHeads),
     versions: bundles.length,
     ...(newest !== undefined && newest.version !== '' && { newest: newest.version }),
     owners,
@@ -100,8 +100,8 @@ export function summarizePackage(of: RecordedPackage): PackageSummary {
 }
 
 /** Additional bundles are omitted to keep the page readable. */
-const maxBundles = 500
-const maxImages = 2000
+const maxRecordedBundles = 500
+const maxRecordedImages = 2000
 const maxGraphEdges = 3000
 const maxTextLength = 2000
 
@@ -123,7 +123,7 @@ export function* toRecordedPackages(
     const its = channels.get(name) ?? []
     const graph = graphs.get(name)
     const deprecatedAs = (schema: string, object: string) => deprecations.get(`${name}\n${schema}\n${object}`)
-    const own = sortNewestFirst(bundles.get(name) ?? []).slice(0, maxBundles)
+    const own = sortBundlesNewestFirst(bundles.get(name) ?? []).slice(0, maxRecordedBundles)
     const versions = new Map(own.map(({ bundle, parsed }) => [bundle.name, parsed]))
     const reaching = new Set(
       its.flatMap(({ entries }) => [
@@ -196,7 +196,7 @@ function getDeprecationMessages(catalog: Catalog): ReadonlyMap<string, string> {
   )
 }
 
-function sortNewestFirst(bundles: readonly BundleBlob[]) {
+function sortBundlesNewestFirst(bundles: readonly BundleBlob[]) {
   return bundles
     .map((bundle) => {
       const version = bundle.properties
@@ -224,7 +224,7 @@ function collectImages(bundles: readonly BundleBlob[]): readonly RecordedImage[]
       if (reference === '') continue
       const known = images.get(reference)
       if (known) known.add(name)
-      else if (images.size < maxImages) images.set(reference, new Set([name]))
+      else if (images.size < maxRecordedImages) images.set(reference, new Set([name]))
     }
   return [...images].map(([reference, names]) => ({ reference, bundles: [...names] }))
 }
@@ -234,7 +234,9 @@ function truncateText(text: string): string {
 }
 
 /** Returns catalog names for URLs: the version if it is unique, else the directory, else the whole path. */
-export function createCatalogKeys(catalogs: readonly { readonly root: string; readonly version?: string }[]) {
+export function createCatalogUrlKeys(
+  catalogs: readonly { readonly root: string; readonly version?: string }[],
+) {
   const lastSegment = (root: string) => root.split('/').at(-1) ?? ''
   const fullPathKey = (root: string) => (root === '' ? 'catalog' : root.replaceAll('/', '~'))
   const keyFormats = [

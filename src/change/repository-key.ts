@@ -3,11 +3,11 @@ import type { PullNumber } from './ids.ts'
 import type { RepositoryName } from './snapshot.ts'
 
 /** `owner/name` in lowercase, because GitHub ignores case. */
-export function repositoryKey({ owner, name }: RepositoryName): string {
+export function toRepositoryKey({ owner, name }: RepositoryName): string {
   return `${owner}/${name}`.toLowerCase()
 }
 
 /** `owner/name#7` in lowercase. */
-export function pullKey(repository: RepositoryName, pull: PullNumber): string {
-  return `${repositoryKey(repository)}#${pull}`
+export function toPullKey(repository: RepositoryName, pull: PullNumber): string {
+  return `${toRepositoryKey(repository)}#${pull}`
 }

@@ -32,6 +32,6 @@ export const allRules: readonly AnyRule[] = [
 ]
 
 /** Rules that a maintainer can override for one pull request. Never includes rules that opm enforces. */
-export const overridableRules: ReadonlySet<string> = new Set(
+export const overridableRuleIds: ReadonlySet<string> = new Set(
   allRules.filter(({ overridable, fixed }) => overridable && !fixed).map(({ id }) => id),
 )

@@ -3,9 +3,9 @@
 import { suiteByRuleId } from '../bundle/content-rules.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
-import { applyRuleSettings, type RuleLocation } from './validation/rule-settings.ts'
+import { applyRuleSettings, type RuleSettingSubject } from './validation/rule-settings.ts'
 
-const noFixedRules: ReadonlySet<string> = new Set()
+const noFixedRuleIds: ReadonlySet<string> = new Set()
 
 /**
  * The findings that count. An optional rule counts if its suite is enabled or the configuration gives it a severity.
@@ -14,10 +14,10 @@ const noFixedRules: ReadonlySet<string> = new Set()
 export function applyConfiguredSeverities(
   findings: readonly Finding[],
   config: Pick<Config, 'rules' | 'bundles'>,
-  locations?: readonly RuleLocation[],
+  locations?: readonly RuleSettingSubject[],
 ): Finding[] {
   const counted = findings.filter(({ rule }) => isRuleEnabled(rule, config))
-  return applyRuleSettings(counted, config.rules, noFixedRules, locations && (() => locations))
+  return applyRuleSettings(counted, config.rules, noFixedRuleIds, locations && (() => locations))
 }
 
 function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {

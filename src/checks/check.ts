@@ -9,7 +9,7 @@ import type { PullSnapshot } from '../change/snapshot.ts'
 import type { LoadedTemplatePair } from '../change/layout/template-pairs.ts'
 import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
-import type { Layout } from '../change/layout/layout.ts'
+import type { RepositoryLayout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
 import type { ProjectedCatalog } from './bundles/projected-catalog.ts'
 import type { PackageSources } from './bundles/package-sources.ts'
@@ -25,7 +25,7 @@ import type { CheckAnswers, CheckQuestion } from './questions.ts'
 export interface CheckInput {
   readonly snapshot: PullSnapshot
   readonly config: Config
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   readonly change: PullRequestChange
   /** All paths of the base tip's tree, sorted. */
   readonly basePaths: readonly string[]

@@ -94,7 +94,7 @@ export type BundleAnswer =
 export type UserAnswer =
   { readonly kind: 'person'; readonly person: GitHubAccount } | { readonly kind: 'nobody' } | UnknownAnswer
 export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | UnknownAnswer
-export type RoleAnswer =
+export type RepositoryRoleAnswer =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
   | UnknownAnswer
 
@@ -108,13 +108,13 @@ export type CheckRunAnswer =
   | { readonly kind: 'red'; readonly conclusion: string }
   | UnknownAnswer
 
-export interface AnswerByKind {
+export interface AnswerByQuestionKind {
   image: ImageAnswer
   bundle: BundleAnswer
   install: BundleAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
-  role: RoleAnswer
+  role: RepositoryRoleAnswer
   comment: CommentAnswer
   branch: MembershipAnswer
   'check-run': CheckRunAnswer
@@ -124,11 +124,11 @@ export interface AnswerByKind {
 export interface CheckAnswers {
   get<Kind extends CheckQuestion['kind']>(
     question: Extract<CheckQuestion, { kind: Kind }>,
-  ): AnswerByKind[Kind]
+  ): AnswerByQuestionKind[Kind]
 }
 
 /** A stable key, for caches and for matching answers. */
-export function questionKey(question: CheckQuestion): string {
+export function toCheckQuestionKey(question: CheckQuestion): string {
   switch (question.kind) {
     case 'image':
       return `image ${question.reference}${question.platforms === true ? ' with platforms' : ''}`
@@ -152,10 +152,12 @@ export function questionKey(question: CheckQuestion): string {
 }
 
 /** Answers from a map; missing ones are unknown. */
-export function createAnswers(known: ReadonlyMap<string, AnswerByKind[keyof AnswerByKind]>): CheckAnswers {
+export function createCheckAnswers(
+  known: ReadonlyMap<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>,
+): CheckAnswers {
   return {
     get: (question) =>
-      (known.get(questionKey(question)) ?? {
+      (known.get(toCheckQuestionKey(question)) ?? {
         kind: 'unknown',
         reason: 'catalog-bot has not looked it up yet',
         retryAfter: 0,

@@ -10,13 +10,13 @@ import { renderSarif } from '../findings/render-sarif.ts'
 import { toCodeSpan, toLogLine, escapeMarkdown } from '../messages/escape.ts'
 import { commentMarker, renderReport } from '../messages/report.ts'
 import { formatWorkflowLog } from '../messages/workflow-log.ts'
-import { decideActionRun, type ActionRun } from './action/action-run.ts'
-import { withLocalEvaluation } from './local-pull.ts'
+import { planActionRun, type ActionRunPlan } from './action/action-run.ts'
+import { withLocalPullEvaluation } from './local-pull.ts'
 import { findLocalCatalogs } from './local-catalogs.ts'
 import { setExitCode, print } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
-import { rulesBaseUrl } from './rule-url.ts'
-import { validateDirectories, withLocation, loadSarifOptions } from './validate.ts'
+import { getRulesBaseUrl } from './rule-url.ts'
+import { validateCatalogDirectories, addMissingLocation, loadSarifOptions } from './validate.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -26,7 +26,7 @@ export interface ActionOptions {
   readonly offline?: boolean
 }
 
-interface ActionRunResult {
+interface ActionVerdict {
   /** Value of the output `verdict`. */
   readonly verdict: 'merge' | 'wait' | 'blocked' | 'unknown' | 'passed' | 'failed'
   readonly isWrong: boolean
@@ -37,11 +37,11 @@ interface ActionRunResult {
 
 export async function runAction(options: ActionOptions): Promise<void> {
   try {
-    const judged = await evaluateEvent(options)
+    const judged = await evaluateActionEvent(options)
     for (const line of formatWorkflowLog(judged.findings)) print(line)
     const sarif = options.sarif
     if (sarif !== undefined) {
-      const all = judged.findings.map((finding) => withLocation(finding, judged.findings))
+      const all = judged.findings.map((finding) => addMissingLocation(finding, judged.findings))
       await writeFile(
         sarif,
         renderSarif(
@@ -71,32 +71,29 @@ export async function runAction(options: ActionOptions): Promise<void> {
   }
 }
 
-async function evaluateEvent(options: ActionOptions): Promise<ActionRunResult> {
+async function evaluateActionEvent(options: ActionOptions): Promise<ActionVerdict> {
   const { GITHUB_EVENT_NAME: name, GITHUB_EVENT_PATH: path } = process.env
-  const event = decideActionRun(
-    name,
-    path === undefined ? undefined : JSON.parse(await readFile(path, 'utf8')),
-  )
+  const event = planActionRun(name, path === undefined ? undefined : JSON.parse(await readFile(path, 'utf8')))
   switch (event.kind) {
     case 'refused':
       throw new Error(event.why)
     case 'check':
-      return evaluatePull(event, options)
+      return evaluatePullRequestEvent(event, options)
     case 'validate':
       return validateAllCatalogs()
   }
 }
 
-async function evaluatePull(
-  event: Extract<ActionRun, { kind: 'check' }>,
+async function evaluatePullRequestEvent(
+  event: Extract<ActionRunPlan, { kind: 'check' }>,
   options: ActionOptions,
-): Promise<ActionRunResult> {
-  const { base, head } = await resolveCommits(event.head)
+): Promise<ActionVerdict> {
+  const { base, head } = await resolveMergeCommits(event.head)
   const { author, baseRef: baseName } = event
   const { offline } = options
   const { GITHUB_SERVER_URL: web = 'https://github.com', GITHUB_REPOSITORY: named } = process.env
   const pull = { repo: '.', base, baseName, head, author, offline }
-  return withLocalEvaluation(pull, async (examination, repository, loader) => {
+  return withLocalPullEvaluation(pull, async (examination, repository, loader) => {
     const { verdict } = examination
     const reportInputs = await prepareReport(examination, repository, loader)
     const page =
@@ -106,7 +103,7 @@ async function evaluatePull(
     const { comment } = renderReport(verdict, {
       ...reportInputs,
       page,
-      rulesUrl: rulesBaseUrl().replace(/\/$/, ''),
+      rulesUrl: getRulesBaseUrl().replace(/\/$/, ''),
     })
     return {
       verdict: verdict.kind,
@@ -121,7 +118,7 @@ async function evaluatePull(
  * The commits to compare. In a shallow clone, the head is GitHub's merge commit, which contains the result of the merge. With
  * the full history, it is the head of the pull request, so that its commits are checked too.
  */
-async function resolveCommits(head: string): Promise<{ readonly base: string; readonly head: string }> {
+async function resolveMergeCommits(head: string): Promise<{ readonly base: string; readonly head: string }> {
   const [merge = '', ...parents] = (await runGit('rev-list', '--parents', '--max-count=1', 'HEAD')).split(' ')
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)
@@ -136,10 +133,10 @@ async function runGit(...parameters: readonly string[]): Promise<string> {
   return (await execFileAsync('git', [...parameters])).stdout.trim()
 }
 
-async function validateAllCatalogs(): Promise<ActionRunResult> {
+async function validateAllCatalogs(): Promise<ActionVerdict> {
   const { roots } = await findLocalCatalogs()
   if (roots.length === 0) throw new Error('no catalog found in this repository')
-  const { passed, findings } = await validateDirectories(roots)
+  const { passed, findings } = await validateCatalogDirectories(roots)
   const lines = findings
     .slice(0, 50)
     .map(

@@ -42,18 +42,18 @@ export interface BuildOrigin {
   readonly files: () => Promise<readonly CatalogImageFile[]>
 }
 
-export type AttestImage = (
+export type ImageAttester = (
   published: ImagePublishResult,
   target: PublishImageTarget,
   origin: BuildOrigin,
 ) => Promise<ImagePublishResult>
 
 /** Opens the key before anything is pushed. The returned function resolves to the image that the tags finally refer to. */
-export async function openAttester(
+export async function openImageAttester(
   { push, provenance, key: file, passwordVariable, recursive }: AttestOptions,
   publisher: CatalogPublisher,
   registry: RegistryClient,
-): Promise<AttestImage> {
+): Promise<ImageAttester> {
   if (file !== undefined && push !== true) throw new Error('--key requires --push')
   if (file !== undefined && !provenance)
     throw new Error('--key also signs the provenance: remove --no-provenance, or use `catalog-bot sign`')
@@ -75,7 +75,10 @@ export async function openAttester(
         loadBuild: async () => {
           const image = signable.image ?? (await origin.built())
           const listed = image.layer.listed ?? (await publisher.listBundles(await origin.files()))
-          return { listed, build: { ...toBuildRecord(image, origin), started, finished: systemClock.now() } }
+          return {
+            listed,
+            build: { ...toImageBuildRecord(image, origin), started, finished: systemClock.now() },
+          }
         },
       })
     } catch (error) {
@@ -89,7 +92,7 @@ export async function openAttester(
   }
 }
 
-function toBuildRecord(
+function toImageBuildRecord(
   { base, platforms }: BuiltCatalogImage,
   { annotations, path, rebased }: BuildOrigin,
 ): ImageBuildRecord {

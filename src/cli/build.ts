@@ -33,7 +33,7 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 import { parseKeyValues } from './parse-key-values.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
-import { findPathInRepository, openAttester, type AttestOptions } from './attest-published.ts'
+import { findPathInRepository, openImageAttester, type AttestOptions } from './attest-published.ts'
 
 export interface RebaseOptions extends AttestOptions {
   readonly baseImage: string
@@ -57,15 +57,15 @@ export interface BuildOptions extends RebaseOptions {
   readonly builderImage: string
 }
 
-export async function build(source: string, options: BuildOptions): Promise<void> {
+export async function runBuild(source: string, options: BuildOptions): Promise<void> {
   if (options.dockerfile === true) return printDockerfile(source, options)
   const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
-  const tags = options.tag ?? getListTags(list)
-  requireDestination(options, tags)
-  await withPublisher(options, async (publisher, registry, reader) => {
-    const attest = await openAttester(options, publisher, reader)
+  const tags = options.tag ?? getCompositeListTags(list)
+  requireSingleDestination(options, tags)
+  await withCatalogPublisher(options, async (publisher, registry, reader) => {
+    const attest = await openImageAttester(options, publisher, reader)
     const files = list ? await renderCompositeFiles(registry, list, source) : await readCatalogFolder(source)
-    const order = toImageOrder(files, options)
+    const order = toCatalogImageSpec(files, options)
     const path = list ? undefined : findPathInRepository(source)
     if (options.ociLayout !== undefined) {
       const image = await publisher.build(order)
@@ -89,11 +89,11 @@ export async function build(source: string, options: BuildOptions): Promise<void
   })
 }
 
-export async function rebase(image: string, options: RebaseOptions): Promise<void> {
+export async function runRebase(image: string, options: RebaseOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
-  requireDestination(options, tags)
-  await withPublisher(options, async (publisher, _registry, reader) => {
-    const attest = await openAttester(options, publisher, reader)
+  requireSingleDestination(options, tags)
+  await withCatalogPublisher(options, async (publisher, _registry, reader) => {
+    const attest = await openImageAttester(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
     const annotations = annotation && parseKeyValues(annotation, 'annotation')
     // By digest, because the build may set the image's own tag.
@@ -128,7 +128,7 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
   })
 }
 
-function toImageOrder(files: readonly CatalogImageFile[], options: BuildOptions): CatalogImageSpec {
+function toCatalogImageSpec(files: readonly CatalogImageFile[], options: BuildOptions): CatalogImageSpec {
   const { extraLabels, annotation, platform, created } = options
   const time = created ?? parseSourceDateEpoch(process.env['SOURCE_DATE_EPOCH'])
   return {
@@ -166,11 +166,11 @@ function printDockerfile(source: string, options: BuildOptions): void {
   setExitCode(0)
 }
 
-function getListTags(list: CompositeCatalogSpec | undefined): readonly string[] {
+function getCompositeListTags(list: CompositeCatalogSpec | undefined): readonly string[] {
   return list?.repository === undefined || list.tag === undefined ? [] : [`${list.repository}:${list.tag}`]
 }
 
-function requireDestination(options: RebaseOptions, tags: readonly string[]): void {
+function requireSingleDestination(options: RebaseOptions, tags: readonly string[]): void {
   const destinations = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
   if (destinations.filter(Boolean).length !== 1)
     throw new Error('specify exactly one of --push, --dry-run, and --oci-layout DIR')
@@ -197,7 +197,7 @@ function parsePushTargets(
   }))
 }
 
-async function withPublisher(
+async function withCatalogPublisher(
   options: RebaseOptions,
   use: (publisher: CatalogPublisher, registry: RegistryClient, reader: RegistryClient) => Promise<void>,
 ): Promise<void> {
@@ -273,7 +273,7 @@ function printBuildResult(
   } else {
     if (image) for (const line of describeImage(image)) print(line)
     for (const [repository, one] of published)
-      for (const line of describePublished(repository, one, options.dryRun === true)) print(line)
+      for (const line of describePublishedImage(repository, one, options.dryRun === true)) print(line)
   }
   setExitCode(0)
 }
@@ -289,7 +289,7 @@ function describeImage({ digest, platforms, base, layer }: BuiltCatalogImage): r
   ]
 }
 
-function describePublished(
+function describePublishedImage(
   repository: string,
   published: ImagePublishResult,
   isDryRun: boolean,

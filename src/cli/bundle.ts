@@ -14,7 +14,7 @@ import { pullBundle } from '../registry/pull-bundle.ts'
 import { computeGzippedSize } from '../registry/unpack/gzipped-size.ts'
 import { supportsColor } from './color.ts'
 import { setExitCode, print } from './output.ts'
-import { readBundleDirectory, requireRegistry, withRegistry } from './pulled-bundles.ts'
+import { readBundleDirectory, requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface BundleOptions {
   readonly output: 'text' | 'json'
@@ -75,8 +75,8 @@ async function loadBundle(name: string, options: BundleOptions): Promise<LoadedB
     if (!found.isDirectory()) throw new Error(`${name} is not a directory`)
     return { files: readBundleDirectory(name), image: '', labels: {} }
   }
-  requireRegistry(name)
-  return withRegistry(options.insecureRegistry, async (registry) => {
+  requireImageReferenceSyntax(name)
+  return withRegistryClient(options.insecureRegistry, async (registry) => {
     const { files, labels } = await pullBundle(registry, name)
     if (detectFormat(files) !== undefined) return { files, image: name, labels }
     // A chart can be anywhere in the image, so its whole content is needed. Bundles in other formats are never pulled twice.

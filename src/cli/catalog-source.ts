@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
 import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
-import { requireRegistry, withRegistry } from './pulled-bundles.ts'
+import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface CatalogSourceFile {
   readonly path: string
@@ -16,8 +16,10 @@ export async function readCatalogFiles(
   insecure: readonly string[] | undefined,
 ): Promise<readonly CatalogSourceFile[]> {
   if (statSync(name, { throwIfNoEntry: false })) return readDirectoryFiles(name)
-  requireRegistry(name)
-  const { files, labels } = await withRegistry(insecure, (registry) => pullBundleOrCatalog(registry, name))
+  requireImageReferenceSyntax(name)
+  const { files, labels } = await withRegistryClient(insecure, (registry) =>
+    pullBundleOrCatalog(registry, name),
+  )
   const directory = getCatalogDirectory(labels)
   if (directory === undefined)
     throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)

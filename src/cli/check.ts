@@ -12,7 +12,7 @@ import { describeBaseBreaksAsText, type BaseBreak } from '../messages/describe-b
 import { formatChangeAsText, describeChangeLines } from '../messages/describe-change.ts'
 import { describeProjectedChange } from '../messages/describe-projected-change.ts'
 import { toOneLine } from '../messages/escape.ts'
-import { withLocalEvaluation, type LocalPullOptions } from './local-pull.ts'
+import { withLocalPullEvaluation, type LocalPullOptions } from './local-pull.ts'
 import { setExitCode, print, printJson } from './output.ts'
 
 export interface CheckOptions extends LocalPullOptions {
@@ -20,7 +20,12 @@ export interface CheckOptions extends LocalPullOptions {
 }
 
 export async function checkPull(options: CheckOptions): Promise<void> {
-  const { verdict, change, becoming = [], baseBreaks = [] } = await evaluate(options).catch(toLimitVerdict)
+  const {
+    verdict,
+    change,
+    becoming = [],
+    baseBreaks = [],
+  } = await evaluateCheck(options).catch(toLimitExceededVerdict)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')
     printJson({
@@ -58,8 +63,8 @@ type CheckEvaluation = Pick<Evaluation, 'change' | 'becoming' | 'verdict'> & {
   readonly baseBreaks: readonly BaseBreak[]
 }
 
-function evaluate(options: CheckOptions): Promise<CheckEvaluation> {
-  return withLocalEvaluation(options, async (evaluation, repository, loader) => {
+function evaluateCheck(options: CheckOptions): Promise<CheckEvaluation> {
+  return withLocalPullEvaluation(options, async (evaluation, repository, loader) => {
     const { verdict, config } = evaluation
     const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
     const baseBreaks = await findBaseBreaks(findings, verdict.base, { repository, loader, config })
@@ -68,7 +73,7 @@ function evaluate(options: CheckOptions): Promise<CheckEvaluation> {
 }
 
 /** Turns an exceeded limit into a verdict. Rethrows any other failure. */
-function toLimitVerdict(error: unknown): Pick<Evaluation, 'change' | 'becoming'> & {
+function toLimitExceededVerdict(error: unknown): Pick<Evaluation, 'change' | 'becoming'> & {
   baseBreaks?: readonly BaseBreak[]
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {

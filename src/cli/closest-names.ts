@@ -4,7 +4,7 @@ export function findClosestNames(typed: string, names: readonly string[]): strin
   return names
     .map((name) => ({
       name,
-      far: typed.length > 2 && name.includes(typed) ? 0 : editDistance(typed, name),
+      far: typed.length > 2 && name.includes(typed) ? 0 : computeEditDistance(typed, name),
     }))
     .filter(({ far }) => far <= maxDistance)
     .sort((a, b) => a.far - b.far)
@@ -13,7 +13,7 @@ export function findClosestNames(typed: string, names: readonly string[]): strin
 }
 
 /** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
+function computeEditDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let row = 1; row <= a.length; row++) {
     const line = [row]

@@ -5,14 +5,14 @@ import { listCommands } from './help.ts'
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
-export function completionScript(program: Command, shell: Shell): string {
-  return scriptByShell[shell](program)
+export function renderCompletionScript(program: Command, shell: Shell): string {
+  return scriptRendererByShell[shell](program)
 }
 
-const scriptByShell: Readonly<Record<Shell, (program: Command) => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
+const scriptRendererByShell: Readonly<Record<Shell, (program: Command) => string>> = {
+  bash: renderBashScript,
+  zsh: renderZshScript,
+  fish: renderFishScript,
 }
 
 interface CommandCompletion {
@@ -57,7 +57,7 @@ function getFlags({ short, long }: Option): string[] {
 
 const takesValue = ({ required, optional }: Option) => required || optional
 
-function bashScript(program: Command): string {
+function renderBashScript(program: Command): string {
   const cases = listCompletions(program).map(({ path, commands, options, choices }) => {
     const words = [...commands.map(({ name }) => name), ...choices]
     const valued = options.filter(takesValue)
@@ -66,7 +66,7 @@ function bashScript(program: Command): string {
       words='${words.join(' ')}' flags='${options.flatMap(getFlags).join(' ')}'
       case "$before" in
 ${chosen.map((option) => `        ${getFlags(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
-${flagsWithValue(valued.filter((option) => !chosen.includes(option)))}
+${formatFlagsWithValue(valued.filter((option) => !chosen.includes(option)))}
       esac ;;`
   })
   return `# bash completion for catalog-bot: source <(catalog-bot completion bash)
@@ -93,12 +93,12 @@ complete -o bashdefault -o default -F _catalog_bot catalog-bot
 `
 }
 
-function flagsWithValue(options: readonly Option[]): string {
+function formatFlagsWithValue(options: readonly Option[]): string {
   const flags = options.flatMap(getFlags)
   return flags.length === 0 ? '' : `        ${flags.join('|')}) words='' flags='' ;;`
 }
 
-function zshScript(program: Command): string {
+function renderZshScript(program: Command): string {
   const functions = listCompletions(program).map(({ path, commands, options, choices }) => {
     const described = commands.map(
       ({ name, description }) => `    ${escapeForZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`,
@@ -156,7 +156,7 @@ function escapeForZsh(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-function fishScript(program: Command): string {
+function renderFishScript(program: Command): string {
   const lines = listCompletions(program).flatMap(({ path, commands, options, choices }) => {
     const at = `-n ${escapeForFish(`__catalog_bot_at ${path}`.trim())}`
     return [

@@ -18,7 +18,7 @@ export interface DemoRunOptions {
 }
 
 /** Resolves to true if every pull request ended as expected. */
-export type RunDemo = (telling: DemoRunOptions) => Promise<boolean>
+export type DemoRunner = (telling: DemoRunOptions) => Promise<boolean>
 
 /**
  * The sandbox is not part of the server, so the demo is not imported statically. In a checkout, it is a source file. In the
@@ -29,7 +29,7 @@ const demoScriptPath =
 
 export async function runDemoCommand({ keep, verbose }: DemoOptions): Promise<void> {
   const { runDemo } = (await import(new URL(demoScriptPath, import.meta.url).href)) as {
-    readonly runDemo: RunDemo
+    readonly runDemo: DemoRunner
   }
   const good = await runDemo({
     print,

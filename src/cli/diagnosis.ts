@@ -4,7 +4,7 @@ import { selectProxy, proxyVariables } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import { toPrintable } from '../findings/printable.ts'
 
-export interface DoctorRemark {
+export interface DiagnosisFinding {
   readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
   /** Undefined for inconclusive results and for information. */
   readonly ok: boolean | undefined
@@ -18,7 +18,7 @@ const requiredPermissions: ReadonlySet<string> = new Set(['contents', 'pull_requ
 export function diagnosePermissions(
   wanted: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,
-): DoctorRemark {
+): DiagnosisFinding {
   if (granted === undefined)
     return {
       about: 'permissions',
@@ -39,14 +39,16 @@ export function diagnosePermissions(
   }
 }
 
-export interface DeliveryStatus {
+export interface WebhookDeliveryStatus {
   /** 0 without an answer. */
   readonly status: number
   readonly at: string
 }
 
 /** `delivered`: latest first; undefined where unknown. */
-export function diagnoseDeliveries(delivered: readonly DeliveryStatus[] | undefined): DoctorRemark {
+export function diagnoseWebhookDeliveries(
+  delivered: readonly WebhookDeliveryStatus[] | undefined,
+): DiagnosisFinding {
   const about = 'deliveries'
   if (delivered === undefined)
     return { about, ok: undefined, text: 'not checked, because only the App can read its deliveries' }
@@ -76,7 +78,7 @@ export function diagnoseDeliveries(delivered: readonly DeliveryStatus[] | undefi
 const maxClockSkewSeconds = 30
 
 /** `answered` is an answer's `Date`; `now` is the local time halfway through the request. */
-export function diagnoseClock(answered: string | undefined, now: number): DoctorRemark {
+export function diagnoseClock(answered: string | undefined, now: number): DiagnosisFinding {
   const there = Date.parse(answered ?? '')
   if (Number.isNaN(there))
     return { about: 'clock', ok: undefined, text: "GitHub's response does not contain a time" }
@@ -94,7 +96,7 @@ export function diagnoseClock(answered: string | undefined, now: number): Doctor
 /** Returns undefined if no proxy is set. */
 export function diagnoseProxy(
   environment: Readonly<Record<string, string | undefined>>,
-): DoctorRemark | undefined {
+): DiagnosisFinding | undefined {
   const name = proxyVariables.find((one) => (environment[one] ?? '') !== '')
   if (name === undefined) return undefined
   let proxy
@@ -121,7 +123,7 @@ export function diagnoseProxy(
   }
 }
 
-export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly DoctorRemark[] {
+export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly DiagnosisFinding[] {
   if (answers.size === 0)
     return [
       {
@@ -130,7 +132,7 @@ export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): r
         text: 'not checked, because the configuration does not list any; to check one, use --registry HOST',
       },
     ]
-  return [...answers].map(([host, answer]): DoctorRemark => {
+  return [...answers].map(([host, answer]): DiagnosisFinding => {
     const isThere = answer.kind === 'ok' || answer.kind === 'missing' || answer.kind === 'missing-or-private'
     if (isThere) return { about: 'registries', ok: true, text: `${toPrintable(host)} responds` }
     return { about: 'registries', ok: false, text: `${toPrintable(host)}: ${toPrintable(answer.reason)}` }
@@ -139,7 +141,7 @@ export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): r
 
 const statusMarks = { true: 'ok', false: 'WRONG', undefined: '-' } as const
 
-export function formatRemarks(remarks: readonly DoctorRemark[]): string {
+export function formatDiagnosisFindings(remarks: readonly DiagnosisFinding[]): string {
   return remarks
     .map(
       ({ about, ok, text }) =>

@@ -14,7 +14,7 @@ import { renderMermaidBlock } from '../messages/fenced-mermaid.ts'
 import { changeToJson } from './check.ts'
 import { evaluateLocalPull } from './local-pull.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
-import { writePictures } from './write-pictures.ts'
+import { writeGraphPictures } from './write-pictures.ts'
 
 export interface DiffOptions {
   readonly repo: string
@@ -53,8 +53,8 @@ export async function printDiff(options: DiffOptions): Promise<void> {
       break
     }
     case 'svg':
-      writePictures(
-        drawDiff(change, becoming).map(({ catalogs, drawing }) => ({
+      writeGraphPictures(
+        drawDiffGraph(change, becoming).map(({ catalogs, drawing }) => ({
           name: drawing.package,
           // Distinguishes the files of a package that changes differently in different catalogs.
           variant: catalogs.join(' '),
@@ -71,7 +71,7 @@ function toDiffLines(change: PullRequestChange, projected: readonly ProjectedCat
   return [...describeChangeLines(change), ...describeProjectedChange(projected)]
 }
 
-function drawDiff(
+function drawDiffGraph(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
 ): ReturnType<typeof drawChange> {

@@ -24,17 +24,17 @@ import { formatMergePlanAsText } from '../messages/merge-plan.ts'
 import { scanImages } from '../registry/scan-images.ts'
 import {
   diagnoseClock,
-  diagnoseDeliveries,
+  diagnoseWebhookDeliveries,
   diagnosePermissions,
   diagnoseProxy,
   diagnoseRegistries,
-  formatRemarks,
-  type DeliveryStatus,
-  type DoctorRemark,
+  formatDiagnosisFindings,
+  type WebhookDeliveryStatus,
+  type DiagnosisFinding,
 } from './diagnosis.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
-import { withRegistry } from './pulled-bundles.ts'
+import { withRegistryClient } from './pulled-bundles.ts'
 import { findPackageFolder } from './version.ts'
 
 export interface DoctorOptions {
@@ -55,7 +55,7 @@ interface DiagnosisReport {
   readonly app: number
   readonly rules: BranchRules
   readonly permissions: TokenPermissions | undefined
-  readonly remarks: readonly DoctorRemark[]
+  readonly remarks: readonly DiagnosisFinding[]
 }
 
 export async function runDoctor(named: string | undefined, options: DoctorOptions): Promise<void> {
@@ -85,7 +85,7 @@ export async function runDoctor(named: string | undefined, options: DoctorOption
       rulesets,
       remarks,
     })
-  else print(`${formatMergePlanAsText(rules.branch, plan)}\n${formatRemarks(remarks)}`)
+  else print(`${formatMergePlanAsText(rules.branch, plan)}\n${formatDiagnosisFindings(remarks)}`)
   const isWell = remarks.every(({ ok }) => ok !== false) && plan.method && plan.missing.length === 0
   // A setting that could not be read might prevent the merge.
   const isUnread = permissions === undefined || rules.unread.length > 0
@@ -122,8 +122,8 @@ async function diagnoseAsApp(
   const permissions = await app.permissionsOn(repository)
   const remarks = [
     diagnosePermissions(readManifestPermissions(), permissions),
-    diagnoseDeliveries(await fetchDeliveries(app)),
-    await checkClock(octokit),
+    diagnoseWebhookDeliveries(await fetchWebhookDeliveries(app)),
+    await checkClockSkew(octokit),
   ]
   return { app: app.appId, rules, permissions, remarks }
 }
@@ -141,7 +141,12 @@ async function diagnoseWithToken(
   const auth = process.env[tokenVariable]
   if (auth === undefined || auth === '')
     throw new Error(`the environment variable ${tokenVariable} does not contain a token`)
-  const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
+  const quiet = {
+    debug: returnUndefined,
+    info: returnUndefined,
+    warn: returnUndefined,
+    error: returnUndefined,
+  }
   const octokit = new (Octokit.plugin(createApiVersionPlugin(printToStderr)))({
     auth,
     baseUrl: apiUrl,
@@ -153,23 +158,25 @@ async function diagnoseWithToken(
   const rules = await readBranchRules(octokit, repository, wanted, { app, isApp: false })
   const remarks = [
     diagnosePermissions({}, undefined),
-    diagnoseDeliveries(undefined),
-    await checkClock(octokit),
+    diagnoseWebhookDeliveries(undefined),
+    await checkClockSkew(octokit),
   ]
   return { app, rules, permissions: undefined, remarks }
 }
 
 /** Uses `rate_limit` because it is cheap. Every response from GitHub contains the time. */
-async function checkClock(octokit: {
+async function checkClockSkew(octokit: {
   request(route: 'GET /rate_limit'): Promise<{ readonly headers: { readonly date?: string | undefined } }>
-}): Promise<DoctorRemark> {
+}): Promise<DiagnosisFinding> {
   const before = systemClock.now()
   const { headers } = await octokit.request('GET /rate_limit')
   return diagnoseClock(headers.date, (before + systemClock.now()) / 2)
 }
 
 /** Resolves to undefined if GitHub doesn't report deliveries, as for an App without a webhook. */
-async function fetchDeliveries({ probot }: GitHubApp): Promise<readonly DeliveryStatus[] | undefined> {
+async function fetchWebhookDeliveries({
+  probot,
+}: GitHubApp): Promise<readonly WebhookDeliveryStatus[] | undefined> {
   try {
     const { data } = await (await probot.auth()).rest.apps.listWebhookDeliveries({ per_page: 50 })
     return data.map(({ status_code: status, delivered_at: at }) => ({ status, at }))
@@ -186,11 +193,11 @@ function readManifestPermissions(): Readonly<Record<string, string>> {
 }
 
 /** Requests an arbitrary image, because it only matters whether the registry responds. */
-async function probeRegistries(config: Config, options: DoctorOptions): Promise<readonly DoctorRemark[]> {
+async function probeRegistries(config: Config, options: DoctorOptions): Promise<readonly DiagnosisFinding[]> {
   const allowed = config.images.registries.map((one) => one.split('/')[0] ?? '')
   const hosts = [...new Set([...allowed, ...(options.registry ?? [])])]
   if (hosts.length === 0) return diagnoseRegistries(new Map())
-  const { answers } = await withRegistry(options.insecureRegistry, (registry) =>
+  const { answers } = await withRegistryClient(options.insecureRegistry, (registry) =>
     scanImages(
       registry,
       hosts.map((host) => `${host}/catalog-bot/doctor:none`),
@@ -202,7 +209,7 @@ async function probeRegistries(config: Config, options: DoctorOptions): Promise<
   )
 }
 
-const ignoreError = () => undefined
+const returnUndefined = () => undefined
 
 async function writeRulesets(
   folder: string,

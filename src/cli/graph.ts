@@ -6,11 +6,11 @@ import { drawSvg } from '../catalog/graph/draw-svg.ts'
 import { drawPackage } from '../catalog/graph/drawing.ts'
 import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { buildPackageGraphs, type PackageGraph } from '../catalog/graph/package-graph.ts'
-import { openFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
+import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
-import { writePictures } from './write-pictures.ts'
+import { writeGraphPictures } from './write-pictures.ts'
 
 export interface GraphCommandOptions {
   readonly package?: readonly string[]
@@ -23,14 +23,14 @@ export async function printGraph(
   named: string | undefined,
   { package: names, output, out }: GraphCommandOptions,
 ): Promise<void> {
-  const dir = named ?? (await findOnlyCatalog())
+  const dir = named ?? (await requireSingleLocalCatalog())
   const catalog = loadCatalog(dir)
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
   for (const name of new Set(names))
     if (!graphs.some((found) => found.name === name))
       throw new Error(`${dir} has no channel in a package "${toPrintable(name)}"`)
   if (output === 'svg' || out !== undefined)
-    writePictures(
+    writeGraphPictures(
       graphs.map((one) => ({ name: one.name, draw: () => drawGraphs([one], output) })),
       {
         extension: output === 'svg' ? 'svg' : 'mmd',
@@ -44,7 +44,7 @@ export async function printGraph(
   setExitCode(catalog.loadErrors.length > 0 ? 1 : 0)
 }
 
-async function findOnlyCatalog(): Promise<string> {
+async function requireSingleLocalCatalog(): Promise<string> {
   const [only = '.', ...more] = await (await import('./local-catalogs.ts')).listLocalCatalogs()
   if (more.length === 0) return only
   throw new Error(
@@ -64,7 +64,7 @@ function drawGraphs(graphs: readonly PackageGraph[], output: GraphCommandOptions
 }
 
 function loadCatalog(dir: string): Catalog {
-  const cache = openFactsCache()
+  const cache = openFileFactsCache()
   const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
   if (directory.kind !== 'catalog') throw new Error(directory.message)
   return directory.catalog

@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 
 const examplesByCommand = new WeakMap<Command, readonly string[]>()
 
-export function addHelp(command: Command, examples: readonly string[], text = ''): Command {
+export function addExamplesToHelp(command: Command, examples: readonly string[], text = ''): Command {
   examplesByCommand.set(command, examples)
   const shown = examples.map((example) => `  catalog-bot ${example}`).join('\n')
   return command.addHelpText('after', `\nExamples:\n${shown}${text === '' ? '' : `\n\n${text}`}`)
 }
 
-export function getExamples(command: Command): readonly string[] {
+export function getCommandExamples(command: Command): readonly string[] {
   return examplesByCommand.get(command) ?? []
 }
 
@@ -21,7 +21,7 @@ export function getCommandPath(command: Command): string {
   return command.parent ? `${getCommandPath(command.parent)} ${command.name()}` : command.name()
 }
 
-export function addHelpHint(program: Command): void {
+export function addUsageHintOnError(program: Command): void {
   for (const command of listCommands(program))
     command.showHelpAfterError(`Run '${getCommandPath(command)} --help' for usage.`)
 }

@@ -30,11 +30,11 @@ export async function checkImages(dir: string, options: ImagesOptions): Promise<
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
-        earlier: readEarlierAnswers(resume),
+        earlier: readEarlierImageAnswers(resume),
         onAnswer: (reference: string, answer: ImageAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
-      ...(process.stderr.isTTY && { onProgress: showProgress }),
+      ...(process.stderr.isTTY && { onProgress: printImageScanProgress }),
     })
     if (options.output === 'json')
       for (const [reference, answer] of report.answers) print(JSON.stringify({ reference, ...answer }))
@@ -70,7 +70,7 @@ function findImageReferences(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is looked up again. */
-function readEarlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
+function readEarlierImageAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   const earlier = new Map<string, ImageAnswer>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {
@@ -84,7 +84,7 @@ function readEarlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   return earlier
 }
 
-function showProgress({ done, total, rate, remaining }: ImageScanProgress): void {
+function printImageScanProgress({ done, total, rate, remaining }: ImageScanProgress): void {
   const left = remaining === undefined ? '' : `, ${Math.ceil(remaining)} s left`
   process.stderr.write(`\r${done} of ${total}, ${rate.toFixed(0)}/s${left}   `)
   if (done === total) printToStderr('')

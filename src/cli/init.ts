@@ -11,7 +11,7 @@ import { toCheckNames } from '../messages/report.ts'
 import { initPackage, type InitPackageOptions } from './init-package.ts'
 import { findLocalCatalogs } from './local-catalogs.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
-import { findDefaultBase } from './pull-defaults.ts'
+import { findDefaultBaseBranch } from './pull-defaults.ts'
 import { readVersion } from './version.ts'
 
 export interface InitOptions extends InitPackageOptions {
@@ -50,11 +50,11 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
     if (hasConfig) print(`List the directory of the catalog under "catalogs" in ${configPath}.`)
     else if (isToWrite) {
       mkdirSync(dirname(join(top, configPath)), { recursive: true })
-      writeFileSync(join(top, configPath), configTemplate, { flag: 'wx' })
+      writeFileSync(join(top, configPath), initialConfigYaml, { flag: 'wx' })
       print(`Wrote ${configPath}. Set the path to the directory of your catalog.`)
     } else
       print(
-        `Specify the directory of the catalog in ${configPath}. To create this file, run "catalog-bot init --write":\n\n${configTemplate}`,
+        `Specify the directory of the catalog in ${configPath}. To create this file, run "catalog-bot init --write":\n\n${initialConfigYaml}`,
       )
   }
   await printRulesets(top, app)
@@ -62,7 +62,7 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
   setExitCode(roots.length > 0 ? 0 : 1)
 }
 
-const configTemplate = `# Configuration of catalog-bot for this repository. For all fields, see docs/configuration.md in the catalog-bot repository.
+const initialConfigYaml = `# Configuration of catalog-bot for this repository. For all fields, see docs/configuration.md in the catalog-bot repository.
 catalogs:
   - path: catalog # the directory of a file-based catalog
 `
@@ -73,7 +73,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
     print('\nTo print the rulesets to import, provide the ID of your App: catalog-bot init --app ID')
     return
   }
-  const branch = await findDefaultBase(top).then(
+  const branch = await findDefaultBaseBranch(top).then(
     ({ name }) => name,
     () => {
       printToStderr('The default branch is unknown, so the rulesets are for main.')

@@ -12,9 +12,9 @@ import { parseServedFile } from '../catalog/api/served-file.ts'
 import type {
   CatalogServerResponse,
   ServedCatalogImage,
-  RunningCatalog,
+  ServedCatalogObservation,
 } from '../checks/install/running-catalog.ts'
-import { openFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
+import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
 import { lazy } from '../findings/memoize.ts'
 import { fetchImageTree } from '../image/base-image.ts'
@@ -22,9 +22,9 @@ import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundl
 import { queryCatalogServer } from '../serving/query-catalog-server.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
 import { queryOpm } from '../serving/opm-server.ts'
-import { requireRegistry, withRegistry } from './pulled-bundles.ts'
+import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
-export interface InstallCatalog {
+export interface LoadedInstallCatalog {
   readonly catalog: Catalog
   /** The files that opm reads, by their path in the catalog. */
   readonly files: ReadonlyMap<string, () => Uint8Array>
@@ -36,17 +36,17 @@ export interface InstallCatalog {
 }
 
 /** Long, because opm builds its cache of the catalog first. */
-const opmTimeoutMs = 300_000
+const opmServerTimeoutMs = 300_000
 const closeTimeoutMs = 1000
 
 /** Rejects when the source isn't a catalog. */
 export async function readInstallCatalog(
   name: string,
   insecure: readonly string[] | undefined,
-): Promise<InstallCatalog> {
-  if (statSync(name, { throwIfNoEntry: false })) return catalogFromDirectory(name)
-  requireRegistry(name)
-  return withRegistry(insecure, async (registry) => {
+): Promise<LoadedInstallCatalog> {
+  if (statSync(name, { throwIfNoEntry: false })) return loadCatalogFromDirectory(name)
+  requireImageReferenceSyntax(name)
+  return withRegistryClient(insecure, async (registry) => {
     const { files, labels } = await pullBundleOrCatalog(registry, name)
     const directory = getCatalogDirectory(labels)
     if (directory === undefined)
@@ -54,28 +54,34 @@ export async function readInstallCatalog(
     const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
     const { images } = await fetchImageTree(registry, name, 'not-a-catalog')
     return {
-      ...catalogFromFiles(below),
+      ...buildCatalogFromFiles(below),
       images: images.map(({ config, labels: its, platform }) => ({
         reference: name,
         platform,
         directory: getCatalogDirectory(its),
-        ...parseStartCommand(config['config']),
+        ...parseContainerCommand(config['config']),
       })),
     }
   })
 }
 
-function catalogFromDirectory(directory: string): InstallCatalog {
-  const cache = openFactsCache()
+function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
+  const cache = openFileFactsCache()
   const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
   if (read.kind !== 'catalog') throw new Error(read.message)
   const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
-  return { catalog: read.catalog, files, directory, images: [], served: lazy(() => toServedCatalog(files)) }
+  return {
+    catalog: read.catalog,
+    files,
+    directory,
+    images: [],
+    served: lazy(() => buildServedCatalogFromFiles(files)),
+  }
 }
 
-function catalogFromFiles(
+function buildCatalogFromFiles(
   all: ReadonlyMap<string, Uint8Array>,
-): Pick<InstallCatalog, 'catalog' | 'files' | 'served'> {
+): Pick<LoadedInstallCatalog, 'catalog' | 'files' | 'served'> {
   const ignores = [...all].filter(([path]) => isIgnoreFile(path))
   const { files: paths, loadError } = selectFiles(
     all.keys(),
@@ -83,14 +89,14 @@ function catalogFromFiles(
   )
   if (loadError) throw new Error(loadError.message)
   const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
-  const cache = openFactsCache()
+  const cache = openFileFactsCache()
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
-  return { catalog, files, served: lazy(() => toServedCatalog(files)) }
+  return { catalog, files, served: lazy(() => buildServedCatalogFromFiles(files)) }
 }
 
-function toServedCatalog(files: InstallCatalog['files']): ServedCatalog | undefined {
+function buildServedCatalogFromFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {
   const read = buildServedCatalog(
     [...files].map(([path, bytes]) => ({ path, file: parseServedFile(bytes()) })),
   )
@@ -98,7 +104,7 @@ function toServedCatalog(files: InstallCatalog['files']): ServedCatalog | undefi
 }
 
 /** Ignores values that aren't strings, as other readers do. */
-function parseStartCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoint' | 'command' | 'user'> {
+function parseContainerCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
     Record<string, unknown>
   >
@@ -112,7 +118,10 @@ function parseStartCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoin
 }
 
 /** The objects that the catalog's server returns for a bundle, as JSON. */
-export function listBundleObjects({ served, catalog }: InstallCatalog, blob: BundleBlob): readonly string[] {
+export function listBundleObjects(
+  { served, catalog }: LoadedInstallCatalog,
+  blob: BundleBlob,
+): readonly string[] {
   const channel = catalog.channels.find(
     ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
   )
@@ -122,21 +131,21 @@ export function listBundleObjects({ served, catalog }: InstallCatalog, blob: Bun
 
 /** Serves and queries the catalog, with catalog-bot's gRPC server and with opm if the environment specifies its path. */
 export async function probeCatalogServers(
-  one: InstallCatalog,
+  one: LoadedInstallCatalog,
   packageName: string,
   opm: string | undefined,
-): Promise<RunningCatalog> {
+): Promise<ServedCatalogObservation> {
   return {
     responses: [
-      ...(await queryOwnServer(one, packageName)),
+      ...(await queryInProcessServer(one, packageName)),
       ...(await queryOpmServer(one, packageName, opm)),
     ],
     images: one.images,
   }
 }
 
-async function queryOwnServer(
-  { served }: InstallCatalog,
+async function queryInProcessServer(
+  { served }: LoadedInstallCatalog,
   packageName: string,
 ): Promise<readonly CatalogServerResponse[]> {
   const catalog = served()
@@ -151,12 +160,12 @@ async function queryOwnServer(
 }
 
 async function queryOpmServer(
-  { directory, files }: InstallCatalog,
+  { directory, files }: LoadedInstallCatalog,
   packageName: string,
   opm: string | undefined,
 ): Promise<readonly CatalogServerResponse[]> {
   if (opm === undefined || opm === '') return []
-  if (directory !== undefined) return queryOpm(opm, directory, [packageName], opmTimeoutMs)
+  if (directory !== undefined) return queryOpm(opm, directory, [packageName], opmServerTimeoutMs)
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {
     for (const [path, bytes] of files) {
@@ -164,7 +173,7 @@ async function queryOpmServer(
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes())
     }
-    return await queryOpm(opm, scratch, [packageName], opmTimeoutMs)
+    return await queryOpm(opm, scratch, [packageName], opmServerTimeoutMs)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

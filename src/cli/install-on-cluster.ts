@@ -12,7 +12,7 @@ import {
   type SkippedClusterTest,
   type PlannedClusterTest,
 } from '../checks/install/cluster-test/plan-cluster-tests.ts'
-import type { CatalogLocation } from '../checks/install/cluster-test/cluster-test-plan.ts'
+import type { TestCatalogSource } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
 import { listSupportedTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
 import { combineTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
@@ -21,7 +21,7 @@ import type { Clock } from '../ports/clock.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { formatElapsed, formatClusterTestTitle } from '../messages/describe-cluster-tests.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
-import type { InstallCatalog } from './install-catalog.ts'
+import type { LoadedInstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
 
 export interface ClusterInstallOptions {
@@ -38,16 +38,16 @@ export interface ClusterInstallResult {
   readonly notTried: readonly SkippedClusterTest[]
 }
 
-export interface TestedCatalog {
-  readonly catalog: InstallCatalog
+export interface ClusterTestCatalog {
+  readonly catalog: LoadedInstallCatalog
   readonly image?: string
 }
 
 export interface ClusterInstallRequest {
   readonly plan: InstallPlan
   readonly test: CatalogUnderTest
-  readonly main: TestedCatalog
-  readonly base: TestedCatalog | undefined
+  readonly main: ClusterTestCatalog
+  readonly base: ClusterTestCatalog | undefined
   readonly contents: ReadonlyMap<BundleBlob, InstallBundleContent>
   /** If empty, every target that both the cluster and the bundles support. */
   readonly wanted: readonly InstallTarget[]
@@ -96,11 +96,11 @@ export async function installOnCluster(
       tell(
         `Removed the remaining objects of the install test ${id}${leftovers.length === 0 ? '' : `, except ${leftovers.join(', ')}`}`,
       )
-    const serve = async (one: TestedCatalog): Promise<CatalogLocation> => {
+    const serve = async (one: ClusterTestCatalog): Promise<TestCatalogSource> => {
       if (one.image !== undefined) return { image: one.image }
       const served = one.catalog.served()
       if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
-      const host = options.catalogHost ?? guessOwnAddress()
+      const host = options.catalogHost ?? guessLocalIpAddress()
       const server = await openGrpcServer(served, { host: isLoopback(host) ? host : '0.0.0.0', port: 0 })
       closing.unshift(() => server.close(closeTimeoutMs))
       return { address: `${host}:${server.port}` }
@@ -181,7 +181,7 @@ function planClusterTests(
 }
 
 /** Guesses the address of this machine. The user can override it. */
-function guessOwnAddress(): string {
+function guessLocalIpAddress(): string {
   const found = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)

@@ -6,10 +6,18 @@ import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
 import { computeInstallFacts } from '../checks/install/install-facts.ts'
 import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
-import { hasInlineObjects, readInlineBundle } from '../checks/install/inline-bundle.ts'
-import { CatalogUnderTest, testedCatalogName, type DependencyCatalog } from '../checks/install/resolutions.ts'
+import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/inline-bundle.ts'
+import {
+  CatalogUnderTest,
+  testCatalogSourceName,
+  type DependencyCatalog,
+} from '../checks/install/resolutions.ts'
 import { evaluateInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
-import { targetIds, parseTarget, type InstallTarget } from '../checks/install/install-targets.ts'
+import {
+  installTargetIds,
+  parseInstallTargetId,
+  type InstallTarget,
+} from '../checks/install/install-targets.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
 import { describeClusterTests } from '../messages/describe-cluster-tests.ts'
@@ -24,16 +32,16 @@ import {
   listBundleObjects,
   readInstallCatalog,
   probeCatalogServers,
-  type InstallCatalog,
+  type LoadedInstallCatalog,
 } from './install-catalog.ts'
 import {
   installOnCluster,
   type ClusterInstallResult,
   type ClusterInstallOptions,
-  type TestedCatalog,
+  type ClusterTestCatalog,
 } from './install-on-cluster.ts'
 import { setExitCode, print, printJson } from './output.ts'
-import { readBundleDirectory, withRegistry } from './pulled-bundles.ts'
+import { readBundleDirectory, withRegistryClient } from './pulled-bundles.ts'
 
 export interface InstallOptions extends ClusterInstallOptions {
   readonly package: string
@@ -51,7 +59,7 @@ export interface InstallOptions extends ClusterInstallOptions {
 }
 
 /** Each bundle is unpacked in a separate process. */
-const maxConcurrentPulls = 4
+const maxConcurrentImagePulls = 4
 
 export async function runInstall(dir: string, options: InstallOptions): Promise<void> {
   const wanted = (options.with ?? []).map(parseInstallTarget)
@@ -62,12 +70,12 @@ export async function runInstall(dir: string, options: InstallOptions): Promise<
   const before =
     options.upgradeFrom === undefined ? undefined : await readInstallCatalog(options.upgradeFrom, insecure)
   const base = before?.catalog
-  const others = await loadOtherCatalogs(options.beside ?? [], insecure)
+  const others = await loadDependencyCatalogs(options.beside ?? [], insecure)
   const test = new CatalogUnderTest(catalog, base, { others })
-  const channels = selectChannels(test, dir, options)
+  const channels = selectRequestedChannels(test, dir, options)
   const plan = planInstall({ catalog, base, package: options.package, channels }, test)
   const sources = [main, ...others]
-  const contents = await openBundles(plan, local, sources, options)
+  const contents = await loadBundleContents(plan, local, sources, options)
   const running = await probeCatalogServers(main, options.package, process.env['OPM_PATH'])
   const report = evaluateInstall(
     plan,
@@ -85,11 +93,11 @@ export async function runInstall(dir: string, options: InstallOptions): Promise<
           {
             plan,
             test,
-            main: toTestedCatalog(main, dir),
-            base: before && toTestedCatalog(before, options.upgradeFrom ?? ''),
+            main: toClusterTestCatalog(main, dir),
+            base: before && toClusterTestCatalog(before, options.upgradeFrom ?? ''),
             contents,
             wanted,
-            simulated: new Map(report.channels.map((one) => [one.channel, installableTargets(one)])),
+            simulated: new Map(report.channels.map((one) => [one.channel, listInstallableTargets(one)])),
           },
           options,
         )
@@ -99,11 +107,11 @@ export async function runInstall(dir: string, options: InstallOptions): Promise<
   setExitCode(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
 }
 
-function toTestedCatalog(catalog: InstallCatalog, name: string): TestedCatalog {
+function toClusterTestCatalog(catalog: LoadedInstallCatalog, name: string): ClusterTestCatalog {
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function installableTargets({ acceptance }: ChannelInstall): readonly InstallTarget[] {
+function listInstallableTargets({ acceptance }: ChannelInstall): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)
@@ -132,7 +140,11 @@ function printReport(
       )
 }
 
-function selectChannels(test: CatalogUnderTest, dir: string, options: InstallOptions): readonly string[] {
+function selectRequestedChannels(
+  test: CatalogUnderTest,
+  dir: string,
+  options: InstallOptions,
+): readonly string[] {
   const channels = test.channelsOf(options.package)
   if (channels === undefined) throw new Error(`${dir} has no package "${toPrintable(options.package)}"`)
   const names = channels.map(({ name }) => name)
@@ -145,17 +157,18 @@ function selectChannels(test: CatalogUnderTest, dir: string, options: InstallOpt
   return options.channel ?? channels.filter(({ isDefault }) => isDefault).map(({ name }) => name)
 }
 
-async function openBundles(
+async function loadBundleContents(
   { bundlesToOpen }: InstallPlan,
   local: ReadonlyMap<string, InstallBundleContent>,
-  sources: readonly InstallCatalog[],
+  sources: readonly LoadedInstallCatalog[],
   { offline, insecureRegistry }: InstallOptions,
 ): Promise<ReadonlyMap<BundleBlob, InstallBundleContent>> {
   const contents = new Map<BundleBlob, InstallBundleContent>()
   const toPull: BundleBlob[] = []
   for (const blob of bundlesToOpen) {
     const given = local.get(blob.name)
-    const inline = given || (blob.image !== '' && !offline) ? undefined : findContentInCatalog(blob, sources)
+    const inline =
+      given || (blob.image !== '' && !offline) ? undefined : findInlineBundleContent(blob, sources)
     if (given) contents.set(blob, given)
     else if (inline) contents.set(blob, inline)
     else if (blob.image === '')
@@ -169,10 +182,10 @@ async function openBundles(
     else toPull.push(blob)
   }
   if (toPull.length > 0)
-    await withRegistry(insecureRegistry, (registry) =>
+    await withRegistryClient(insecureRegistry, (registry) =>
       forEachInParallel(
         toPull,
-        maxConcurrentPulls,
+        maxConcurrentImagePulls,
         async (blob) => void contents.set(blob, await pullBundleContent(registry, blob.image)),
       ),
     )
@@ -196,12 +209,12 @@ async function pullBundleContent(registry: RegistryClient, image: string): Promi
 }
 
 /** What the catalog itself holds of it: the whole bundle, or nothing that could be installed. */
-function findContentInCatalog(
+function findInlineBundleContent(
   blob: BundleBlob,
-  sources: readonly InstallCatalog[],
+  sources: readonly LoadedInstallCatalog[],
 ): InstallBundleContent | undefined {
   const source = sources.find(({ catalog }) => catalog.bundles.includes(blob))
-  if (!source || !hasInlineObjects(blob)) return undefined
+  if (!source || !hasBundleObjectProperties(blob)) return undefined
   const files = readInlineBundle(source.catalog, blob, listBundleObjects(source, blob))
   return (
     files && { kind: 'bundle', from: 'catalog', files, facts: computeInstallFacts(files, { labels: {} }) }
@@ -209,16 +222,16 @@ function findContentInCatalog(
 }
 
 /** `[NAME[:PRIORITY]=]DIR|IMAGE`: other CatalogSources of the cluster. */
-async function loadOtherCatalogs(
+async function loadDependencyCatalogs(
   named: readonly string[],
   insecure: readonly string[] | undefined,
-): Promise<readonly (InstallCatalog & DependencyCatalog)[]> {
-  const found: (InstallCatalog & DependencyCatalog)[] = []
+): Promise<readonly (LoadedInstallCatalog & DependencyCatalog)[]> {
+  const found: (LoadedInstallCatalog & DependencyCatalog)[] = []
   for (const [index, text] of named.entries()) {
     const match = /^(?:(?<name>[a-z0-9][a-z0-9.-]*)(?::(?<priority>-?\d{1,9}))?=)?(?<place>.+)$/.exec(text)
     if (!match?.groups) throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${toPrintable(text)}"`)
     const { name = `beside-${index + 1}`, priority = '0', place = '' } = match.groups
-    if (name === testedCatalogName || found.some((one) => one.name === name))
+    if (name === testCatalogSourceName || found.some((one) => one.name === name))
       throw new Error(`--beside: two catalogs are named "${name}"`)
     found.push({ ...(await readInstallCatalog(place, insecure)), name, priority: Number(priority) })
   }
@@ -249,7 +262,7 @@ function readLocalBundles(named: readonly string[]): ReadonlyMap<string, Install
 }
 
 function parseInstallTarget(text: string): InstallTarget {
-  const found = parseTarget(text)
-  if (found === undefined) throw new Error(`--with takes ${targetIds.join(', ')}`)
+  const found = parseInstallTargetId(text)
+  if (found === undefined) throw new Error(`--with takes ${installTargetIds.join(', ')}`)
   return found
 }

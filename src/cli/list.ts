@@ -17,10 +17,10 @@ export interface ListOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-export type ListKind = 'packages' | 'channels' | 'bundles'
+export type ListedObjectKind = 'packages' | 'channels' | 'bundles'
 
 export async function printList(
-  kind: ListKind,
+  kind: ListedObjectKind,
   name: string,
   packageName: string | undefined,
   { output, insecureRegistry }: ListOptions,
@@ -55,16 +55,19 @@ function failWithOpmError(error: string): void {
   setExitCode(1)
 }
 
-const headingsByKind: Readonly<Record<ListKind, readonly string[]>> = {
+const headingsByKind: Readonly<Record<ListedObjectKind, readonly string[]>> = {
   packages: ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'],
   channels: ['PACKAGE', 'CHANNEL', 'HEAD'],
   bundles: ['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'],
 }
 
-type ListRow = Readonly<Record<string, string | readonly string[]>>
+type ListTableRow = Readonly<Record<string, string | readonly string[]>>
 
 const rowBuilderByKind: Readonly<
-  Record<ListKind, (packages: readonly IndexedPackage[], served: ServedCatalog) => readonly ListRow[]>
+  Record<
+    ListedObjectKind,
+    (packages: readonly IndexedPackage[], served: ServedCatalog) => readonly ListTableRow[]
+  >
 > = {
   packages: (packages, served) =>
     packages.map((one) => ({
@@ -85,19 +88,19 @@ const rowBuilderByKind: Readonly<
         replaces: bundle.replaces,
         skips: bundle.skips,
         skipRange: bundle.skipRange,
-        image: readApiBundle(served, bundle)?.bundlePath ?? '',
+        image: findApiBundle(served, bundle)?.bundlePath ?? '',
       })),
     ),
 }
 
 function toChannelRows(
   packages: readonly IndexedPackage[],
-  rows: (one: IndexedPackage, channel: IndexedChannel) => readonly ListRow[],
-): readonly ListRow[] {
+  rows: (one: IndexedPackage, channel: IndexedChannel) => readonly ListTableRow[],
+): readonly ListTableRow[] {
   return packages.flatMap((one) => [...one.channels.values()].flatMap((channel) => rows(one, channel)))
 }
 
-function readApiBundle(
+function findApiBundle(
   served: ServedCatalog,
   { package: of, channel, name }: IndexedBundle,
 ): ApiBundle | undefined {
@@ -108,7 +111,7 @@ function readApiBundle(
 function getDisplayName(one: IndexedPackage, served: ServedCatalog): string {
   const channel = one.channels.get(one.defaultChannel)
   const head = channel?.bundles.get(channel.head)
-  const csv = head && readApiBundle(served, head)?.csvJson
+  const csv = head && findApiBundle(served, head)?.csvJson
   try {
     const { spec } = JSON.parse(csv ?? '') as { spec?: { displayName?: unknown } }
     return typeof spec?.displayName === 'string' ? spec.displayName : ''

@@ -11,7 +11,7 @@ import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
 /** Enough for half a million paths of typical length. */
-const maxListingBytes = 64 * 1024 * 1024
+const maxGitListingBytes = 64 * 1024 * 1024
 
 /**
  * Returns at least one directory, relative to the current one, in version order. `config` is a configuration file that lists them,
@@ -32,7 +32,7 @@ export async function findLocalCatalogs(
   const [top = '', listed = ''] = await listGitFiles()
   const paths = listed.split('\0').filter((path) => path !== '')
   const layout = await findLayout(
-    { read: (path, limit = Infinity) => Promise.resolve(readPlainFile(join(top, path), limit)) },
+    { read: (path, limit = Infinity) => Promise.resolve(readRegularFile(join(top, path), limit)) },
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
     parseConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
   )
@@ -45,7 +45,10 @@ async function listGitFiles(): Promise<string[]> {
     const { stdout } = await execFileAsync('git', ['rev-parse', '--show-toplevel'])
     const top = stdout.replace(/\n$/, '')
     const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-    return [top, (await execFileAsync('git', ['-C', top, ...files], { maxBuffer: maxListingBytes })).stdout]
+    return [
+      top,
+      (await execFileAsync('git', ['-C', top, ...files], { maxBuffer: maxGitListingBytes })).stdout,
+    ]
   } catch (cause) {
     if (formatSystemError(cause) !== undefined) throw cause
     throw new Error('the current directory is not in a Git repository: specify the directory of a catalog', {
@@ -54,7 +57,7 @@ async function listGitFiles(): Promise<string[]> {
   }
 }
 
-function readPlainFile(path: string, limit: number): Uint8Array {
+function readRegularFile(path: string, limit: number): Uint8Array {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size <= limit ? readFileSync(path) : new Uint8Array()
 }

@@ -22,7 +22,7 @@ export async function loadLocalConfig(directory: string, file: string | undefine
   const path = file === undefined ? join(top, configPath) : resolve(file)
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
-  const content = readPlainFile(path, file === undefined)
+  const content = readRegularFile(path, file === undefined)
   // Loaded only if needed, because loading the schema and the rules takes longer than validating most catalogs.
   const { parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
   const { allRules } = await import('../checks/all-rules.ts')
@@ -35,7 +35,7 @@ export async function loadLocalConfig(directory: string, file: string | undefine
 }
 
 /** Follows a symbolic link that the user specified, but rejects one at the default path, as catalog-bot does. */
-function readPlainFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
+function readRegularFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
   if (isBots && lstatSync(path).isSymbolicLink()) return 'link'
   return statSync(path).isDirectory() ? 'directory' : readFileSync(path)
 }

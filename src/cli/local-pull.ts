@@ -9,18 +9,18 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../evaluate/catalogs/catalog-loader.ts'
 import { evaluateSnapshot, type Evaluation } from '../evaluate/evaluate.ts'
-import type { AnswerQuestion } from '../evaluate/gather-answers.ts'
+import type { QuestionAnswerer } from '../evaluate/gather-answers.ts'
 import { openRegistries, type AnswerImageQuestion } from '../evaluate/registries.ts'
 import { noopCache, noopPullMemory } from '../evaluate/null-store.ts'
 import { openMemoryCache } from '../evaluate/memory-cache.ts'
-import { openReaderPool } from '../evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../evaluate/catalogs/reader-pool.ts'
 import { systemClock } from '../evaluate/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../change/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../change/snapshot.ts'
-import type { RoleAnswer } from '../checks/questions.ts'
+import type { RepositoryRoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { findDefaultAuthor, findDefaultBase, requireRepository } from './pull-defaults.ts'
+import { findDefaultAuthor, findDefaultBaseBranch, requireRepository } from './pull-defaults.ts'
 import { defaultBundlePullBudget } from '../registry/cached-bundles.ts'
 import { formatSystemError } from './system-error.ts'
 
@@ -42,11 +42,11 @@ export interface LocalPullOptions {
 
 /** Rejects with an Error whose message names what is unreadable. */
 export function evaluateLocalPull(options: LocalPullOptions): Promise<Evaluation> {
-  return withLocalEvaluation(options, (examination) => Promise.resolve(examination))
+  return withLocalPullEvaluation(options, (examination) => Promise.resolve(examination))
 }
 
 /** Like `evaluateLocalPull`, but with access to the merge result, whose objects exist until `use` has finished. */
-export async function withLocalEvaluation<T>(
+export async function withLocalPullEvaluation<T>(
   options: LocalPullOptions,
   use: (examination: Evaluation, repository: GitRepository, loader: CatalogLoader) => Promise<T>,
 ): Promise<T> {
@@ -55,13 +55,13 @@ export async function withLocalEvaluation<T>(
   const named = options.base
   const branch =
     named === undefined
-      ? await findDefaultBase(directory)
+      ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
-  const author = parsePerson(options.author ?? (await findDefaultAuthor(directory)))
+  const author = parseGitHubAccount(options.author ?? (await findDefaultAuthor(directory)))
   const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
   const borrowed = await openScratchRepository(directory)
-  const pool = openReaderPool()
+  const pool = openCatalogFileReaderPool()
   const registries =
     options.offline === true
       ? undefined
@@ -85,7 +85,11 @@ export async function withLocalEvaluation<T>(
       {
         repository,
         loader,
-        ask: answerWithoutGitHub(author, parseRole(options.role), registries?.forEvaluation()),
+        ask: createOfflineQuestionAnswerer(
+          author,
+          parseRepositoryRole(options.role),
+          registries?.forEvaluation(),
+        ),
         memory: noopPullMemory,
       },
     )
@@ -122,11 +126,11 @@ export async function openScratchRepository(
 }
 
 /** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
-export function answerWithoutGitHub(
+export function createOfflineQuestionAnswerer(
   author: GitHubAccount,
-  role: RepositoryRole,
+  role: LocalRepositoryRole,
   askRegistries?: AnswerImageQuestion,
-): AnswerQuestion {
+): QuestionAnswerer {
   const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
   return async (question) => {
     switch (question.kind) {
@@ -137,7 +141,7 @@ export function answerWithoutGitHub(
       case 'user':
         return {
           kind: 'person',
-          person: isSamePerson(question.login, author.login) ? author : parsePerson(question.login),
+          person: isSameLogin(question.login, author.login) ? author : parseGitHubAccount(question.login),
         }
       case 'comment':
         return unknownOnGitHub('comments are available only on GitHub')
@@ -173,7 +177,7 @@ export function createLocalSnapshot(
     labels: [],
     reviews: (options.approvedBy ?? []).map((login, index) => ({
       id: index + 1,
-      author: parsePerson(login),
+      author: parseGitHubAccount(login),
       state: 'approved',
       commit: head,
       submittedAt: '',
@@ -212,7 +216,7 @@ async function linkAlternateObjects(from: string, into: string): Promise<void> {
   if (existsSync(ends)) await copyFile(ends, join(into, 'shallow'))
 }
 
-export function parsePerson(text: string): GitHubAccount {
+export function parseGitHubAccount(text: string): GitHubAccount {
   const [login = '', id] = text.split(':')
   if (login === '' || (id !== undefined && !/^\d+$/.test(id)))
     throw new Error(`"${text}" is not in the form LOGIN or LOGIN:ID`)
@@ -225,14 +229,21 @@ export function parsePerson(text: string): GitHubAccount {
   }
 }
 
-function isSamePerson(a: string, b: string): boolean {
+function isSameLogin(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
-export type RepositoryRole = Extract<RoleAnswer, { kind: 'role' }>['role']
-const repositoryRoles: readonly RepositoryRole[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+export type LocalRepositoryRole = Extract<RepositoryRoleAnswer, { kind: 'role' }>['role']
+const repositoryRoles: readonly LocalRepositoryRole[] = [
+  'none',
+  'read',
+  'triage',
+  'write',
+  'maintain',
+  'admin',
+]
 
-function parseRole(text = 'read'): RepositoryRole {
+function parseRepositoryRole(text = 'read'): LocalRepositoryRole {
   const role = repositoryRoles.find((name) => name === text)
   if (role === undefined)
     throw new Error(`"${text}" is not a role; use one of: ${repositoryRoles.join(', ')}`)

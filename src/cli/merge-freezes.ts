@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { userInfo } from 'node:os'
 import { getControlSocketPath } from '../app/control-socket.ts'
-import { storeFolder } from '../app/settings.ts'
+import { getStoreFolder } from '../app/settings.ts'
 import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { formatFreezeAuthor, formatFreeze, type MergeFreeze } from '../gate/merge-freeze.ts'
@@ -24,7 +24,7 @@ export interface FreezeCommandOptions {
 /** Sets exit code 1 if there was nothing to unfreeze, otherwise 0. Rejects if the store is unavailable. */
 export async function runFreezeCommand(verb: string, options: FreezeCommandOptions): Promise<void> {
   const wanted = parseFreezeRequest(verb, options)
-  const answer = await sendFreezeRequest(wanted)
+  const answer = await routeFreezeRequest(wanted)
   if (options.json === true) printJson(answer)
   else printFreezes(wanted, answer)
   setExitCode(wanted.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
@@ -42,19 +42,19 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Freeze
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
 }
 
-async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
+async function routeFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
-  if (databaseUrl) return executeOnStore({ databaseUrl }, wanted)
+  if (databaseUrl) return executeFreezeRequestOnStore({ databaseUrl }, wanted)
   const socket = getControlSocketPath(dataDirectory)
-  const answer = socket === undefined ? undefined : await requestFromApp(socket, wanted)
+  const answer = socket === undefined ? undefined : await sendFreezeRequestToApp(socket, wanted)
   if (answer !== undefined) return answer
-  const folder = storeFolder(dataDirectory)
+  const folder = getStoreFolder(dataDirectory)
   if (!existsSync(folder))
     throw new Error(
       `no store found in ${dataDirectory}: set DATA_DIR or DATABASE_URL as for the App, or run this command in the App's environment`,
     )
   try {
-    return await executeOnStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
+    return await executeFreezeRequestOnStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
@@ -64,7 +64,7 @@ async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesRespons
   }
 }
 
-async function executeOnStore(
+async function executeFreezeRequestOnStore(
   where: { databaseUrl: string } | { dataDirectory: string; lockTimeoutMs: number },
   wanted: FreezesRequest,
 ): Promise<FreezesResponse> {
@@ -77,7 +77,7 @@ async function executeOnStore(
 }
 
 /** Resolves to undefined if no App listens at this path. */
-async function requestFromApp(
+async function sendFreezeRequestToApp(
   socketPath: string,
   wanted: FreezesRequest,
 ): Promise<FreezesResponse | undefined> {
@@ -106,7 +106,7 @@ async function requestFromApp(
 
 function printFreezes(wanted: FreezesRequest, { changed, stops, events }: FreezesResponse): void {
   if (wanted.verb === 'resume') {
-    for (const stop of changed) print(`Unfrozen: ${formatBranchName(stop)}`)
+    for (const stop of changed) print(`Unfrozen: ${formatFrozenBranch(stop)}`)
     if (changed.length === 0) printToStderr('Nothing was frozen.')
     const audits = stops.filter(
       ({ kind, branch }) => kind === 'audit' && (wanted.branch === undefined || branch === wanted.branch),
@@ -117,26 +117,26 @@ function printFreezes(wanted: FreezesRequest, { changed, stops, events }: Freeze
       )
   }
   if (stops.length === 0) print('No branch is frozen.')
-  for (const stop of stops) print(`${formatBranchName(stop)}: ${toPrintable(formatFreeze(stop))}`)
+  for (const stop of stops) print(`${formatFrozenBranch(stop)}: ${toPrintable(formatFreeze(stop))}`)
   if (wanted.verb === 'list' && events.length > 0) {
     print('')
     for (const { step, kind, branch, reason, by, at } of events) {
       const where = branch === undefined ? 'every branch' : toPrintable(branch)
       const why = reason === '' ? '' : `: ${toPrintable(reason)}`
       print(
-        `${new Date(at).toISOString()} ${stepLabels[step]} (${kindLabels[kind]}) ${where} by ${toPrintable(formatFreezeAuthor(by))}${why}`,
+        `${new Date(at).toISOString()} ${freezeActionLabels[step]} (${freezeReasonLabels[kind]}) ${where} by ${toPrintable(formatFreezeAuthor(by))}${why}`,
       )
     }
   }
 }
 
-const stepLabels = { stopped: 'freeze', resumed: 'unfreeze' } as const
-const kindLabels = {
+const freezeActionLabels = { stopped: 'freeze', resumed: 'unfreeze' } as const
+const freezeReasonLabels = {
   frozen: 'manual',
   audit: 'merge verification failed',
   refused: 'rejected by GitHub',
 } as const
 
-function formatBranchName({ repository: { owner, name }, branch }: MergeFreeze): string {
+function formatFrozenBranch({ repository: { owner, name }, branch }: MergeFreeze): string {
   return toPrintable(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)
 }

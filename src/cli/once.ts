@@ -16,7 +16,7 @@ export interface OnceCommandOptions {
 
 export async function runOnce(options: OnceCommandOptions): Promise<void> {
   const repository = parseRepository(options.repository)
-  const token = takeToken(options.tokenVariable)
+  const token = takeTokenFromEnvironment(options.tokenVariable)
   const environment = { ...process.env }
   const settings = readSettings({
     LOG_LEVEL: 'warn',
@@ -43,11 +43,11 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
   })
   if (options.output === 'json') printJson(sweepResultToJson(swept))
   else printSweepResult(swept)
-  setExitCode(isDone(swept) ? 0 : 1)
+  setExitCode(isSweepComplete(swept) ? 0 : 1)
 }
 
 /** Removes the token so that child processes don't inherit it. */
-function takeToken(variable: string): string {
+function takeTokenFromEnvironment(variable: string): string {
   const token = process.env[variable]
   delete process.env[variable]
   if (token === undefined || token === '')
@@ -55,7 +55,7 @@ function takeToken(variable: string): string {
   return token
 }
 
-const isDone = ({ left, failed, stops, pulls }: SweepOnceResult): boolean =>
+const isSweepComplete = ({ left, failed, stops, pulls }: SweepOnceResult): boolean =>
   left.length === 0 &&
   failed.length === 0 &&
   stops.length === 0 &&
@@ -65,7 +65,7 @@ function sweepResultToJson({ pulls, stops, left, failed }: SweepOnceResult): unk
   return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 
-const outcomeLabels: Readonly<Record<SweptPull['outcome'], string>> = {
+const labelByPullOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
   merged: 'merged',
   merge: 'ready to merge',
   wait: 'waiting',
@@ -77,18 +77,18 @@ function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void
   if (pulls.length === 0) print('No pull requests were processed.')
   for (const { pull, outcome, reasons } of pulls) {
     const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => toPrintable(reason)).join('; ')}`
-    print(`#${pull} ${outcomeLabels[outcome]}${why}`)
+    print(`#${pull} ${labelByPullOutcome[outcome]}${why}`)
   }
   for (const { branch, reason } of stops)
     print(
       `Merging is frozen on ${branch === undefined ? 'every branch' : toPrintable(branch)}: ${toPrintable(reason)}`,
     )
   for (const { job } of failed)
-    printToStderr(`Failed: ${formatJobName(job)}. For the cause, see the log above.`)
-  for (const job of left) printToStderr(`Left for the next run: ${formatJobName(job)}`)
+    printToStderr(`Failed: ${formatSweptJobName(job)}. For the cause, see the log above.`)
+  for (const job of left) printToStderr(`Left for the next run: ${formatSweptJobName(job)}`)
 }
 
-function formatJobName(job: SweepOnceResult['left'][number]): string {
+function formatSweptJobName(job: SweepOnceResult['left'][number]): string {
   if ('pull' in job) return `pull request ${job.pull}`
   return 'branch' in job ? `${job.kind} ${toPrintable(job.branch)}` : job.kind
 }

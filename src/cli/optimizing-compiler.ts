@@ -3,16 +3,17 @@
 import { setFlagsFromString } from 'node:v8'
 
 /** Seconds since the start of the process. */
-const longRunSeconds = 0.5
+const enableAfterSeconds = 0.5
 
 /** Nearly all public catalog files are smaller. */
-const largeFileBytes = 4 * 1024 * 1024
+const enableFromFileBytes = 4 * 1024 * 1024
 
 let isCompilerDisabled = true
 
 /** Enables the compiler in a long run, or before a large file is read. */
 export function enableOptimizingCompiler(nextBytes: number): void {
-  if (!isCompilerDisabled || (nextBytes < largeFileBytes && process.uptime() < longRunSeconds)) return
+  if (!isCompilerDisabled || (nextBytes < enableFromFileBytes && process.uptime() < enableAfterSeconds))
+    return
   isCompilerDisabled = false
   setFlagsFromString('--turbofan')
 }

@@ -2,16 +2,16 @@
 // more, because an option that accepts all following words would swallow the command's arguments.
 import { InvalidArgumentError, Option } from 'commander'
 
-export function repeatableOption(flags: string, description: string): Option {
+export function createRepeatableOption(flags: string, description: string): Option {
   return new Option(flags, `${description}; can be repeated`).argParser(
     (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
   )
 }
 
 /**
- * Like `repeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
+ * Like `createRepeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
  */
-export function listOption(flags: string, description: string, choices?: readonly string[]): Option {
+export function createListOption(flags: string, description: string, choices?: readonly string[]): Option {
   return new Option(flags, `${description}; can be repeated or comma-separated`).argParser(
     (text: string, before: readonly string[] | undefined) => {
       const values = text.split(',').map((value) => value.trim())
@@ -24,7 +24,7 @@ export function listOption(flags: string, description: string, choices?: readonl
   )
 }
 
-export function integerOption(flags: string, description: string, min: number, max: number): Option {
+export function createIntegerOption(flags: string, description: string, min: number, max: number): Option {
   return new Option(flags, description).argParser((text: string) => {
     const number = Number(text)
     if (/^\d{1,15}$/.test(text) && number >= min && number <= max) return number
@@ -36,12 +36,12 @@ export function integerOption(flags: string, description: string, min: number, m
   })
 }
 
-export function portOption(flags: string, description: string): Option {
-  return integerOption(flags, `${description}; use 0 for any free port`, 0, 65_535)
+export function createPortOption(flags: string, description: string): Option {
+  return createIntegerOption(flags, `${description}; use 0 for any free port`, 0, 65_535)
 }
 
 /** The value is a time in ISO 8601 format. */
-export function timeOption(flags: string, description: string): Option {
+export function createTimeOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))
       throw new InvalidArgumentError('It must be a time in ISO 8601 format, such as 2026-01-31T12:00:00Z.')
@@ -49,7 +49,7 @@ export function timeOption(flags: string, description: string): Option {
   })
 }
 
-export function repositoryOption(): Option {
+export function createRepositoryOption(): Option {
   return new Option('--repository <owner/name>', 'GitHub repository').argParser((text: string) => {
     if (!/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/.test(text))
       throw new InvalidArgumentError('It must have the form OWNER/NAME.')
@@ -57,15 +57,15 @@ export function repositoryOption(): Option {
   })
 }
 
-export function outputOption(...choices: readonly string[]): Option {
+export function createOutputOption(...choices: readonly string[]): Option {
   return new Option('-o, --output <format>', 'output format').choices(choices).default(choices[0])
 }
 
-export function insecureRegistryOption(): Option {
-  return listOption('--insecure-registry <host>', 'registry to contact over unencrypted HTTP')
+export function createInsecureRegistryOption(): Option {
+  return createListOption('--insecure-registry <host>', 'registry to contact over unencrypted HTTP')
 }
 
-export function migrateLevelOption(): Option {
+export function createMigrateLevelOption(): Option {
   return new Option(
     '--migrate-level <level>',
     'migrations to apply, as in opm: none, or replace manifests with olm.csv.metadata',
@@ -74,7 +74,7 @@ export function migrateLevelOption(): Option {
     .default('none')
 }
 
-export function roleOption(): Option {
+export function createRoleOption(): Option {
   return new Option('--role <role>', "the author's role on the repository")
     .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
     .default('read')

@@ -13,23 +13,23 @@ export function print(text: string): void {
 /** Prints JSON in parts, because it may exceed the maximum length of a string. */
 export function printJson(value: unknown): void {
   let part = ''
-  for (const piece of jsonChunks(value)) {
+  for (const piece of generateJsonChunks(value)) {
     part += piece
-    if (part.length < chunkLength) continue
+    if (part.length < maxChunkLength) continue
     process.stdout.write(part)
     part = ''
   }
   process.stdout.write(`${part}\n`)
 }
 
-const chunkLength = 1024 * 1024
-const maxItemsPerChunk = 1000
+const maxChunkLength = 1024 * 1024
+const maxJsonItemsPerChunk = 1000
 
-function* jsonChunks(value: unknown): Generator<string> {
-  if (Array.isArray(value) && value.length > maxItemsPerChunk) {
-    for (let at = 0; at < value.length; at += maxItemsPerChunk) {
+function* generateJsonChunks(value: unknown): Generator<string> {
+  if (Array.isArray(value) && value.length > maxJsonItemsPerChunk) {
+    for (let at = 0; at < value.length; at += maxJsonItemsPerChunk) {
       yield at === 0 ? '[' : ','
-      yield JSON.stringify(value.slice(at, at + maxItemsPerChunk)).slice(1, -1)
+      yield JSON.stringify(value.slice(at, at + maxJsonItemsPerChunk)).slice(1, -1)
     }
     yield ']'
   } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -37,7 +37,7 @@ function* jsonChunks(value: unknown): Generator<string> {
     for (const [key, field] of Object.entries(value)) {
       if (field === undefined) continue
       yield `${before}${JSON.stringify(key)}:`
-      yield* jsonChunks(field)
+      yield* generateJsonChunks(field)
       before = ','
     }
     yield before === '{' ? '{}' : '}'

@@ -6,7 +6,7 @@ import { addCatalogCommands } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullCommands } from './commands/pull-commands.ts'
-import { addHelp, addHelpHint } from './help.ts'
+import { addExamplesToHelp, addUsageHintOnError } from './help.ts'
 import { readVersion } from './version.ts'
 
 /** `addApp` adds the App's commands, or stubs for them in a package without the App. */
@@ -25,8 +25,8 @@ export function buildProgram(addApp: (program: Command) => void): Command {
   addMaintainerCommands(program)
   addApp(program)
   addCompletionCommand(program)
-  addHelp(program, ['validate', 'check', 'rule several-heads'])
-  addHelpHint(program)
+  addExamplesToHelp(program, ['validate', 'check', 'rule several-heads'])
+  addUsageHintOnError(program)
   return program
 }
 

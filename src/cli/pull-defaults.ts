@@ -10,7 +10,7 @@ import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
 
-export interface BaseBranch {
+export interface DefaultBaseBranch {
   readonly revision: string
   readonly name: string
 }
@@ -27,7 +27,7 @@ export async function requireRepository(directory: string): Promise<void> {
  * The default branch of `upstream` (the usual name for the origin of a fork), of `origin`, or of the only remote. Without a
  * remote, the local `main` or `master`.
  */
-export async function findDefaultBase(directory: string): Promise<BaseBranch> {
+export async function findDefaultBaseBranch(directory: string): Promise<DefaultBaseBranch> {
   const remotes = ((await runGit(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
   const remote = ['upstream', 'origin', remotes[0]].find(
     (name) => name !== undefined && remotes.includes(name),
@@ -35,16 +35,16 @@ export async function findDefaultBase(directory: string): Promise<BaseBranch> {
   if (remote !== undefined) {
     const ref = `refs/remotes/${remote}/`
     const head = await runGit(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)
-    if (head?.startsWith(ref) === true && (await revisionExists(directory, head)))
+    if (head?.startsWith(ref) === true && (await hasRevision(directory, head)))
       return { revision: head, name: head.slice(ref.length) }
     for (const name of defaultBranchNames)
-      if (await revisionExists(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
+      if (await hasRevision(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
     throw new Error(
       `the default branch of ${toPrintable(remote)} is unknown: specify it with --base, or run "git remote set-head ${toPrintable(remote)} --auto"`,
     )
   }
   for (const name of defaultBranchNames)
-    if (await revisionExists(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
+    if (await hasRevision(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
   throw new Error('the repository has no remote and no main or master branch: specify the base with --base')
 }
 
@@ -79,7 +79,7 @@ async function readGhLogin(): Promise<string | undefined> {
   }
 }
 
-async function revisionExists(directory: string, revision: string): Promise<boolean> {
+async function hasRevision(directory: string, revision: string): Promise<boolean> {
   return (await runGit(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 

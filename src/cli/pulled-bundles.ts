@@ -10,10 +10,10 @@ import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.
 import { readRegistryAccess } from '../registry/registry-access.ts'
 
 /** Each bundle is unpacked in a separate process. */
-const maxConcurrentPulls = 4
+const maxConcurrentImagePulls = 4
 
 /** Passes a registry client to `use` and closes it afterwards. `insecure`: hosts to contact over unencrypted HTTP. */
-export async function withRegistry<Result>(
+export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient) => Promise<Result>,
 ): Promise<Result> {
@@ -43,7 +43,7 @@ export async function pullImages(
         pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
       }
   }
-  await Promise.all(Array.from({ length: maxConcurrentPulls }, pullRemaining))
+  await Promise.all(Array.from({ length: maxConcurrentImagePulls }, pullRemaining))
   return pulled
 }
 
@@ -61,7 +61,7 @@ export function readBundleDirectory(directory: string): BundleFiles {
 const registryReferencePattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 
 /** Throws if a name that is not an existing path is not an image reference either. Usually, it is a misspelled path. */
-export function requireRegistry(name: string): void {
+export function requireImageReferenceSyntax(name: string): void {
   if (!registryReferencePattern.test(name))
     throw new Error(
       `${quote(name)} is not an existing file or directory, and not an image reference (HOST/REPOSITORY:TAG)`,

@@ -1,10 +1,10 @@
 // `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with the same options. Exit code 1: opm would fail
 // (prints its message); 2: the command could not run. By contrast, `graph` draws the readable part of a catalog.
-import { boundCatalog } from '../catalog/graph/bound-catalog.ts'
+import { restrictCatalogToBounds } from '../catalog/graph/bound-catalog.ts'
 import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
 import { assembleCatalog } from '../catalog/facts/assemble-catalog.ts'
-import { openFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
+import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
@@ -17,7 +17,7 @@ export interface RenderGraphOptions {
 }
 
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
-  const cache = openFactsCache()
+  const cache = openFileFactsCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
   // Paths only determine the order of the files. The files of a later catalog come after those of an earlier one.
   for (const [index, name] of names.entries())
@@ -27,7 +27,7 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
   const [loadError] = catalog.loadErrors
   const bounded = loadError
     ? { ok: false as const, error: loadError.message }
-    : boundCatalog(catalog, options)
+    : restrictCatalogToBounds(catalog, options)
   if (bounded.ok)
     print(
       renderOpmMermaid(buildPackageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }),

@@ -8,7 +8,7 @@ import { quote } from '../go/text.ts'
 import type { BundleSource } from '../catalog/template/bundle-source.ts'
 import { isTemplateSchema, renderTemplate, getTemplateImages } from '../catalog/template/render-template.ts'
 import { parseTemplateDocument } from '../catalog/template/template-document.ts'
-import { sortForRendering } from '../catalog/write/rendered-order.ts'
+import { sortCatalogForRendering } from '../catalog/write/rendered-order.ts'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
@@ -29,7 +29,12 @@ import {
 import type { PulledBundle } from '../registry/pull-bundle.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
-import { requireRegistry, readBundleDirectory, pullImages, withRegistry } from './pulled-bundles.ts'
+import {
+  requireImageReferenceSyntax,
+  readBundleDirectory,
+  pullImages,
+  withRegistryClient,
+} from './pulled-bundles.ts'
 
 export interface RenderCatalogOptions {
   readonly output: 'json' | 'yaml'
@@ -41,25 +46,25 @@ interface RenderSource {
   readonly images: readonly string[]
   /** Identifies an image in messages. Default: its reference. */
   readonly imageLabels?: ReadonlyMap<string, string>
-  render(images: PulledImages): CatalogReadResult<WritableCatalog>
+  render(images: PulledImageContents): CatalogReadResult<WritableCatalog>
 }
 
 /** The pulled images: as bundles for sources that accept only bundles, or as catalogs for sources that accept both. */
-interface PulledImages {
+interface PulledImageContents {
   readonly bundles: BundleSource
   readonly catalogs: (reference: string) => CatalogReadResult<WritableCatalog>
 }
 
-export async function render(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
+export async function runRender(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
   const opened = sources.map(openRenderSource)
   const images = opened.flatMap((source) => source.images)
-  images.forEach(requireRegistry)
+  images.forEach(requireImageReferenceSyntax)
   const pulled =
     images.length === 0
       ? new Map<string, PulledBundle>()
-      : await withRegistry(options.insecureRegistry, (registry) => pullImages(registry, images))
+      : await withRegistryClient(options.insecureRegistry, (registry) => pullImages(registry, images))
   const labels = new Map(opened.flatMap(({ imageLabels }) => [...(imageLabels ?? [])]))
-  const content = toPulledImages(pulled, labels)
+  const content = toPulledImageContents(pulled, labels)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
@@ -109,7 +114,7 @@ function isDirectory(path: string): boolean {
  */
 function toTemplateSource(bytes: Uint8Array, path: string): RenderSource {
   const listed = parseReferenceList(bytes)
-  if (listed && !isTemplate(bytes)) return toListSource(listed, path)
+  if (listed && !isTemplate(bytes)) return toCompositeListSource(listed, path)
   const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
@@ -124,7 +129,7 @@ function isTemplate(bytes: Uint8Array): boolean {
 }
 
 /** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
-function toListSource({ references }: ReferenceList, path: string): RenderSource {
+function toCompositeListSource({ references }: ReferenceList, path: string): RenderSource {
   return {
     images: references.map(({ image }) => image),
     imageLabels: new Map(
@@ -160,14 +165,14 @@ function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
   )
   if (!read.ok) return read
   if (unreadable !== undefined) return { ok: false, error: unreadable }
-  return { ok: true, value: sortForRendering(read.value) }
+  return { ok: true, value: sortCatalogForRendering(read.value) }
 }
 
 /** Throws for the first image that could not be pulled, because that is a failure of the environment, not of the source. */
-function toPulledImages(
+function toPulledImageContents(
   pulled: ReadonlyMap<string, PulledBundle | Error>,
   labels: ReadonlyMap<string, string>,
-): PulledImages {
+): PulledImageContents {
   const found = new Map<string, PulledBundle>()
   for (const [reference, image] of pulled) {
     if (image instanceof Error) {

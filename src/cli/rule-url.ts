@@ -3,12 +3,12 @@
 const defaultRulesUrl = 'https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/'
 
 /** The URL prefix before `<id>.md`. */
-export function rulesBaseUrl(): string {
+export function getRulesBaseUrl(): string {
   const { RULES_URL: own } = process.env
   if (own === undefined || own === '') return defaultRulesUrl
   return own.endsWith('/') ? own : `${own}/`
 }
 
-export function ruleUrl(id: string): string {
-  return `${rulesBaseUrl()}${encodeURIComponent(id)}.md`
+export function getRuleUrl(id: string): string {
+  return `${getRulesBaseUrl()}${encodeURIComponent(id)}.md`
 }

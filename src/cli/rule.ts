@@ -5,7 +5,7 @@ import { allRules } from '../checks/all-rules.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { findClosestNames } from './closest-names.ts'
 import { setExitCode, print, printJson } from './output.ts'
-import { ruleUrl } from './rule-url.ts'
+import { getRuleUrl } from './rule-url.ts'
 import { findPackageFolder } from './version.ts'
 
 export function printRule(id: string | undefined, { output }: { readonly output: 'text' | 'json' }): void {
@@ -37,8 +37,8 @@ function describeRule(id: string, output: 'text' | 'json'): void {
   }
   const { severity, check, title } = found
   const page = findRulePage(id)
-  if (output === 'json') printJson({ id, severity, check, title, url: ruleUrl(id), page })
-  else print(page ?? `${id}: ${title} (${check}, ${severity})\n${ruleUrl(id)}`)
+  if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id), page })
+  else print(page ?? `${id}: ${title} (${check}, ${severity})\n${getRuleUrl(id)}`)
 }
 
 function findRulePage(id: string): string | undefined {

@@ -32,7 +32,7 @@ export async function serveCatalog(name: string, options: ServeCatalogOptions): 
   }
   const grpc = await openGrpcServer(read.value, { host, port })
   const http = await openHttpServer(read.value.blobs, { host, port: httpPort, modified: systemClock.now() })
-  stopOnSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
+  closeOnSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
   const { index, blobs } = read.value
   const counted = `${index.size} packages, ${blobs.filter(({ schema }) => schema === 'olm.bundle').length} bundles`
   print(`Serving ${toPrintable(name)}: ${counted}`)
@@ -45,7 +45,7 @@ function formatAddress(host: string, port: number): string {
 }
 
 /** A second signal stops the server immediately. */
-function stopOnSignal(close: () => Promise<unknown>): void {
+function closeOnSignal(close: () => Promise<unknown>): void {
   let isStopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

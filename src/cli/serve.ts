@@ -2,7 +2,7 @@
 import { startFromEnvironment } from '../app/start.ts'
 import { printToStderr } from './output.ts'
 
-export async function serve(): Promise<void> {
+export async function runServe(): Promise<void> {
   const app = await startFromEnvironment({ environment: process.env, say: printToStderr })
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -10,7 +10,7 @@ import { createMissingSignatures } from '../image/provenance/provenance-attachme
 import { openSigningKey } from '../image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 import { setExitCode, print } from './output.ts'
-import { withRegistry } from './pulled-bundles.ts'
+import { withRegistryClient } from './pulled-bundles.ts'
 import { requireImageReference } from './verify.ts'
 
 export interface SignOptions {
@@ -21,13 +21,13 @@ export interface SignOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-export async function sign(name: string, options: SignOptions): Promise<void> {
+export async function runSign(name: string, options: SignOptions): Promise<void> {
   const reference = requireImageReference(name)
   const key = await openSigningKey(readFileSync(options.key, 'utf8'), process.env[options.passwordVariable])
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
   const pusher = openPusher({ clock: systemClock, credentials, egress })
   try {
-    const signed = await withRegistry(options.insecureRegistry, async (registry) => {
+    const signed = await withRegistryClient(options.insecureRegistry, async (registry) => {
       const subject = await fetchSubject(registry, reference)
       const missing = await createMissingSignatures(registry, subject, key, options.recursive)
       for (const attachment of missing) await attachManifest(registry, pusher, attachment)

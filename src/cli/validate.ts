@@ -35,7 +35,7 @@ export interface ValidateCommandOptions {
 }
 
 /** Without directories, validates every catalog of the current repository. */
-export async function validate(named: readonly string[], options: ValidateCommandOptions): Promise<void> {
+export async function runValidate(named: readonly string[], options: ValidateCommandOptions): Promise<void> {
   const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : findRuleSet(options.opm)
   if (ruleSet === undefined)
     throw new Error(`opm "${options.opm}" is not supported: use v1.28.0 or later, such as v1.73.0 or v1.73`)
@@ -47,12 +47,12 @@ export async function validate(named: readonly string[], options: ValidateComman
   for (const [index, directory] of directories.entries()) {
     if (directories.length > 1 && process.stderr.isTTY)
       process.stderr.write(`\r${index + 1} of ${directories.length}`)
-    const report = await validateDirectory(directory, ruleSet, options)
+    const report = await validateCatalogDirectory(directory, ruleSet, options)
     if (!report.passed) failed++
     if (report.isAbsent === true) absent++
     if (options.output === 'sarif')
       for (const found of report.findings)
-        all.push(relativeToCurrentDirectory(withLocation(found, report.findings), directory))
+        all.push(makePathsRelativeToCwd(addMissingLocation(found, report.findings), directory))
     if (options.output === 'json') print(renderJson(report))
     else if (options.output === 'text') await printTextReport(report, options.all === true)
     else if (report.leftOut !== undefined)
@@ -67,17 +67,17 @@ export async function validate(named: readonly string[], options: ValidateComman
  * Validates directories with all rules. Each finding has a location relative to the current directory, for SARIF and
  * annotations.
  */
-export async function validateDirectories(
+export async function validateCatalogDirectories(
   directories: readonly string[],
 ): Promise<{ readonly passed: boolean; readonly findings: readonly Finding[] }> {
   const options: ValidateCommandOptions = { profile: 'full', output: 'sarif', opm: '', cache: false }
   const reports = []
   for (const directory of directories)
-    reports.push({ directory, report: await validateDirectory(directory, defaultRuleSet, options) })
+    reports.push({ directory, report: await validateCatalogDirectory(directory, defaultRuleSet, options) })
   return {
     passed: reports.every(({ report }) => report.passed),
     findings: reports.flatMap(({ directory, report: { findings } }) =>
-      findings.map((found) => relativeToCurrentDirectory(withLocation(found, findings), directory)),
+      findings.map((found) => makePathsRelativeToCwd(addMissingLocation(found, findings), directory)),
     ),
   }
 }
@@ -86,13 +86,13 @@ export async function validateDirectories(
  * Adds a location to a finding about the whole catalog, because code scanning rejects a run in which any result has none.
  * Uses the location of another finding of the same rule, of any other finding, or the directory.
  */
-export function withLocation(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
+export function addMissingLocation(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
   const alike = () => all.find((one) => one.rule === found.rule && one.at) ?? all.find((one) => one.at)
   return { ...found, at: found.at ?? alike()?.at ?? { file: '', line: 1, column: 1 } }
 }
 
 /** Makes paths relative to the current directory, because several directories may have files of one name. */
-function relativeToCurrentDirectory(found: Finding & { at: Location }, directory: string): Finding {
+function makePathsRelativeToCwd(found: Finding & { at: Location }, directory: string): Finding {
   const relocate = (at: Location): Location => {
     const path = relative('', join(directory, at.file)) || '.'
     return { ...at, file: path.startsWith('..') ? resolve(directory, at.file) : path.split(sep).join('/') }
@@ -105,7 +105,7 @@ function relativeToCurrentDirectory(found: Finding & { at: Location }, directory
 }
 
 /** Reports an unreadable directory, so that the others are still checked. */
-async function validateDirectory(
+async function validateCatalogDirectory(
   dir: string,
   ruleSet: RuleSet,
   { profile, output, cache: isCached, config }: ValidateCommandOptions,
@@ -126,7 +126,7 @@ async function validateDirectory(
   const verdict =
     profile === 'opm'
       ? validateCatalog(catalog, { ruleSet, profile })
-      : (await import('../checks/validation/validate-fully.ts')).validateFully(
+      : (await import('../checks/validation/validate-fully.ts')).validateWithAllRules(
           { ...catalog, findings: [...catalog.findings, ...read.linked] },
           { ruleSet, ...(await loadRuleSettings(dir, config)) },
         )
@@ -154,7 +154,7 @@ async function createFactsReader(
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => FileFacts> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../evaluate/catalogs/content-facts-cache.ts')).openFactsCache()
+  const cache = (await import('../evaluate/catalogs/content-facts-cache.ts')).openFileFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 
@@ -181,6 +181,6 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
 
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { rulesBaseUrl: rulePages } = await import('./rule-url.ts')
+  const { getRulesBaseUrl: rulePages } = await import('./rule-url.ts')
   return { version: readVersion(), rules: allRules, pages: rulePages() }
 }

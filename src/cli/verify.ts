@@ -7,7 +7,7 @@ import { openVerifyingKey } from '../image/provenance/signing-key.ts'
 import { parseRepositoryName } from '../image/provenance/simple-signing.ts'
 import { verifyImage, type ImageVerification } from '../image/provenance/verify-image.ts'
 import { setExitCode, print } from './output.ts'
-import { requireRegistry, withRegistry } from './pulled-bundles.ts'
+import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface VerifyCommandOptions {
   readonly key: string
@@ -18,16 +18,16 @@ export interface VerifyCommandOptions {
   readonly output: 'text' | 'json'
 }
 
-export async function verify(name: string, options: VerifyCommandOptions): Promise<void> {
+export async function runVerify(name: string, options: VerifyCommandOptions): Promise<void> {
   const reference = requireImageReference(name)
   const { signedAs, recursive } = options
   if (signedAs !== undefined && parseRepositoryName(signedAs) === undefined)
     throw new Error(`--signed-as must be a repository, but is "${toPrintable(signedAs)}"`)
   const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
-  const found = await withRegistry(options.insecureRegistry, (registry) =>
+  const found = await withRegistryClient(options.insecureRegistry, (registry) =>
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )
-  const isVerified = passesVerification(found)
+  const isVerified = isVerificationPassed(found)
   if (options.output === 'json') print(JSON.stringify({ image: name, verified: isVerified, ...found }))
   else for (const line of formatVerification(name, found)) print(toPrintable(line))
   setExitCode(isVerified ? 0 : 1)
@@ -37,7 +37,7 @@ export async function verify(name: string, options: VerifyCommandOptions): Promi
  * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
  * can attach others.
  */
-function passesVerification({
+function isVerificationPassed({
   signatures,
   platforms,
   provenance,
@@ -65,7 +65,7 @@ function* formatVerification(name: string, found: ImageVerification): Generator<
 
 /** Throws if `name` is not an image reference. */
 export function requireImageReference(name: string): ImageReference {
-  requireRegistry(name)
+  requireImageReferenceSyntax(name)
   const { reference, reason } = parseImageReference(name)
   if (!reference) throw new Error(`"${name}" is not an image reference: ${reason}`)
   return reference

@@ -5,13 +5,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { print, printToStderr } from './output.ts'
 
-export interface Picture {
+export interface GraphPicture {
   readonly name: string
   readonly variant?: string
   draw(): string
 }
 
-export interface PicturesOptions {
+export interface GraphPictureOptions {
   readonly extension: string
   /** Created if missing. */
   readonly out: string | undefined
@@ -22,9 +22,9 @@ export interface PicturesOptions {
 const maxFileNameLength = 150
 
 /** Throws an Error if there are several pictures but no folder, or if a write fails. */
-export function writePictures(
-  pictures: readonly Picture[],
-  { extension, out, emptyMessage }: PicturesOptions,
+export function writeGraphPictures(
+  pictures: readonly GraphPicture[],
+  { extension, out, emptyMessage }: GraphPictureOptions,
 ): void {
   const [only, second] = pictures
   if (only === undefined) {

@@ -5,11 +5,11 @@ import type { ClusterTestNetwork } from '../checks/install/cluster-test/cluster-
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 
-export type ClosedNetworkResult =
+export type TestNetworkResult =
   | { readonly kind: 'closed'; readonly network: ClusterTestNetwork }
   | { readonly kind: 'unknown'; readonly why: string }
 
-const apiEndpointSlice = {
+const apiServerEndpointSliceQuery = {
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   namespace: 'default',
@@ -19,8 +19,8 @@ const apiEndpointSlice = {
 export async function resolveClosedNetwork(
   cluster: Pick<Cluster, 'read'>,
   reaches: readonly string[],
-): Promise<ClosedNetworkResult> {
-  const sighting = await cluster.read(apiEndpointSlice)
+): Promise<TestNetworkResult> {
+  const sighting = await cluster.read(apiServerEndpointSliceQuery)
   if (sighting.kind === 'failed' && sighting.code === 'unreachable')
     throw new ClusterError('unreachable', sighting.says)
   const api = sighting.kind === 'found' ? sighting.objects.flatMap(parseEndpointAddresses) : []

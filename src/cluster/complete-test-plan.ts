@@ -3,15 +3,15 @@ import type { ClusterTestDeadlines } from '../checks/install/cluster-test/deadli
 import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   defaultQuota,
-  type CatalogLocation,
+  type TestCatalogSource,
   type ClusterTestNetwork,
   type ClusterTestPlan,
   type ClusterTestQuota,
 } from '../checks/install/cluster-test/cluster-test-plan.ts'
 
 export interface ClusterTestEnvironment {
-  readonly catalog: CatalogLocation
-  readonly base?: CatalogLocation | undefined
+  readonly catalog: TestCatalogSource
+  readonly base?: TestCatalogSource | undefined
   readonly pullSecret?: string | undefined
   readonly installerRole?: string | undefined
   readonly quota?: ClusterTestQuota | undefined

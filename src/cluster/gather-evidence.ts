@@ -9,7 +9,7 @@ import {
 import { isDeploymentAvailable } from '../checks/install/cluster-test/classify-pods.ts'
 import { olmApiVersion, olmV1ApiVersion } from '../checks/install/cluster-test/cluster-test-objects.ts'
 import {
-  toClusterName,
+  toClusterScopedName,
   toNamespaceName,
   clusterTestLabel,
   type ClusterTestPlan,
@@ -17,9 +17,9 @@ import {
 import {
   collectConditionEvidence,
   collectEventEvidence,
-  evidenceLimits,
+  maxEvidenceSizes,
   createLogEvidence,
-  limitEvidence,
+  truncateEvidence,
   type ClusterTestEvidence,
 } from '../checks/install/cluster-test/cluster-test-report.ts'
 import type { Cluster } from './cluster.ts'
@@ -40,12 +40,12 @@ export async function gatherEvidence(
     inside(olmApiVersion, 'InstallPlan'),
     inside(olmApiVersion, 'ClusterServiceVersion'),
     inside(olmApiVersion, 'CatalogSource'),
-    { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterName(plan) },
+    { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterScopedName(plan) },
     { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: `${clusterTestLabel}=${plan.id}` },
     ...['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'].map((apiVersion) => ({
       apiVersion,
       kind: 'BundleDeployment',
-      name: toClusterName(plan),
+      name: toClusterScopedName(plan),
     })),
     inside('batch/v1', 'Job'),
   ])
@@ -54,7 +54,7 @@ export async function gatherEvidence(
   objects.push(...deployments.filter((one) => !isDeploymentAvailable(one)))
   const events = collectEventEvidence(await readObjects(inside('v1', 'Event')))
   const logs = await readContainerLogs(cluster, namespace, await readObjects(inside('v1', 'Pod')))
-  return limitEvidence([...collectConditionEvidence(objects), ...events, ...logs])
+  return truncateEvidence([...collectConditionEvidence(objects), ...events, ...logs])
 }
 
 /** Reads the logs only of containers that restarted or exited with an error. */
@@ -69,7 +69,7 @@ async function readContainerLogs(
       ...getListAt(pod.status, 'initContainerStatuses'),
       ...getListAt(pod.status, 'containerStatuses'),
     ]) {
-      if (found.length >= evidenceLimits.pods) return found
+      if (found.length >= maxEvidenceSizes.pods) return found
       const restarts = getNumberAt(container, 'restartCount')
       const hasFailed = restarts > 0 || getNumberAt(container, 'state', 'terminated', 'exitCode') !== 0
       if (!hasFailed) continue

@@ -21,7 +21,7 @@ export interface KubeconfigOptions {
 }
 
 /** Milliseconds to cache headers; tokens in files change about hourly. */
-const headerCacheMs = 60_000
+const authHeaderCacheMs = 60_000
 
 /** @throws ClusterError with a message that contains no value of the file */
 export async function openClusterConnection({
@@ -53,7 +53,7 @@ export async function openClusterConnection({
       'kubeconfig',
       'the kubeconfig runs a program to get credentials, which is not allowed',
     )
-  const first = await resolveRequestContext(config, cluster.server)
+  const first = await resolveAuthenticatedRequest(config, cluster.server)
   let headers = first.getHeaders()
   let requestedAt = performance.now()
   // The library creates an agent for every request and never reuses or closes its connections.
@@ -62,9 +62,9 @@ export async function openClusterConnection({
     server: cluster.server.replace(/\/+$/, ''),
     dispatcher,
     async headers() {
-      if (performance.now() - requestedAt > headerCacheMs) {
+      if (performance.now() - requestedAt > authHeaderCacheMs) {
         requestedAt = performance.now()
-        const again = await resolveRequestContext(config, cluster.server)
+        const again = await resolveAuthenticatedRequest(config, cluster.server)
         headers = again.getHeaders()
         await again.getDispatcher()?.close()
       }
@@ -74,7 +74,7 @@ export async function openClusterConnection({
   }
 }
 
-async function resolveRequestContext(config: KubeConfig, server: string): Promise<RequestContext> {
+async function resolveAuthenticatedRequest(config: KubeConfig, server: string): Promise<RequestContext> {
   const context = new RequestContext(server, 'GET')
   try {
     await config.applySecurityAuthentication(context)

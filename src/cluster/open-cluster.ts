@@ -90,9 +90,9 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
     const key = `${apiVersion} ${kind}`
     const known = resources.get(key)
     if (known) return known
-    const answer = await sendRequest('GET', toGroupPath(apiVersion))
+    const answer = await sendRequest('GET', toApiGroupPath(apiVersion))
     if (answer.status === 404) return { kind: 'no-api' }
-    if (answer.status !== 200) return toFailedRead(answer)
+    if (answer.status !== 200) return toFailedQueryResult(answer)
     const list = parseJsonObject(answer.text)?.['resources']
     for (const one of Array.isArray(list) ? (list as readonly Readonly<Record<string, unknown>>[]) : []) {
       const { name, kind: its, namespaced } = one
@@ -108,7 +108,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
   ): string {
     const within =
       isNamespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-    return `${toGroupPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+    return `${toApiGroupPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
   }
 
   async function list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
@@ -123,9 +123,9 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
       if (answer.status === 410)
         return { kind: 'failed', code: 'unreachable', says: 'the list changed during the read' }
       if (answer.status === 404) return forgetResource(objectQuery)
-      if (answer.status !== 200) return toFailedRead(answer)
+      if (answer.status !== 200) return toFailedQueryResult(answer)
       const body = parseJsonObject(answer.text)
-      if (!Array.isArray(body?.['items'])) return unreadableResponse
+      if (!Array.isArray(body?.['items'])) return invalidResponseResult
       for (const one of body['items'] as readonly unknown[]) {
         // Items of lists lack apiVersion and kind.
         const object = parseKubeObject({
@@ -185,9 +185,9 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
       if (objectQuery.name === undefined) return list(objectQuery, resource)
       const answer = await sendRequest('GET', toApiPath(objectQuery, resource))
       if (answer.status === 404) return forgetResource(objectQuery)
-      if (answer.status !== 200) return toFailedRead(answer)
+      if (answer.status !== 200) return toFailedQueryResult(answer)
       const object = parseKubeObject(parseJsonObject(answer.text))
-      return object ? { kind: 'found', objects: [object] } : unreadableResponse
+      return object ? { kind: 'found', objects: [object] } : invalidResponseResult
     },
 
     async perform(action) {
@@ -252,13 +252,13 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
 const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>
   `?fieldManager=${fieldManager}${dryRun ? '&dryRun=All' : ''}`
 
-const unreadableResponse: KubeQueryResult = {
+const invalidResponseResult: KubeQueryResult = {
   kind: 'failed',
   code: 'unreachable',
   says: 'the response is invalid',
 }
 
-function toFailedRead(answer: ApiResponse): KubeQueryResult {
+function toFailedQueryResult(answer: ApiResponse): KubeQueryResult {
   const code = answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
   return { kind: 'failed', code, says: extractErrorMessage(answer) }
 }
@@ -278,7 +278,7 @@ function extractErrorMessage({ status, text }: ApiResponse): string {
   return status === 0 ? reason : `${reason} (${status})`
 }
 
-function toGroupPath(apiVersion: string): string {
+function toApiGroupPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 }
 

@@ -1,7 +1,7 @@
 // Runs one install test until it ends, gathers evidence, and always cleans up, even after a stop request.
 import {
   listCleanUpQueries,
-  computeNextCleanUp,
+  computeNextCleanUpProgress,
   startCleanUp,
   type CleanUpState,
 } from '../checks/install/cluster-test/clean-up.ts'
@@ -15,7 +15,7 @@ import {
   type KubeQueryResult,
 } from '../checks/install/cluster-test/kube-object.ts'
 import {
-  computeNextProgress,
+  computeNextTestProgress,
   selectTestDriver,
   type DiscoveredApis,
 } from '../checks/install/cluster-test/cluster-test-driver.ts'
@@ -26,7 +26,10 @@ import type {
   ClusterTestEvidence,
   ClusterTestReport,
 } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { createStartState, type ClusterTestEvent } from '../checks/install/cluster-test/cluster-test-state.ts'
+import {
+  createInitialTestState,
+  type ClusterTestEvent,
+} from '../checks/install/cluster-test/cluster-test-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
@@ -88,7 +91,7 @@ export async function runClusterTest(
     steps: plan.steps.map(({ root }) => root),
     namespace: toNamespaceName(plan),
     ...(plan.network && { isNetworkClosed: true }),
-    cluster: discovered === undefined ? [] : describeCluster(discovered),
+    cluster: discovered === undefined ? [] : describeClusterVersions(discovered),
     outcome,
     started,
     ended: clock.now(),
@@ -108,14 +111,14 @@ async function runClusterTestSteps(
   deadlines: ClusterTestDeadlines,
   { cluster, clock, signal, onProgress, every = defaultPollIntervalMs }: ClusterTestOptions,
 ): Promise<{ readonly outcome: ClusterTestOutcome; readonly events: readonly ClusterTestEvent[] }> {
-  let state = createStartState(kind.first, clock.now())
+  let state = createInitialTestState(kind.first, clock.now())
   let rejected: readonly RejectedAction[] = []
   let reported = ''
   for (;;) {
     if (signal?.aborted === true)
       return { outcome: createFailedOutcome('killed', 'the install test was stopped'), events: state.events }
     const seen = await readClusterObjects(cluster, kind.queries(state), rejected)
-    const progress = computeNextProgress(kind, state, seen, clock.now(), deadlines)
+    const progress = computeNextTestProgress(kind, state, seen, clock.now(), deadlines)
     ;({ state } = progress)
     if (progress.waitsFor !== reported) onProgress?.((reported = progress.waitsFor))
     if (progress.outcome) return { outcome: progress.outcome, events: state.events }
@@ -147,7 +150,7 @@ export async function cleanUpClusterTest(
       actions,
       isDone,
       waitsFor,
-    } = computeNextCleanUp(state, seen, clock.now(), { deadlines, force })
+    } = computeNextCleanUpProgress(state, seen, clock.now(), { deadlines, force })
     const isFurther = next.group > state.group
     state = next
     if (isDone) return state
@@ -190,7 +193,7 @@ async function performActions(
   return rejected
 }
 
-function describeCluster({ version, groupVersions }: DiscoveredApis): readonly string[] {
+function describeClusterVersions({ version, groupVersions }: DiscoveredApis): readonly string[] {
   const wanted = groupVersions.filter((one) =>
     /^(?:operators\.coreos\.com|olm\.operatorframework\.io|core\.rukpak\.io)\//.test(one),
   )

@@ -2,7 +2,7 @@
 // twice.
 import { defaultDeadlines } from '../checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
-import { isWorthRetrying } from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import { isRetryableOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestPlan } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
 import { completeClusterTestPlan, type ClusterTestEnvironment } from './complete-test-plan.ts'
@@ -47,7 +47,7 @@ async function runWithRetries(
     const plan = completeClusterTestPlan(planned, environment, deadlines, clock.now())
     await onPlan?.(plan)
     const report = await runClusterTest(plan, options)
-    const isOver = attempt >= tries || !isWorthRetrying(report.outcome) || options.signal?.aborted === true
+    const isOver = attempt >= tries || !isRetryableOutcome(report.outcome) || options.signal?.aborted === true
     // Remaining objects would interfere with the next attempt.
     if (isOver || report.leftovers.length > 0) return report
   }

@@ -6,23 +6,23 @@
  * Unicode line separators, a byte order mark, lone surrogates, and the replacement character for invalid UTF-8. They also end
  * comments, so comments must not contain them either.
  */
-const ambiguousBreakPattern = /(?![\t\n\r])\p{Cc}|\r(?!\n)|[\p{Zl}\p{Zp}\p{Cs}\ufeff\ufffd]/u
+const ambiguousLineBreakPattern = /(?![\t\n\r])\p{Cc}|\r(?!\n)|[\p{Zl}\p{Zp}\p{Cs}\ufeff\ufffd]/u
 
 /** Whitespace other than the space and the tab, and invisible characters. */
-const invisiblePattern = /(?![ \t])[\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u
-const invisibleOrSpacePattern = /[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
+const invisibleCharPattern = /(?![ \t])[\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u
+const invisibleOrSpaceCharPattern = /[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** Finds the first character at which parsers split the text differently. */
-export function findAmbiguousBreak(
+export function findAmbiguousLineBreak(
   text: string,
 ): { readonly offset: number; readonly name: string } | undefined {
-  const found = ambiguousBreakPattern.exec(text)
+  const found = ambiguousLineBreakPattern.exec(text)
   return found ? { offset: found.index, name: describeCharacter(found[0]) } : undefined
 }
 
 /** The name of the first character that is invisible, or that only some parsers treat as a space. */
-export function findInvisible(text: string): string | undefined {
-  const found = invisiblePattern.exec(text)
+export function findInvisibleCharacter(text: string): string | undefined {
+  const found = invisibleCharPattern.exec(text)
   return found ? describeCharacter(found[0]) : undefined
 }
 
@@ -30,8 +30,8 @@ export function findInvisible(text: string): string | undefined {
  * Equal for keys that a lenient parser might treat as the same: ignores case, normalization, whitespace, and invisible
  * characters.
  */
-export function foldKey(key: string): string {
-  return key.normalize('NFKC').replace(invisibleOrSpacePattern, '').toLowerCase()
+export function normalizeKeyForComparison(key: string): string {
+  return key.normalize('NFKC').replace(invisibleOrSpaceCharPattern, '').toLowerCase()
 }
 
 function describeCharacter(character: string): string {

@@ -4,18 +4,23 @@ import { z } from 'zod'
 import { changeKindNames, changeKindDescriptions, type ChangeKind } from './permissions.ts'
 
 /** Only a person can decide about owners, and about which packages and catalogs exist. */
-const peopleOnlyChanges: ReadonlySet<ChangeKind> = new Set([
+const humanOnlyChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-package',
   'remove-package',
   'add-catalog',
   'edit-owners',
 ])
 
-type Grantable = Exclude<ChangeKind, 'add-package' | 'remove-package' | 'add-catalog' | 'edit-owners'>
+type GrantableChangeKind = Exclude<
+  ChangeKind,
+  'add-package' | 'remove-package' | 'add-catalog' | 'edit-owners'
+>
 
-const grantableChanges = changeKindNames.filter((kind): kind is Grantable => !peopleOnlyChanges.has(kind))
+const grantableChangeKinds = changeKindNames.filter(
+  (kind): kind is GrantableChangeKind => !humanOnlyChangeKinds.has(kind),
+)
 
-const nameSchema = (subject: string) =>
+const createNamePatternSchema = (subject: string) =>
   z
     .string()
     .min(1)
@@ -35,20 +40,20 @@ export const automationSchema = z
           'Login of the account, or `name[bot]` for an App. To match only one account ID, use `login:id`.',
         ),
       packages: z
-        .array(nameSchema('package'))
+        .array(createNamePatternSchema('package'))
         .min(1)
         .describe('Packages that the account can change. `*` matches any characters.'),
       channels: z
-        .array(nameSchema('channel'))
+        .array(createNamePatternSchema('channel'))
         .default([])
         .describe(
           'Channels that the account can change, such as `*-nightly`. If empty, the account can’t change any channel and so can’t add versions.',
         ),
       changes: z
-        .array(z.enum(grantableChanges))
+        .array(z.enum(grantableChangeKinds))
         .min(1)
         .describe(
-          `Kinds of change that the account can make without approval: ${grantableChanges.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
+          `Kinds of change that the account can make without approval: ${grantableChangeKinds.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
         ),
     }),
   )

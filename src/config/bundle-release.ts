@@ -2,7 +2,7 @@
 // adds the bundle to catalogs.
 import { z } from 'zod'
 
-const placeholderPattern = /\{(?:package|version)\}/g
+const bundleImagePlaceholderPattern = /\{(?:package|version)\}/g
 
 export const bundleImageSchema = z
   .string()
@@ -18,7 +18,7 @@ export const bundleImageSchema = z
     'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without this setting, they show a name in `not-built.invalid`.',
   )
 
-export const releaseSchema = z
+export const bundleReleaseSchema = z
   .strictObject({
     enabled: z
       .boolean()
@@ -44,7 +44,9 @@ export const releaseSchema = z
 export function formatBundleImage(pattern: string, directory: string, version: string): string | undefined {
   if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*$/.test(directory) || !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(version))
     return undefined
-  const image = pattern.replaceAll(placeholderPattern, (name) => (name === '{package}' ? directory : version))
+  const image = pattern.replaceAll(bundleImagePlaceholderPattern, (name) =>
+    name === '{package}' ? directory : version,
+  )
   const tag = image.slice(image.lastIndexOf(':') + 1)
   return image.length <= 400 && tag.length <= 128 ? image : undefined
 }

@@ -15,17 +15,20 @@ export const maxConfigBytes = 128 * 1024
 /** Why the entry is not read. */
 export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const regularFileFix = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
+const regularFileFixMessage = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
 
-const configFileProblemTexts: Readonly<
+const textsByConfigFileProblem: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
   link: {
     problem: 'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    fix: regularFileFix,
+    fix: regularFileFixMessage,
   },
-  submodule: { problem: 'it is a submodule, and catalog-bot does not read submodules', fix: regularFileFix },
-  directory: { problem: 'it is a directory, but must be a file', fix: regularFileFix },
+  submodule: {
+    problem: 'it is a submodule, and catalog-bot does not read submodules',
+    fix: regularFileFixMessage,
+  },
+  directory: { problem: 'it is a directory, but must be a file', fix: regularFileFixMessage },
   'below-link': {
     problem:
       'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
@@ -48,9 +51,9 @@ export function parseConfigFile(
   file: Uint8Array | ConfigFileProblem,
   rules: ReadonlySet<string>,
 ): ConfigFileResult {
-  if (typeof file === 'string') return toUnreadableResult(locationAt(1, 1), configFileProblemTexts[file])
+  if (typeof file === 'string') return toUnreadableResult(locationAt(1, 1), textsByConfigFileProblem[file])
   if (file.length > maxConfigBytes)
-    return toUnreadableResult(locationAt(1, 1), configFileProblemTexts['too-large'])
+    return toUnreadableResult(locationAt(1, 1), textsByConfigFileProblem['too-large'])
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
   if (!isValidUtf8(file)) {
     const before = text.slice(0, text.indexOf('\ufffd')).split('\n')

@@ -2,7 +2,7 @@
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { automationSchema } from './automation.ts'
-import { bundleImageSchema, releaseSchema } from './bundle-release.ts'
+import { bundleImageSchema, bundleReleaseSchema } from './bundle-release.ts'
 import { findRepeatedKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { createFinding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
 import { configPath } from './config-path.ts'
 import { configUnreadable } from './config-unreadable.ts'
-import { findAmbiguousBreak, findInvisible } from './ambiguous-characters.ts'
+import { findAmbiguousLineBreak, findInvisibleCharacter } from './ambiguous-characters.ts'
 import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
@@ -127,7 +127,7 @@ export const configSchema = z.strictObject({
           'Optional suites of bundle rules to apply, in addition to the default rules. Same names as in `bundle validate --suite`.',
         ),
       image: bundleImageSchema.optional(),
-      release: releaseSchema,
+      release: bundleReleaseSchema,
     })
     .refine(({ image, release }) => !release.enabled || image !== undefined, {
       message: '`release` requires `image`, the name of the image that is built from a bundle directory',
@@ -302,7 +302,7 @@ export function findUnknownRules(text: string, known: ReadonlySet<string>): read
 export function parseConfig(text: string | undefined): ParsedConfig {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
   const lines = new LineCounter()
-  const divided = findAmbiguousBreak(text)
+  const divided = findAmbiguousLineBreak(text)
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
@@ -353,7 +353,7 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     ])
   const result = configSchema.safeParse(value)
   if (result.success) {
-    const odd = findUntypableNames(result.data)
+    const odd = findUnmatchableOwnerNames(result.data)
     return odd.length === 0
       ? { kind: 'config', config: result.data }
       : toUnreadableConfig(odd.map((problem) => ({ at: locationAt(0), problem })))
@@ -362,7 +362,7 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
       return {
-        at: locationAt(findOffset(document, path)),
+        at: locationAt(findConfigValueOffset(document, path)),
         problem: `${path.join('.') || 'the document'}: ${issue.message}`,
       }
     }),
@@ -370,7 +370,10 @@ export function parseConfig(text: string | undefined): ParsedConfig {
 }
 
 /** The offset of a value, or of the closest existing parent if the value is missing. */
-function findOffset(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
+function findConfigValueOffset(
+  document: ReturnType<typeof parseDocument>,
+  path: readonly (string | number)[],
+): number {
   for (let depth = path.length; depth > 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true) as
       { range?: [number, number, number] } | undefined
@@ -383,14 +386,14 @@ function findOffset(document: ReturnType<typeof parseDocument>, path: readonly (
  * Rejects names with invisible characters, because such a name looks like that of an existing package or user but does not
  * match it.
  */
-function findUntypableNames({ owners }: Config): readonly string[] {
+function findUnmatchableOwnerNames({ owners }: Config): readonly string[] {
   const names = [
     ...Object.keys(owners.packages),
     ...Object.values(owners.packages).flat(),
     ...owners.maintainers,
   ]
   return names
-    .filter((name) => findInvisible(name) !== undefined || /\s/.test(name))
+    .filter((name) => findInvisibleCharacter(name) !== undefined || /\s/.test(name))
     .map((name) => `owners: ${JSON.stringify(name)} contains whitespace or an invisible character`)
 }
 

@@ -8,9 +8,9 @@ import { z } from 'zod'
  * `maintainer`: a maintainer other than the author; `refused`: catalog-bot does not merge the change.
  */
 const consentSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
-const othersConsentSchema = z.enum(['owner', 'maintainer', 'refused'])
+const nonOwnerConsentSchema = z.enum(['owner', 'maintainer', 'refused'])
 
-export type Consent = z.output<typeof consentSchema>
+export type RequiredConsent = z.output<typeof consentSchema>
 
 /** The kinds of change that a pull request can make to a package, with the descriptions that the documentation shows. */
 export const changeKindDescriptions = {
@@ -39,9 +39,9 @@ export const changeKindNames = Object.keys(changeKindDescriptions) as readonly C
 
 export type PermissionRole = 'owner' | 'maintainer' | 'contributor' | 'bot'
 
-type PermissionRow = Record<ChangeKind, Consent>
+type ConsentByChangeKind = Record<ChangeKind, RequiredConsent>
 
-const ownerPermissions: PermissionRow = {
+const defaultOwnerPermissions: ConsentByChangeKind = {
   'add-bundle': 'alone',
   'edit-bundle': 'maintainer',
   'remove-bundle': 'maintainer',
@@ -60,29 +60,32 @@ const ownerPermissions: PermissionRow = {
   'edit-owners': 'owner',
 }
 
-const maintainerPermissions = Object.fromEntries(
+const defaultMaintainerPermissions = Object.fromEntries(
   changeKindNames.map((kind) => [kind, 'alone']),
-) as PermissionRow
+) as ConsentByChangeKind
 
-const botPermissions: PermissionRow = { ...ownerPermissions, 'edit-owners': 'maintainer' }
+const defaultBotPermissions: ConsentByChangeKind = { ...defaultOwnerPermissions, 'edit-owners': 'maintainer' }
 
 /** A contributor needs the consent of a user who could make the change alone. */
-const contributorPermissions = Object.fromEntries(
+const defaultContributorPermissions = Object.fromEntries(
   changeKindNames.map((kind) => [
     kind,
-    ownerPermissions[kind] === 'alone' ? 'owner' : ownerPermissions[kind],
+    defaultOwnerPermissions[kind] === 'alone' ? 'owner' : defaultOwnerPermissions[kind],
   ]),
-) as PermissionRow
+) as ConsentByChangeKind
 
 /** The permissions that apply if the configuration does not override them. */
-export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<PermissionRow>>> = {
-  owner: ownerPermissions,
-  maintainer: maintainerPermissions,
-  contributor: contributorPermissions,
-  bot: botPermissions,
+export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<ConsentByChangeKind>>> = {
+  owner: defaultOwnerPermissions,
+  maintainer: defaultMaintainerPermissions,
+  contributor: defaultContributorPermissions,
+  bot: defaultBotPermissions,
 }
 
-function permissionRowSchema<Cell extends z.ZodEnum>(role: PermissionRole, cell: (kind: ChangeKind) => Cell) {
+function createPermissionRowSchema<Cell extends z.ZodEnum>(
+  role: PermissionRole,
+  cell: (kind: ChangeKind) => Cell,
+) {
   const columns = changeKindNames.map((kind) => [
     kind,
     (cell(kind) as unknown as z.ZodEnum<{ alone: 'alone' }>)
@@ -90,7 +93,7 @@ function permissionRowSchema<Cell extends z.ZodEnum>(role: PermissionRole, cell:
       .describe(changeKindDescriptions[kind]),
   ])
   return z
-    .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<Consent>>>)
+    .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<RequiredConsent>>>)
     .prefault({})
 }
 
@@ -100,15 +103,17 @@ function permissionRowSchema<Cell extends z.ZodEnum>(role: PermissionRole, cell:
  */
 export const permissionsSchema = z
   .strictObject({
-    owner: permissionRowSchema('owner', (kind) =>
-      kind === 'edit-owners' ? othersConsentSchema : consentSchema,
+    owner: createPermissionRowSchema('owner', (kind) =>
+      kind === 'edit-owners' ? nonOwnerConsentSchema : consentSchema,
     ).describe('Owners of the package.'),
-    maintainer: permissionRowSchema('maintainer', () => consentSchema).describe(
+    maintainer: createPermissionRowSchema('maintainer', () => consentSchema).describe(
       'Maintainers of the repository.',
     ),
-    contributor: permissionRowSchema('contributor', () => othersConsentSchema).describe('All other users.'),
-    bot: permissionRowSchema('bot', (kind) =>
-      kind === 'edit-owners' ? othersConsentSchema : consentSchema,
+    contributor: createPermissionRowSchema('contributor', () => nonOwnerConsentSchema).describe(
+      'All other users.',
+    ),
+    bot: createPermissionRowSchema('bot', (kind) =>
+      kind === 'edit-owners' ? nonOwnerConsentSchema : consentSchema,
     ).describe('GitHub Apps that are listed as owners, for pull requests from a branch in this repository.'),
   })
   .prefault({})

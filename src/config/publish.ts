@@ -11,7 +11,7 @@ const previewTagPattern = /^pr-(?:\d|\{number\})/
 const intervalPattern = /^(?:off|[1-9][0-9]{0,3}[hd])$/
 const durationPattern = /^[1-9][0-9]{0,3}[hd]$/
 
-function templateSchema(placeholders: readonly string[]) {
+function createTagTemplateSchema(placeholders: readonly string[]) {
   const known = new RegExp(`^(?:[A-Za-z0-9_.-]|\\{(?:${placeholders.join('|')})\\})+$`)
   return z
     .string()
@@ -22,8 +22,8 @@ function templateSchema(placeholders: readonly string[]) {
     )
 }
 
-const tagSchema = (placeholders: readonly string[]) =>
-  templateSchema(placeholders).refine((text) => !previewTagPattern.test(text), {
+const createTagSchema = (placeholders: readonly string[]) =>
+  createTagTemplateSchema(placeholders).refine((text) => !previewTagPattern.test(text), {
     message: 'must not start with pr- and a number, because such tags are for previews',
   })
 
@@ -48,7 +48,7 @@ const publishEntrySchema = z.strictObject({
       'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must allow it as well.',
     ),
   tags: z
-    .array(tagSchema(['name', 'version']))
+    .array(createTagSchema(['name', 'version']))
     .min(1)
     .max(20)
     .describe(
@@ -94,7 +94,7 @@ const publishEntrySchema = z.strictObject({
         .describe(
           'Number of earlier images to keep for `/rollback`. With 0, earlier images get no separate tag.',
         ),
-      tag: tagSchema(['name', 'version', 'commit'])
+      tag: createTagSchema(['name', 'version', 'commit'])
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
         .describe('Additional tag for every published image, so that registries keep the image.'),
@@ -109,7 +109,7 @@ const publishEntrySchema = z.strictObject({
         .describe(
           'Whether catalog-bot publishes a preview as soon as all checks of a pull request pass. Otherwise, it does so when an owner or a maintainer comments `/preview`.',
         ),
-      tag: templateSchema(['number', 'name', 'version'])
+      tag: createTagTemplateSchema(['number', 'name', 'version'])
         .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number} or start with pr-{number}-')
         .default('pr-{number}-{name}')
         .describe('Tag for previews.'),

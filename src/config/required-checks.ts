@@ -19,4 +19,4 @@ export const requiredChecksSchema = z
     'Checks of other Apps that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
   )
 
-export type RequiredOtherCheck = z.output<typeof requiredChecksSchema>[number]
+export type RequiredExternalCheck = z.output<typeof requiredChecksSchema>[number]

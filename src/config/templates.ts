@@ -3,16 +3,16 @@
 import { z } from 'zod'
 
 /** A placeholder such as `{version}` matches any part of one directory or file name. */
-export const placeholderPattern = /\{([A-Za-z][A-Za-z0-9]*)\}/g
+export const pathPlaceholderPattern = /\{([A-Za-z][A-Za-z0-9]*)\}/g
 
 export const templatesSchema = z
   .array(
     z
       .strictObject({
-        template: pathSchema().describe(
+        template: createTemplatePathSchema().describe(
           'Path of the template file, relative to the root of the repository. A placeholder such as {name} matches any part of one directory or file name. It has the same value wherever it occurs.',
         ),
-        catalog: pathSchema().describe(
+        catalog: createTemplatePathSchema().describe(
           'Directory or file that is rendered from the template, with the same placeholders, such as `catalogs/{version}/{name}`.',
         ),
         offer: z
@@ -23,7 +23,7 @@ export const templatesSchema = z
           ),
       })
       .superRefine(({ template, catalog }, context) => {
-        const [ours, theirs] = [findPlaceholders(template), findPlaceholders(catalog)]
+        const [ours, theirs] = [findPathPlaceholders(template), findPathPlaceholders(catalog)]
         for (const name of new Set([...ours, ...theirs]))
           if (!ours.includes(name) || !theirs.includes(name))
             context.addIssue({
@@ -31,7 +31,7 @@ export const templatesSchema = z
               message: `the placeholder {${name}} must occur in both the template and the catalog`,
             })
         for (const text of [template, catalog])
-          if (/[{}]/.test(text.replace(placeholderPattern, '')))
+          if (/[{}]/.test(text.replace(pathPlaceholderPattern, '')))
             context.addIssue({
               code: 'custom',
               message: 'braces are allowed only in placeholders such as {name}',
@@ -45,7 +45,7 @@ export const templatesSchema = z
 
 export type TemplateConfig = z.output<typeof templatesSchema>[number]
 
-function pathSchema() {
+function createTemplatePathSchema() {
   return z
     .string()
     .regex(
@@ -54,6 +54,6 @@ function pathSchema() {
     )
 }
 
-function findPlaceholders(text: string): readonly string[] {
-  return [...text.matchAll(placeholderPattern)].map((match) => match[1] ?? '')
+function findPathPlaceholders(text: string): readonly string[] {
+  return [...text.matchAll(pathPlaceholderPattern)].map((match) => match[1] ?? '')
 }

@@ -19,7 +19,7 @@ export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
   return { id, covers }
 }
 
-export interface AgreedChangesOptions {
+export interface ApprovedCoverageOptions {
   readonly snapshot: PullSnapshot
   readonly epoch: number
   /** The epoch in which each review was first seen. */
@@ -31,8 +31,8 @@ export interface AgreedChangesOptions {
 }
 
 /** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
-export async function resolveAgreedChanges(
-  options: AgreedChangesOptions,
+export async function resolveApprovedCoverages(
+  options: ApprovedCoverageOptions,
 ): Promise<ReadonlyMap<number, ApprovalCoverage>> {
   const { snapshot, epoch, seen, now, memory } = options
   const { repository, pull, head } = snapshot
@@ -46,8 +46,8 @@ export async function resolveAgreedChanges(
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    const page = lazy(() => resolveGithubShownFiles(options))
-    for (const review of fresh) bound.set(review.id, await resolveShownChange(review, page, options))
+    const page = lazy(() => resolveCoverageShownByGitHub(options))
+    for (const review of fresh) bound.set(review.id, await resolveReviewedCoverage(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
   const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
@@ -61,10 +61,10 @@ export async function resolveAgreedChanges(
 }
 
 /** Prefers the id in our own comment over what GitHub showed. */
-async function resolveShownChange(
+async function resolveReviewedCoverage(
   review: PullReview,
   page: () => Promise<ApprovalCoverage | undefined>,
-  options: AgreedChangesOptions,
+  options: ApprovedCoverageOptions,
 ): Promise<string> {
   const { snapshot, epoch, now, shown, memory } = options
   const { repository, pull, head } = snapshot
@@ -87,10 +87,10 @@ async function resolveShownChange(
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
-async function resolveGithubShownFiles({
+async function resolveCoverageShownByGitHub({
   snapshot,
   repository,
-}: AgreedChangesOptions): Promise<ApprovalCoverage | undefined> {
+}: ApprovedCoverageOptions): Promise<ApprovalCoverage | undefined> {
   const { base, head, shownBase } = snapshot
   if (shownBase === undefined) return undefined
   const [mergeBase, ...others] = await repository.mergeBases(base, head)
@@ -105,7 +105,7 @@ async function resolveGithubShownFiles({
 
 /** A rewritten base branch may no longer have the commit. */
 async function findEarlierMergeBases(
-  repository: AgreedChangesOptions['repository'],
+  repository: ApprovedCoverageOptions['repository'],
   shownBase: CommitSha,
   head: CommitSha,
 ): Promise<readonly CommitSha[]> {

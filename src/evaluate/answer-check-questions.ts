@@ -1,7 +1,7 @@
 // The fourth stage: asks for reviews, commands and other facts that the checks need.
-import { toReviewApprovals, getChangeCoverage } from '../checks/ownership/ownership.ts'
+import { toReviewApprovals, computeChangeCoverage } from '../checks/ownership/ownership.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { questionKey, type CheckQuestion } from '../checks/questions.ts'
+import { toCheckQuestionKey, type CheckQuestion } from '../checks/questions.ts'
 import type { UserId } from '../change/ids.ts'
 import {
   findCommandApprovals,
@@ -11,17 +11,17 @@ import {
   type CommandRecord,
 } from '../gate/commands.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
-import { resolveAgreedChanges, toDescribedChange } from './agreed-changes.ts'
+import { resolveApprovedCoverages, toDescribedChange } from './agreed-changes.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { gatherAnswers, type CheckAnswer, type AnswerQuestion } from './gather-answers.ts'
+import { gatherAnswers, type CheckAnswer, type QuestionAnswerer } from './gather-answers.ts'
 import {
   createTooManyError,
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from './worker/evaluation-budget.ts'
-import type { BaseState } from './load-base.ts'
+import type { BaseBranchState } from './load-base.ts'
 
-export interface AnsweredChecks {
+export interface AnsweredCheckQuestions {
   readonly input: CheckInput
   readonly answers: Awaited<ReturnType<typeof gatherAnswers>>
   readonly decisions: readonly CommandDecision[]
@@ -33,10 +33,10 @@ export interface AnsweredChecks {
 /** Rejects with a StoreError, and with TooLargeError where the questions exceed the budget. */
 export async function answerCheckQuestions(
   checks: readonly Check[],
-  { snapshot, epoch, onRecord }: BaseState,
+  { snapshot, epoch, onRecord }: BaseBranchState,
   unapproved: CheckInput,
   { ask: answerExternal, memory, repository, budget = defaultEvaluationBudget }: EvaluateOptions,
-): Promise<AnsweredChecks> {
+): Promise<AnsweredCheckQuestions> {
   const firstSeen = await memory.firstSeenReviews(
     snapshot.repository,
     snapshot.pull,
@@ -45,17 +45,17 @@ export async function answerCheckQuestions(
   )
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, CheckAnswer>()
-  const allow = createBudgetCheck(budget)
-  const ask: AnswerQuestion = async (question) => {
+  const allow = createQuestionBudgetCheck(budget)
+  const ask: QuestionAnswerer = async (question) => {
     const answer = await answerExternal(question)
     // An unknown answer may be available in the next round.
-    if (answer.kind !== 'unknown') answered.set(questionKey(question), answer)
+    if (answer.kind !== 'unknown') answered.set(toCheckQuestionKey(question), answer)
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const described = toDescribedChange(getChangeCoverage(unapproved))
+  const described = toDescribedChange(computeChangeCoverage(unapproved))
   const commandInput = {
     check: unapproved,
     shown,
@@ -72,7 +72,7 @@ export async function answerCheckQuestions(
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await resolveAgreedChanges({
+  const agreed = await resolveApprovedCoverages({
     snapshot,
     epoch,
     seen: firstSeen,
@@ -93,12 +93,12 @@ export async function answerCheckQuestions(
 }
 
 /** Counts questions before asking any, so exceeding the budget costs no request. */
-function createBudgetCheck(budget: EvaluationBudget): (questions: readonly CheckQuestion[]) => void {
+function createQuestionBudgetCheck(budget: EvaluationBudget): (questions: readonly CheckQuestion[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
     for (const question of questions) {
       const isImage = question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
-      counted[isImage ? 'images' : 'people'].add(questionKey(question))
+      counted[isImage ? 'images' : 'people'].add(toCheckQuestionKey(question))
     }
     if (counted.people.size > budget.people)
       throw createTooManyError(counted.people.size, 'GitHub users to look up', budget.people)

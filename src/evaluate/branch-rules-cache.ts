@@ -1,6 +1,6 @@
 // Caches a branch's rules for an hour; they are read again after GitHub rejects something.
 import type { BranchRules } from '../gate/branch-rules.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
@@ -35,7 +35,7 @@ export async function fetchBranchRules(
   branch: string,
   { fresh = false }: { readonly fresh?: boolean } = {},
 ): Promise<CachedBranchRules> {
-  const key = `${repositoryKey(forge.repository)} ${branch}`
+  const key = `${toRepositoryKey(forge.repository)} ${branch}`
   const known = fresh ? undefined : (await store.getCached(branchRulesCache, [key])).get(key)
   if (known !== undefined) return known
   const permissions = await forge.permissions()

@@ -11,7 +11,7 @@ export interface LoadedTrees {
 }
 
 /** Falls back to `repository`, with its limits and errors. */
-export function cacheTrees(repository: TreeReader, { trees, blobs }: LoadedTrees): TreeReader {
+export function createCachedTreeReader(repository: TreeReader, { trees, blobs }: LoadedTrees): TreeReader {
   return {
     list: (tree, prefix = '') => {
       const entries = trees.get(tree)

@@ -6,7 +6,7 @@ import type { TreeReader } from '../ports/repository.ts'
 import { resolveLinkedFile } from './catalogs/linked-file.ts'
 import { filterSymlinks } from './find-layout.ts'
 
-export interface ChangedLinksInput {
+export interface ChangedSymlinksInput {
   readonly base: TreeSha
   readonly entries: readonly TreePathEntry[]
   readonly result: TreeSha
@@ -14,9 +14,9 @@ export interface ChangedLinksInput {
 }
 
 /** Treats each link as the file it leads to, before and after. Sorted by path. */
-export async function findChangedLinks(
+export async function findChangedSymlinks(
   repository: TreeReader,
-  { base, entries, result, differing }: ChangedLinksInput,
+  { base, entries, result, differing }: ChangedSymlinksInput,
 ): Promise<readonly PathChange[]> {
   if (differing.size === 0) return []
   const changes: PathChange[] = []

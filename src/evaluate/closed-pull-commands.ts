@@ -1,15 +1,15 @@
 // Decides the few commands that people give on a merged or closed pull request. Rights are read from the base.
-import { selectOwnerFiles } from '../checks/ownership/ownership.ts'
+import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { collectCommandQuestions, decideCommands, type CommandDecision } from '../gate/commands.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
 import { gatherAnswers } from './gather-answers.ts'
 import { readOwnerFiles } from './read-check-input.ts'
-import type { BaseState } from './load-base.ts'
+import type { BaseBranchState } from './load-base.ts'
 
 /** Rejects with a GitError or StoreError. */
 export async function decideClosedPullCommands(
-  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: BaseState,
+  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: BaseBranchState,
   { ask, memory, repository }: EvaluateOptions,
 ): Promise<readonly CommandDecision[]> {
   const change = { paths: [], catalogs: [], references: [] }
@@ -23,7 +23,7 @@ export async function decideClosedPullCommands(
     layout: baseLayout,
     change,
     basePaths,
-    ownerFiles: await readOwnerFiles(repository, base, selectOwnerFiles(basePaths, change)),
+    ownerFiles: await readOwnerFiles(repository, base, selectOwnerFilesToRead(basePaths, change)),
     approvals: [],
   }
   const recent = await memory.recentCommands?.(snapshot.repository)

@@ -1,27 +1,27 @@
 // The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
 // as merged when its head becomes reachable from its base branch, regardless of its tree.
-import type { IncomingCommits, ClosedPull } from '../change/incoming-commits.ts'
+import type { IncomingCommits, PullClosedByPush } from '../change/incoming-commits.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { findHold } from '../gate/commands.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
-const maxTestMerges = 20
+const maxTrialMerges = 20
 
-export interface AffectedPull {
+export interface AffectedOpenPull {
   readonly open: OpenPullSummary
-  readonly by: ClosedPull['by']
+  readonly by: PullClosedByPush['by']
 }
 
 /**
  * False where no other pull request can be affected: a single commit is the head itself, and closes only pull requests
  * with the same content. Saves most evaluations the request for the list.
  */
-export function canAffectPulls({ commits }: IncomingCommits): boolean {
+export function canAffectOtherPulls({ commits }: IncomingCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)
 }
 
@@ -30,9 +30,9 @@ export function findAffectedPulls(
   open: readonly OpenPullSummary[],
   { commits }: IncomingCommits,
   { repository, pull, baseRef }: Pick<PullSnapshot, 'repository' | 'pull' | 'baseRef'>,
-): readonly AffectedPull[] {
+): readonly AffectedOpenPull[] {
   const heads = new Set<string>(commits.map(({ id }) => id))
-  const here = repositoryKey(repository)
+  const here = toRepositoryKey(repository)
   const named = new Set(
     commits
       .flatMap(({ closes = [] }) => closes)
@@ -41,7 +41,7 @@ export function findAffectedPulls(
   )
   return open
     .filter((other) => other.pull !== pull)
-    .flatMap((other): AffectedPull[] => {
+    .flatMap((other): AffectedOpenPull[] => {
       // A pull request for another branch stays open.
       if (other.baseRef === baseRef && heads.has(other.head)) return [{ open: other, by: 'commits' }]
       return named.has(other.pull) ? [{ open: other, by: 'words' }] : []
@@ -60,25 +60,25 @@ export interface ClosedPullContext {
 
 /** Rejects with a GitError or StoreError. */
 export async function resolveClosedPulls(
-  affected: readonly AffectedPull[],
+  affected: readonly AffectedOpenPull[],
   snapshot: PullSnapshot,
   ctx: ClosedPullContext,
-): Promise<readonly ClosedPull[]> {
-  const closed: ClosedPull[] = []
+): Promise<readonly PullClosedByPush[]> {
+  const closed: PullClosedByPush[] = []
   for (const [at, { open, by }] of affected.entries()) {
-    const heldBack = await findHoldReason(open, snapshot, ctx)
+    const heldBack = await fetchHoldReason(open, snapshot, ctx)
     closed.push({
       pull: open.pull,
       by,
       isOwn: open.author !== null && open.author === snapshot.author?.id,
-      isKept: by === 'commits' && at < maxTestMerges && (await isContentPreserved(open, snapshot, ctx)),
+      isKept: by === 'commits' && at < maxTrialMerges && (await isContentPreserved(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
   }
   return closed
 }
 
-async function findHoldReason(
+async function fetchHoldReason(
   open: OpenPullSummary,
   { repository }: PullSnapshot,
   { memory, blockingLabels }: ClosedPullContext,

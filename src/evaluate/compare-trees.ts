@@ -1,29 +1,38 @@
 // The second stage: describes the difference between base and result in catalog terms, and the commits between them.
-import type { IncomingCommits, ClosedPull } from '../change/incoming-commits.ts'
-import type { TreeFiles } from '../change/compare-blobs.ts'
+import type { IncomingCommits, PullClosedByPush } from '../change/incoming-commits.ts'
+import type { TreeFileReader } from '../change/compare-blobs.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
-import { findContainingCatalog, collectDirectories, type Layout } from '../change/layout/layout.ts'
-import { addFirstCatalogs } from '../change/layout/first-catalogs.ts'
-import { addNewCatalogs } from '../change/layout/detect-layout.ts'
-import { pathsOf } from '../change/incremental-list.ts'
+import {
+  findContainingCatalog,
+  collectAncestorDirectories,
+  type RepositoryLayout,
+} from '../change/layout/layout.ts'
+import { addFirstCatalogsToLayout } from '../change/layout/first-catalogs.ts'
+import { addNewCatalogsToLayout } from '../change/layout/detect-layout.ts'
+import { getEntryPaths } from '../change/incremental-list.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { canBeReferenceList } from '../change/references/reference-list.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
-import { findChangedLinks } from './changed-links.ts'
+import { findChangedSymlinks } from './changed-links.ts'
 import { findLayout } from './find-layout.ts'
-import { resolveClosedPulls, canAffectPulls, findAffectedPulls, type AffectedPull } from './closed-pulls.ts'
+import {
+  resolveClosedPulls,
+  canAffectOtherPulls,
+  findAffectedPulls,
+  type AffectedOpenPull,
+} from './closed-pulls.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { cacheTrees } from './cached-trees.ts'
+import { createCachedTreeReader } from './cached-trees.ts'
 import { createTooManyError, TooLargeError, defaultEvaluationBudget } from './worker/evaluation-budget.ts'
-import type { BaseState } from './load-base.ts'
+import type { BaseBranchState } from './load-base.ts'
 
 export interface IncomingChanges {
   readonly commits: IncomingCommits
-  readonly affected: readonly AffectedPull[]
+  readonly affected: readonly AffectedOpenPull[]
 }
 
 export interface TreeComparison {
@@ -33,17 +42,17 @@ export interface TreeComparison {
   /** Links at the base whose targets the pull request changes. */
   readonly links: readonly PathChange[]
   /** The layout of the result, which includes what the pull request adds. */
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   readonly change: PullRequestChange
-  readonly treeFiles: TreeFiles
+  readonly treeFiles: TreeFileReader
   readonly treeReader: TreeReader
   readonly carried: IncomingChanges
-  readonly pulls: readonly ClosedPull[]
+  readonly pulls: readonly PullClosedByPush[]
 }
 
 /** Rejects with a GitError or StoreError, and with TooLargeError where the change exceeds the budget. */
 export async function compareTrees(
-  { snapshot, baseTree, basePaths, baseLayout, entries, config }: BaseState,
+  { snapshot, baseTree, basePaths, baseLayout, entries, config }: BaseBranchState,
   resultTree: TreeSha,
   options: EvaluateOptions,
 ): Promise<TreeComparison> {
@@ -55,24 +64,24 @@ export async function compareTrees(
   ])
   if (paths.length > budget.changedPaths)
     throw createTooManyError(paths.length, 'changed paths', budget.changedPaths)
-  const resultPaths = pathsOf(resultEntries)
+  const resultPaths = getEntryPaths(resultEntries)
   const layout =
-    baseLayout.catalogs.length === 0 && paths.some(canBeFirstCatalog)
-      ? addFirstCatalogs(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
-      : addNewCatalogs(baseLayout, resultPaths, config.catalogs)
+    baseLayout.catalogs.length === 0 && paths.some(canContainFirstCatalog)
+      ? addFirstCatalogsToLayout(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
+      : addNewCatalogsToLayout(baseLayout, resultPaths, config.catalogs)
   const trees = new Map([
     [baseTree, entries],
     [resultTree, resultEntries],
   ])
-  const links = await findChangedLinks(cacheTrees(repository, { trees, blobs: new Map() }), {
+  const links = await findChangedSymlinks(createCachedTreeReader(repository, { trees, blobs: new Map() }), {
     base: baseTree,
     entries,
     result: resultTree,
     differing: new Set(paths.map(({ path }) => path)),
   })
-  const reading = [...paths, ...links.filter(({ path }) => isReadAsCatalog(path, layout))]
+  const reading = [...paths, ...links.filter(({ path }) => isCatalogOrListPath(path, layout))]
   const blobs = readChangedBlobs(repository, reading, layout, budget.changedBytes)
-  const treeReader = cacheTrees(repository, { trees, blobs })
+  const treeReader = createCachedTreeReader(repository, { trees, blobs })
   const pulls = await resolveClosedPulls(incoming.affected, snapshot, {
     repository,
     treeReader,
@@ -98,7 +107,7 @@ export async function compareTrees(
   }
 }
 
-function canBeFirstCatalog({ path, before }: PathChange): boolean {
+function canContainFirstCatalog({ path, before }: PathChange): boolean {
   return before === undefined && /\.(?:ya?ml|json)$/.test(path)
 }
 
@@ -107,19 +116,19 @@ async function findIncomingChanges(
   { repository, openPulls }: EvaluateOptions,
 ): Promise<IncomingChanges> {
   const commits = await repository.readIncomingCommits(snapshot.base, snapshot.head)
-  const open = openPulls !== undefined && canAffectPulls(commits) ? await openPulls() : []
+  const open = openPulls !== undefined && canAffectOtherPulls(commits) ? await openPulls() : []
   return { commits, affected: findAffectedPulls(open, commits, snapshot) }
 }
 
 async function loadTouchedCatalogs(
-  layout: Layout,
+  layout: RepositoryLayout,
   paths: readonly PathChange[],
   baseTree: TreeSha,
   resultTree: TreeSha,
   repository: TreeReader,
   loader: CatalogLoader,
 ): Promise<readonly CatalogPair[]> {
-  const folders = collectDirectories(paths.map(({ path }) => path))
+  const folders = collectAncestorDirectories(paths.map(({ path }) => path))
   const touched = layout.catalogs.filter(({ root }) => folders.has(root))
   return Promise.all(
     touched.map(async (catalog): Promise<CatalogPair> => {
@@ -136,7 +145,7 @@ async function loadTouchedCatalogs(
 function readChangedBlobs(
   repository: Pick<TreeReader, 'read'>,
   paths: readonly PathChange[],
-  layout: Layout,
+  layout: RepositoryLayout,
   maxBytes: number,
 ): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
   let size = 0
@@ -149,7 +158,7 @@ function readChangedBlobs(
   }
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
-    if (!isReadAsCatalog(path, layout)) continue
+    if (!isCatalogOrListPath(path, layout)) continue
     for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
   }
   return new Map(
@@ -162,7 +171,7 @@ function readChangedBlobs(
   )
 }
 
-function isReadAsCatalog(path: string, layout: Layout): boolean {
+function isCatalogOrListPath(path: string, layout: RepositoryLayout): boolean {
   return findContainingCatalog(path, layout) !== undefined || canBeReferenceList(path)
 }
 
@@ -175,7 +184,7 @@ function createTooLargeError(maxBytes: number): TooLargeError {
 async function loadChangedFiles(
   paths: readonly PathChange[],
   blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>,
-): Promise<TreeFiles> {
+): Promise<TreeFileReader> {
   const read = new Map(await Promise.all([...blobs].map(async ([oid, bytes]) => [oid, await bytes] as const)))
   const sides = {
     base: new Map(paths.map(({ path, before }) => [path, before])),

@@ -2,13 +2,13 @@ import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
-import type { AnswerQuestion } from './gather-answers.ts'
+import type { QuestionAnswerer } from './gather-answers.ts'
 import type { EvaluationBudget } from './worker/evaluation-budget.ts'
 
 export interface EvaluateOptions {
   readonly repository: GitRepository
   readonly loader: CatalogLoader
-  readonly ask: AnswerQuestion
+  readonly ask: QuestionAnswerer
   readonly memory: PullMemory
   /** Absent where the list is unavailable, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPullSummary[]>

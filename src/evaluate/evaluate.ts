@@ -4,9 +4,9 @@ import { allChecks } from '../checks/all-checks.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import { addFindingEnds } from '../catalog/positions/finding-ends.ts'
-import type { TreeFiles } from '../change/compare-blobs.ts'
+import type { TreeFileReader } from '../change/compare-blobs.ts'
 import type { PullRequestChange } from '../change/change.ts'
-import type { Layout } from '../change/layout/layout.ts'
+import type { RepositoryLayout } from '../change/layout/layout.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -23,18 +23,18 @@ import { toRequiredCheckQuestions, type RequiredCheckAnswer } from '../gate/requ
 import type { PullVerdict } from '../gate/verdict.ts'
 import { formatMergeMessage } from '../messages/merge-message.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
-import { answerCheckQuestions, type AnsweredChecks } from './answer-check-questions.ts'
+import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-check-questions.ts'
 import { decideClosedPullCommands } from './closed-pull-commands.ts'
 import { compareTrees, type IncomingChanges, type TreeComparison } from './compare-trees.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
 import { readCheckInput } from './read-check-input.ts'
-import { loadBaseState, type BaseState } from './load-base.ts'
+import { loadBaseBranchState, type BaseBranchState } from './load-base.ts'
 
 export interface Evaluation {
   readonly snapshot: PullSnapshot
   readonly config: Config
   readonly configDigest: string
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   readonly merge: TestMergeResult
   readonly change: PullRequestChange
   /** Absent where the pull request cannot be merged. */
@@ -58,7 +58,7 @@ export interface Evaluation {
  * with TooLargeError where the pull request exceeds its budget.
  */
 export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOptions): Promise<Evaluation> {
-  const baseState = await loadBaseState(given, options.repository, options.memory)
+  const baseState = await loadBaseBranchState(given, options.repository, options.memory)
   const { config, configDigest, configFindings, merge, epoch } = baseState
   // Keeps the snapshot as given: before merging it is compared with GitHub's state, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
@@ -80,7 +80,7 @@ export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOpt
   const named =
     used.length === 0
       ? baseState
-      : { ...baseState, merge: await remakeMergeWithOverrides(used, baseState, options) }
+      : { ...baseState, merge: await recreateMergeWithOverrides(used, baseState, options) }
   const required = await fetchRequiredChecks(baseState, options)
   return {
     ...known,
@@ -89,9 +89,9 @@ export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOpt
   }
 }
 
-function remakeMergeWithOverrides(
+function recreateMergeWithOverrides(
   used: readonly RuleOverride[],
-  { snapshot, config }: BaseState,
+  { snapshot, config }: BaseBranchState,
   { repository }: EvaluateOptions,
 ): Promise<TestMergeResult> {
   const message = formatMergeMessage(snapshot, config.merge.message, used)
@@ -101,18 +101,18 @@ function remakeMergeWithOverrides(
 type EvaluationDecision = Omit<Evaluation, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>
 
 function evaluateChecks(
-  { input, answers, open }: AnsweredChecks,
-  treeFiles: TreeFiles,
+  { input, answers, open }: AnsweredCheckQuestions,
+  treeFiles: TreeFileReader,
 ): readonly CheckOutcome[] {
   return allChecks.map((check) =>
-    addUndecidedCommands(addOutcomeFindingEnds(check.judge(input, answers), treeFiles), open),
+    addUndecidedCommandQuestions(addOutcomeFindingEnds(check.judge(input, answers), treeFiles), open),
   )
 }
 
 function toEvaluationDecision(
-  baseState: BaseState,
+  baseState: BaseBranchState,
   { change, layout, paths, carried }: TreeComparison,
-  { input, decisions, records, described }: AnsweredChecks,
+  { input, decisions, records, described }: AnsweredCheckQuestions,
   outcomes: readonly CheckOutcome[],
   required: readonly RequiredCheckAnswer[],
 ): EvaluationDecision {
@@ -140,7 +140,7 @@ function toEvaluationDecision(
 
 /** Reads required checks of other Apps last, because they change while the other questions are asked. */
 async function fetchRequiredChecks(
-  { snapshot, config }: BaseState,
+  { snapshot, config }: BaseBranchState,
   { ask }: EvaluateOptions,
 ): Promise<readonly RequiredCheckAnswer[]> {
   return Promise.all(
@@ -152,12 +152,12 @@ async function fetchRequiredChecks(
 }
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
-function decideWithoutComparison(baseState: BaseState): EvaluationDecision {
+function decideWithoutComparison(baseState: BaseBranchState): EvaluationDecision {
   const { baseLayout, configFindings, onRecord } = baseState
   const gate: GateInput = {
     ...toGateInput(baseState),
     changedPaths: 1,
-    outcomes: configFindings.length > 0 ? [toConfigOutcome(configFindings)] : [],
+    outcomes: configFindings.length > 0 ? [createConfigProblemOutcome(configFindings)] : [],
     heldBy: findHold(onRecord, undefined),
   }
   return {
@@ -171,11 +171,11 @@ function decideWithoutComparison(baseState: BaseState): EvaluationDecision {
   }
 }
 
-function toGateInput({ snapshot, config, configDigest, merge }: BaseState) {
+function toGateInput({ snapshot, config, configDigest, merge }: BaseBranchState) {
   return { snapshot, config, configDigest, merge }
 }
 
-function toConfigOutcome(findings: readonly Finding[]): CheckOutcome {
+function createConfigProblemOutcome(findings: readonly Finding[]): CheckOutcome {
   return {
     check: 'ownership',
     findings,
@@ -186,12 +186,12 @@ function toConfigOutcome(findings: readonly Finding[]): CheckOutcome {
 }
 
 /** An undecided command may be a hold. */
-function addUndecidedCommands(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
+function addUndecidedCommandQuestions(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
   if (outcome.check !== 'ownership' || open.length === 0) return outcome
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }
 
-function addOutcomeFindingEnds(outcome: CheckOutcome, treeFiles: TreeFiles): CheckOutcome {
+function addOutcomeFindingEnds(outcome: CheckOutcome, treeFiles: TreeFileReader): CheckOutcome {
   const read = (path: string) => treeFiles.read('result', path) ?? treeFiles.read('base', path)
   return { ...outcome, findings: addFindingEnds(outcome.findings, read) }
 }

@@ -2,7 +2,7 @@
 // errors, and validates the catalog before a few commits that changed the file.
 import { defaultRuleSet } from '../catalog/model/rule-set.ts'
 import type { CommitSha } from '../change/ids.ts'
-import { validateFully } from '../checks/validation/validate-fully.ts'
+import { validateWithAllRules } from '../checks/validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -11,26 +11,26 @@ import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 
-const maxFiles = 3
+const maxSearchedFiles = 3
 /** First parents that are searched for a change of the file. */
 const maxSearchedCommits = 100
 /** Catalogs that are validated for one file. */
-const maxValidations = 4
+const maxValidatedCatalogs = 4
 
-export interface BaseBreakTools {
+export interface BaseBreakContext {
   readonly repository: GitRepository
   readonly loader: CatalogLoader
   readonly config: Config
 }
 
 /** By base commit and errors, because many pull requests wait for the same fix. */
-const commitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
+const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
 
 /** Rejects with a GitError. */
 export async function findBaseBreaks(
   findings: readonly Finding[],
   base: CommitSha,
-  tools: BaseBreakTools,
+  tools: BaseBreakContext,
 ): Promise<readonly BaseBreak[]> {
   // Only findings about a catalog name it; an install that fails because of them does not.
   const byFile = Map.groupBy(
@@ -38,19 +38,19 @@ export async function findBaseBreaks(
     ({ at }) => at?.file ?? '',
   )
   const breaks: BaseBreak[] = []
-  for (const [file, same] of [...byFile].slice(0, maxFiles)) {
+  for (const [file, same] of [...byFile].slice(0, maxSearchedFiles)) {
     const root = String(same[0]?.data?.['catalog'] ?? '')
-    const keys = new Set(same.map(toErrorKey))
+    const keys = new Set(same.map(toFindingKey))
     const cacheKey = JSON.stringify([base, root, file, [...keys]])
-    const cached = commitCache.get(cacheKey)
+    const cached = breakingCommitCache.get(cacheKey)
     const { commit } = cached ?? { commit: await findBreakingCommit(base, root, file, keys, tools) }
-    if (cached === undefined) commitCache.set(cacheKey, { commit })
+    if (cached === undefined) breakingCommitCache.set(cacheKey, { commit })
     breaks.push({ file, errors: same.length, ...(commit !== undefined && { commit }) })
   }
   return breaks
 }
 
-function toErrorKey({ rule, subject }: Finding): string {
+function toFindingKey({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
@@ -60,7 +60,7 @@ async function findBreakingCommit(
   root: string,
   file: string,
   keys: ReadonlySet<string>,
-  tools: BaseBreakTools,
+  tools: BaseBreakContext,
 ): Promise<CommitSha | undefined> {
   const { repository } = tools
   const blobAt = async (commit: CommitSha) =>
@@ -73,8 +73,8 @@ async function findBreakingCommit(
     if (parent === undefined) return commit
     const before = await blobAt(parent)
     if (before !== blob) {
-      if (!(await hasAnyError(parent, root, keys, tools))) return commit
-      if (++validations === maxValidations) return undefined
+      if (!(await hasAnyErrorAtCommit(parent, root, keys, tools))) return commit
+      if (++validations === maxValidatedCatalogs) return undefined
     }
     commit = parent
     blob = before
@@ -82,19 +82,19 @@ async function findBreakingCommit(
   return undefined
 }
 
-async function hasAnyError(
+async function hasAnyErrorAtCommit(
   commit: CommitSha,
   root: string,
   keys: ReadonlySet<string>,
-  { repository, loader, config }: BaseBreakTools,
+  { repository, loader, config }: BaseBreakContext,
 ): Promise<boolean> {
   const catalog = await loader.load(repository, await repository.treeOf(commit), root)
   if (catalog === undefined) return false
-  const { findings } = validateFully(catalog, {
+  const { findings } = validateWithAllRules(catalog, {
     ruleSet: findConfiguredRuleSet(config) ?? defaultRuleSet,
     settings: config.rules,
     root,
     registries: config.images.registries,
   })
-  return findings.some((found) => found.severity === 'error' && keys.has(toErrorKey(found)))
+  return findings.some((found) => found.severity === 'error' && keys.has(toFindingKey(found)))
 }

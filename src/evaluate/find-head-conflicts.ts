@@ -25,7 +25,7 @@ export async function findHeadConflicts(
   if (forked.length === 0) return []
   const [mergeBase, ...others] = await repository.mergeBases(base, head)
   if (mergeBase === undefined || others.length > 0 || mergeBase === base) return []
-  const entriesAt = createEntriesReader(repository)
+  const entriesAt = createChannelEntriesReader(repository)
   const moved: HeadConflict[] = []
   for (const { at, data } of forked.slice(0, maxConflictFindings)) {
     const file = at?.file ?? ''
@@ -35,9 +35,9 @@ export async function findHeadConflicts(
       [mergeBase, base, head].map(async (commit) => (await entriesAt(commit, file)).get(channel) ?? []),
     )
     const fresh = (entries: readonly ChannelEntry[] | undefined) =>
-      heads.filter((name) => hasEntry(entries, name) && !hasEntry(then, name))
-    const [theirs] = fresh(there).filter((name) => !hasEntry(here, name))
-    const [mine] = fresh(here).filter((name) => !hasEntry(there, name))
+      heads.filter((name) => hasChannelEntry(entries, name) && !hasChannelEntry(then, name))
+    const [theirs] = fresh(there).filter((name) => !hasChannelEntry(here, name))
+    const [mine] = fresh(here).filter((name) => !hasChannelEntry(there, name))
     if (theirs === undefined || mine === undefined) continue
     const commit = await findIntroducingCommit(
       theirs,
@@ -55,7 +55,7 @@ export async function findHeadConflicts(
   return moved
 }
 
-function hasEntry(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
+function hasChannelEntry(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
   return entries?.some((entry) => entry.name === name) === true
 }
 
@@ -64,22 +64,22 @@ async function findIntroducingCommit(
   channel: string,
   file: string,
   { met, base }: { readonly met: CommitSha; readonly base: CommitSha },
-  entriesAt: ReadEntriesAt,
+  entriesAt: ChannelEntriesReader,
   repository: HeadConflictRepository,
 ): Promise<CommitSha | undefined> {
   const since = await repository.firstParents(base, met)
   if (since.length > maxSearchedCommits) return undefined
   for (const commit of since.toReversed())
-    if (hasEntry((await entriesAt(commit, file)).get(channel), name)) return commit
+    if (hasChannelEntry((await entriesAt(commit, file)).get(channel), name)) return commit
   return undefined
 }
 
-type ReadEntriesAt = (
+type ChannelEntriesReader = (
   commit: CommitSha,
   file: string,
 ) => Promise<ReadonlyMap<string, readonly ChannelEntry[]>>
 
-function createEntriesReader(repository: HeadConflictRepository): ReadEntriesAt {
+function createChannelEntriesReader(repository: HeadConflictRepository): ChannelEntriesReader {
   const read = new Map<BlobSha, ReadonlyMap<string, readonly ChannelEntry[]>>()
   return async (commit, file) => {
     const entry = await repository.entry(await repository.treeOf(commit), file)

@@ -1,30 +1,30 @@
 // Finds the catalogs of a tree, usually by its paths, otherwise by file contents. Pass a tree of the base branch: with a
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
-import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
-import { pathsOf, createListFilter } from '../change/incremental-list.ts'
+import type { CatalogRoot, RepositoryLayout } from '../change/layout/layout.ts'
+import { getEntryPaths, createListFilter } from '../change/incremental-list.ts'
 import type { TreePathEntry, TreeEntry } from '../change/path-change.ts'
 import { detectLayout } from '../change/layout/detect-layout.ts'
 import { toTreeSha } from '../change/ids.ts'
 import { GitError } from '../git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
-import { cacheTrees } from './cached-trees.ts'
+import { createCachedTreeReader } from './cached-trees.ts'
 import { resolveTreePath } from './catalogs/linked-file.ts'
 
 /** Larger files are not inspected. */
 const maxInspectedFileBytes = 32 * 1024 * 1024
 /** Limit for all files together, so that a repository without catalogs is not read in full at every evaluation. */
 const maxInspectedTotalBytes = 256 * 1024 * 1024
-const schemaPattern = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
-const maxSchemas = 1000
+const olmSchemaFieldPattern = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
+const maxExtractedSchemas = 1000
 
 /** Rejects with a GitError where a file cannot be read. */
 export async function findLayout(
   { read }: Pick<GitRepository, 'read'>,
   entries: readonly TreePathEntry[],
   configured: Config['catalogs'],
-): Promise<Layout> {
-  const paths = pathsOf(entries)
+): Promise<RepositoryLayout> {
+  const paths = getEntryPaths(entries)
   const pathLayout = detectLayout(paths, configured)
   if (configured.length > 0)
     return { ...pathLayout, catalogs: await resolveLinkedCatalogs(pathLayout.catalogs, entries, read) }
@@ -45,7 +45,7 @@ export async function findLayout(
       const oid = files.get(path)
       const bytes = oid === undefined || remainingBytes <= 0 ? undefined : await readSmall(oid)
       remainingBytes -= bytes?.length ?? 0
-      seen.set(path, extractSchemas(bytes))
+      seen.set(path, extractSchemaFields(bytes))
     }
   }
 
@@ -66,13 +66,13 @@ async function resolveLinkedCatalogs(
   read: GitRepository['read'],
 ): Promise<readonly CatalogRoot[]> {
   if (filterSymlinks(entries).length === 0) return catalogs
-  const treeReader = cacheTrees({ read } as TreeReader, {
-    trees: new Map([[placeholderTree, entries]]),
+  const treeReader = createCachedTreeReader({ read } as TreeReader, {
+    trees: new Map([[placeholderTreeSha, entries]]),
     blobs: new Map(),
   })
   const found = new Map<string, CatalogRoot>()
   for (const catalog of catalogs) {
-    const end = await resolveTreePath(treeReader, placeholderTree, catalog.root)
+    const end = await resolveTreePath(treeReader, placeholderTreeSha, catalog.root)
     const root = end.links.length === 0 ? catalog.root : (end.path ?? catalog.root)
     const before = found.get(root)
     if (root === catalog.root && before === undefined) found.set(root, catalog)
@@ -87,8 +87,10 @@ async function resolveLinkedCatalogs(
 export const filterSymlinks = createListFilter<TreePathEntry>(({ mode }) => mode === '120000')
 
 /** A placeholder: the entries may be those of any tree. */
-const placeholderTree = toTreeSha('0'.repeat(40))
+const placeholderTreeSha = toTreeSha('0'.repeat(40))
 
-function extractSchemas(bytes: Uint8Array = new Uint8Array()): string {
-  return (Buffer.from(bytes).toString('latin1').match(schemaPattern) ?? []).slice(0, maxSchemas).join('\n')
+function extractSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
+  return (Buffer.from(bytes).toString('latin1').match(olmSchemaFieldPattern) ?? [])
+    .slice(0, maxExtractedSchemas)
+    .join('\n')
 }

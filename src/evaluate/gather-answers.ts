@@ -2,11 +2,11 @@
 // available in time is unknown.
 import { z } from 'zod'
 import { toUserId } from '../change/ids.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import {
-  createAnswers,
-  questionKey,
-  type AnswerByKind,
+  createCheckAnswers,
+  toCheckQuestionKey,
+  type AnswerByQuestionKind,
   type CheckAnswers,
   type CheckQuestion,
 } from '../checks/questions.ts'
@@ -15,13 +15,13 @@ import type { Forge } from '../ports/forge.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
 import type { AnswerImageQuestion } from './registries.ts'
 
-export type CheckAnswer = AnswerByKind[CheckQuestion['kind']]
+export type CheckAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
 
 /** Must not reject. */
-export type AnswerQuestion = (question: CheckQuestion) => Promise<CheckAnswer>
+export type QuestionAnswerer = (question: CheckQuestion) => Promise<CheckAnswer>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
-const maxRounds = 6
+const maxQuestionRounds = 6
 const maxParallelQuestions = 32
 
 /**
@@ -31,17 +31,17 @@ const maxParallelQuestions = 32
 export async function gatherAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
-  answerQuestion: AnswerQuestion,
+  answerQuestion: QuestionAnswerer,
   answered: ReadonlyMap<string, CheckAnswer> = new Map(),
   allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
 ): Promise<CheckAnswers> {
   const known = new Map(answered)
-  for (let round = 0; round < maxRounds; round++) {
-    const answers = createAnswers(known)
+  for (let round = 0; round < maxQuestionRounds; round++) {
+    const answers = createCheckAnswers(known)
     const open = new Map<string, CheckQuestion>()
     for (const check of checks)
       for (const question of check.ask(input, answers)) {
-        const key = questionKey(question)
+        const key = toCheckQuestionKey(question)
         if (!known.has(key)) open.set(key, question)
       }
     if (open.size === 0) break
@@ -50,7 +50,7 @@ export async function gatherAnswers(
       known.set(key, await answerQuestion(question))
     })
   }
-  return createAnswers(known)
+  return createCheckAnswers(known)
 }
 
 /** Rights may be this stale at a merge. */
@@ -61,7 +61,7 @@ const permissionCacheSeconds = 30
  */
 const accountCacheSeconds = { person: 3600, nobody: 300 } as const
 
-const peopleAnswerSchema = z.union([
+const accountAnswerSchema = z.union([
   z.object({ kind: z.enum(['nobody', 'yes', 'no']) }),
   z.object({
     kind: z.literal('role'),
@@ -76,9 +76,9 @@ const peopleAnswerSchema = z.union([
     }),
   }),
 ])
-const peopleAnswersCache = defineCache<CheckAnswer>('people', {
+const accountLookupCache = defineCache<CheckAnswer>('people', {
   version: 1,
-  read: (stored) => peopleAnswerSchema.safeParse(stored).data,
+  read: (stored) => accountAnswerSchema.safeParse(stored).data,
 })
 
 function getCacheSeconds(question: CheckQuestion, answer: CheckAnswer): number {
@@ -93,7 +93,7 @@ export function createQuestionAnswerer(
   forge: Forge,
   answerImageQuestion: AnswerImageQuestion,
   store: Cache,
-): AnswerQuestion {
+): QuestionAnswerer {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
       return answerImageQuestion(question)
@@ -101,12 +101,12 @@ export function createQuestionAnswerer(
     if (question.kind === 'comment') return forge.answer(question)
     // A check can be rerun at any moment.
     if (question.kind === 'check-run') return forge.answer(question)
-    const key = `${repositoryKey(forge.repository)} ${questionKey(question)}`.toLowerCase()
-    const cached = (await store.getCached(peopleAnswersCache, [key])).get(key)
+    const key = `${toRepositoryKey(forge.repository)} ${toCheckQuestionKey(question)}`.toLowerCase()
+    const cached = (await store.getCached(accountLookupCache, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
     if (answer.kind !== 'unknown')
-      await store.putCached(peopleAnswersCache, new Map([[key, answer]]), getCacheSeconds(question, answer))
+      await store.putCached(accountLookupCache, new Map([[key, answer]]), getCacheSeconds(question, answer))
     return answer
   }
 }

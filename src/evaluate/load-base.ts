@@ -1,7 +1,7 @@
 // The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
 import type { TreeSha } from '../change/ids.ts'
-import type { Layout } from '../change/layout/layout.ts'
-import { pathsOf } from '../change/incremental-list.ts'
+import type { RepositoryLayout } from '../change/layout/layout.ts'
+import { getEntryPaths } from '../change/incremental-list.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -13,13 +13,13 @@ import type { GitRepository } from '../ports/repository.ts'
 import { findLayout } from './find-layout.ts'
 import { readConfig } from './read-config.ts'
 
-export interface BaseState {
+export interface BaseBranchState {
   /** Includes who pushed the head. */
   readonly snapshot: PullSnapshot
   readonly baseTree: TreeSha
   readonly entries: Awaited<ReturnType<GitRepository['list']>>
   readonly basePaths: readonly string[]
-  readonly baseLayout: Layout
+  readonly baseLayout: RepositoryLayout
   readonly config: Config
   readonly configDigest: string
   readonly configFindings: readonly Finding[]
@@ -29,14 +29,14 @@ export interface BaseState {
 }
 
 /** Rejects with a GitError or StoreError. */
-export async function loadBaseState(
+export async function loadBaseBranchState(
   given: PullSnapshot,
   repository: GitRepository,
   memory: PullMemory,
-): Promise<BaseState> {
+): Promise<BaseBranchState> {
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
-  const snapshot = await addPusher(given, config, memory)
+  const snapshot = await addPusherToSnapshot(given, config, memory)
   const { head, baseRef } = snapshot
   const epoch = await memory.observe(snapshot.repository, snapshot.pull, {
     head,
@@ -48,7 +48,7 @@ export async function loadBaseState(
     repository.list(baseTree),
     memory.commands(snapshot.repository, snapshot.pull),
   ])
-  const basePaths = pathsOf(entries)
+  const basePaths = getEntryPaths(entries)
   return {
     snapshot,
     baseTree,
@@ -69,7 +69,11 @@ export async function loadBaseState(
  * when another account pushes it again. If only other heads' deliveries arrived, the pusher is null. Without any
  * deliveries, the configuration decides whether that matters.
  */
-async function addPusher(snapshot: PullSnapshot, config: Config, memory: PullMemory): Promise<PullSnapshot> {
+async function addPusherToSnapshot(
+  snapshot: PullSnapshot,
+  config: Config,
+  memory: PullMemory,
+): Promise<PullSnapshot> {
   const { repository, pull, head, author } = snapshot
   if (snapshot.pusher !== undefined || memory.listPushers === undefined) return snapshot
   const pushers = await memory.listPushers(repository, pull, head)

@@ -11,10 +11,10 @@ import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import { parseBundlePath, type BundleDirectory } from '../change/layout/bundle-directory.ts'
-import type { Layout } from '../change/layout/layout.ts'
-import type { PackageSources, SettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
-import { listUnresolvedNames } from '../checks/bundles/bundle-edges.ts'
-import { isGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
+import type { RepositoryLayout } from '../change/layout/layout.ts'
+import type { PackageSources, PackageSettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
+import { listUnresolvedBundleNames } from '../checks/bundles/bundle-edges.ts'
+import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '../findings/finding.ts'
 import { suiteNames } from '../findings/suites.ts'
 import type { Cache } from '../ports/cache.ts'
@@ -25,8 +25,8 @@ import { LruMap } from './catalogs/lru-map.ts'
 import { noopCache } from './null-store.ts'
 import {
   filterBundleEntries,
-  computeContentKey,
-  hasManifest,
+  computeDirectoryContentKey,
+  hasManifestFile,
   maxTouchedBundleBytes,
   readBundleFiles,
 } from './read-bundle-files.ts'
@@ -35,7 +35,7 @@ import { cacheNeighborCatalog, filterNeighborEntries, readNeighbors } from './re
 export interface BundleDirectoriesContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   readonly base: TreeSha
   readonly result: TreeSha
 }
@@ -96,7 +96,7 @@ async function readPackageSources(
   const facts = new Map<string, BundleUpgradeFacts>()
   for (const { root: its, version } of bundlePaths.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
     const [old, now] = [filterBundleEntries(before, its), filterBundleEntries(after, its)]
-    const isPublished = hasManifest(old, its)
+    const isPublished = hasManifestFile(old, its)
     if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
       const removed = readBundleUpgradeFacts(
@@ -120,9 +120,11 @@ async function readPackageSources(
       ...(judged.rendered && { rendered: judged.rendered }),
     })
   }
-  const ciYaml = await readSettings(repository, after, `${root}/ci.yaml`)
+  const ciYaml = await readPackageSettings(repository, after, `${root}/ci.yaml`)
   const isCiYamlTouched = configs.has(`${root}/ci.yaml`)
-  const ciYamlBefore = isCiYamlTouched ? await readSettings(repository, before, `${root}/ci.yaml`) : undefined
+  const ciYamlBefore = isCiYamlTouched
+    ? await readPackageSettings(repository, before, `${root}/ci.yaml`)
+    : undefined
   const settings: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'> = {
     ...(ciYaml && { ciYaml: { ...ciYaml, isTouched: isCiYamlTouched } }),
     ...(ciYamlBefore && { ciYamlBefore }),
@@ -132,14 +134,14 @@ async function readPackageSources(
   const needsOthers =
     bundlePaths.length > 0 ||
     [...configs].some((path) => !path.endsWith('/ci.yaml')) ||
-    isGraphModeChange(settings)
+    hasUpdateGraphModeChange(settings)
   const others = needsOthers ? await readNeighbors(neighbours, after, root, facts) : undefined
   const published = needsOthers ? await readNeighbors(neighbours, before, root, new Map()) : undefined
   const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
   for (const version of findConfiguredVersions(configs)) {
     const its = `${root}/${version}`
     const entries = filterBundleEntries(after, its)
-    if (bundlePaths.some((bundlePath) => bundlePath.version === version) || !hasManifest(entries, its))
+    if (bundlePaths.some((bundlePath) => bundlePath.version === version) || !hasManifestFile(entries, its))
       continue
     const { rendered } = await validateBundleDirectory(neighbours, entries, its, budget)
     configured.push({ root: its, version, ...(rendered && { rendered }) })
@@ -148,7 +150,7 @@ async function readPackageSources(
     [...configs]
       .filter((path) => !path.endsWith('/ci.yaml'))
       .sort()
-      .map((path) => readSettings(repository, after, path)),
+      .map((path) => readPackageSettings(repository, after, path)),
   )
   const sources: PackageSources = {
     directory,
@@ -162,10 +164,10 @@ async function readPackageSources(
     ...settings,
     ...(configured.length > 0 && { configured }),
     releaseConfigs: releaseConfigs.filter((one) => one !== undefined),
-    templates: getNamesBelow(after, `${root}/catalog-templates/`),
+    templates: getChildNames(after, `${root}/catalog-templates/`),
   }
   // Opens catalogs only for versions that no directory has.
-  const wanted = listUnresolvedNames(sources)
+  const wanted = listUnresolvedBundleNames(sources)
   if (wanted.size === 0) return sources
   return {
     ...sources,
@@ -177,7 +179,7 @@ function findConfiguredVersions(configs: ReadonlySet<string>): readonly string[]
   return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
 
-function getNamesBelow(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
+function getChildNames(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
   return new Set(
     entries.flatMap(({ path }) =>
       path.startsWith(prefix) && !path.slice(prefix.length).includes('/') ? [path.slice(prefix.length)] : [],
@@ -195,7 +197,7 @@ async function validateBundleDirectory(
   readonly findings: readonly Finding[]
   readonly rendered: RenderedBundle | undefined
 }> {
-  const key = computeContentKey(entries, root)
+  const key = computeDirectoryContentKey(entries, root)
   const [facts, findings, rendered] = [
     bundleFactsCache.get(key),
     bundleFindingsCache.get(key),
@@ -220,21 +222,25 @@ async function validateBundleDirectory(
 function renderBundleDirectory(files: BundleFiles): RenderedBundle | undefined {
   const { bundle } = readRegistryBundle(files)
   // The image is set later; opm keeps the objects where it is empty.
-  if (!bundle || findMigrationProblem(bundle, unknownImage) !== undefined) return undefined
-  const { relatedImages = [], ...blob } = renderBundle(bundle, unknownImage, { csvMetadata: true })
+  if (!bundle || findMigrationProblem(bundle, unknownImageReference) !== undefined) return undefined
+  const { relatedImages = [], ...blob } = renderBundle(bundle, unknownImageReference, { csvMetadata: true })
   return {
-    blob: { ...blob, image: '', relatedImages: relatedImages.filter(({ image }) => image !== unknownImage) },
+    blob: {
+      ...blob,
+      image: '',
+      relatedImages: relatedImages.filter(({ image }) => image !== unknownImageReference),
+    },
     csv: trimCsvForTemplates(bundle.csv.data),
   }
 }
 
-const unknownImage = 'image.invalid/unknown:unknown'
+const unknownImageReference = 'image.invalid/unknown:unknown'
 
-async function readSettings(
+async function readPackageSettings(
   repository: TreeReader,
   entries: readonly TreePathEntry[],
   path: string,
-): Promise<SettingsFile | undefined> {
+): Promise<PackageSettingsFile | undefined> {
   const entry = entries.find((one) => one.path === path)
   if (entry?.mode.startsWith('100') !== true) return undefined
   return { path, text: await readTextBlob(repository, entry.oid) }

@@ -18,13 +18,13 @@ export function filterBundleEntries(
   return entries.filter(({ path, mode }) => path.startsWith(`${root}/`) && mode.startsWith('100'))
 }
 
-export const hasManifest = (entries: readonly TreePathEntry[], root: string): boolean =>
+export const hasManifestFile = (entries: readonly TreePathEntry[], root: string): boolean =>
   entries.some(({ path }) => path.startsWith(`${root}/manifests/`))
 
 /**
  * Identifies a directory's content regardless of its location. Names may contain any character, including line breaks.
  */
-export function computeContentKey(entries: readonly TreePathEntry[], root: string): string {
+export function computeDirectoryContentKey(entries: readonly TreePathEntry[], root: string): string {
   return JSON.stringify(entries.map(({ path, oid }) => [oid, path.slice(root.length + 1)]))
 }
 

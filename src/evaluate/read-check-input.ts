@@ -1,6 +1,6 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
-import { createImageNamer } from '../checks/bundles/projected-catalog.ts'
-import { selectOwnerFiles } from '../checks/ownership/ownership.ts'
+import { createBundleImageNamer } from '../checks/bundles/projected-catalog.ts'
+import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
@@ -13,11 +13,11 @@ import { readProjectedCatalogs } from './read-projected-catalogs.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { readServedPackages } from './served-packages.ts'
-import type { BaseState } from './load-base.ts'
+import type { BaseBranchState } from './load-base.ts'
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
-  { snapshot, baseTree, basePaths, config, configDigest, epoch }: BaseState,
+  { snapshot, baseTree, basePaths, config, configDigest, epoch }: BaseBranchState,
   { change, layout, links, treeReader, resultPaths, resultTree, carried, pulls }: TreeComparison,
   { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluateOptions,
 ): Promise<CheckInput> {
@@ -26,7 +26,7 @@ export async function readCheckInput(
   const published = await readPublishedBundles(change, layout, basePaths, ctx)
   const sides = { repository: treeReader, loader, base: baseTree, result: resultTree }
   const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
-  const ownerPaths = selectOwnerFiles(basePaths, change)
+  const ownerPaths = selectOwnerFilesToRead(basePaths, change)
   return {
     // Logins stay with the account first seen, because a released login can be registered by another person (T25).
     accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
@@ -45,7 +45,7 @@ export async function readCheckInput(
     projectedCatalogs: await readProjectedCatalogs(
       bundleDirectories,
       sides,
-      createImageNamer(config.bundles.image),
+      createBundleImageNamer(config.bundles.image),
     ),
     incomingCommits: { ...carried.commits, pulls },
     requiresSignedCommits,

@@ -1,6 +1,6 @@
 import { allRules } from '../checks/all-rules.ts'
 import type { TreeSha } from '../change/ids.ts'
-import { ancestorDirectories } from '../change/layout/layout.ts'
+import { listAncestorDirectories } from '../change/layout/layout.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
@@ -47,7 +47,7 @@ async function findConfigReplacement(
   repository: TreeReader,
   tree: TreeSha,
 ): Promise<ConfigFileProblem | undefined> {
-  for (const folder of ancestorDirectories(configPath))
+  for (const folder of listAncestorDirectories(configPath))
     if (folder !== '' && (await repository.entry(tree, folder)) !== undefined) return 'below-link'
   return (await repository.list(tree, configPath)).length > 0 ? 'directory' : undefined
 }

@@ -8,7 +8,12 @@ import { defineCache, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 import { TooLargeError } from './worker/evaluation-budget.ts'
-import { filterBundleEntries, computeContentKey, hasManifest, readBundleFiles } from './read-bundle-files.ts'
+import {
+  filterBundleEntries,
+  computeDirectoryContentKey,
+  hasManifestFile,
+  readBundleFiles,
+} from './read-bundle-files.ts'
 
 /** Per package; the largest public one needs a third of this. */
 const maxNeighborBytes = 96 * 1024 * 1024
@@ -49,7 +54,7 @@ function isBundleFacts(stored: unknown): stored is BundleUpgradeFacts {
 }
 
 function toNeighborKey(wanted: readonly TreePathEntry[], root: string): string {
-  return createHash('sha256').update(computeContentKey(wanted, root)).digest('hex')
+  return createHash('sha256').update(computeDirectoryContentKey(wanted, root)).digest('hex')
 }
 
 /** Stores a bundle's facts for later evaluations; `files` are all files of its directory, by relative path. */
@@ -87,7 +92,7 @@ export async function readNeighbors(
   >()
   for (const [version, all] of groupByVersion(entries, root)) {
     const its = `${root}/${version}`
-    if (found.has(version) || !hasManifest(all, its)) continue
+    if (found.has(version) || !hasManifestFile(all, its)) continue
     const wanted = filterNeighborEntries(all, its)
     const key = toNeighborKey(wanted, its)
     const facts = recentNeighborFacts.get(key)

@@ -3,7 +3,7 @@
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
-import type { Layout } from '../change/layout/layout.ts'
+import type { RepositoryLayout } from '../change/layout/layout.ts'
 import { hasPath } from '../change/sorted-paths.ts'
 import {
   findTouchedTemplatePairs,
@@ -45,7 +45,7 @@ const templateTotalLimits = { bytes: 16 * 1024 * 1024, templates: 2000 }
 /** Rejects with a GitError when a tree cannot be read. */
 export async function readTemplates(
   change: PullRequestChange,
-  layout: Layout,
+  layout: RepositoryLayout,
   ctx: TemplatesContext,
 ): Promise<readonly LoadedTemplatePair[]> {
   const { repository, loader, config, base, result, links = [] } = ctx
@@ -108,7 +108,7 @@ async function readSingleCatalogFile(
 /** For a catalog that the base lacks: its bundles are in the same package's directories of other catalogs. */
 async function loadSiblingCatalogs(
   catalog: string,
-  layout: Layout,
+  layout: RepositoryLayout,
   { loader, repository, base }: TemplatesContext,
 ) {
   const directory = catalog.slice(catalog.lastIndexOf('/') + 1)

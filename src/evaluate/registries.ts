@@ -1,6 +1,6 @@
 // The App's access to registries: the administrator's credentials, cached answers, and a budget for each evaluation.
 import type {
-  AnswerByKind,
+  AnswerByQuestionKind,
   BundleAnswer,
   ImageAnswer,
   CheckQuestion,
@@ -18,7 +18,9 @@ import { readRegistryAccess } from '../registry/registry-access.ts'
 export type ImageQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
-export type AnswerImageQuestion = <Q extends ImageQuestion>(question: Q) => Promise<AnswerByKind[Q['kind']]>
+export type AnswerImageQuestion = <Q extends ImageQuestion>(
+  question: Q,
+) => Promise<AnswerByQuestionKind[Q['kind']]>
 
 export interface Registries {
   forEvaluation(): AnswerImageQuestion
@@ -108,7 +110,7 @@ export async function openRegistries({
       let until: number | undefined
       return async <Q extends ImageQuestion>(question: Q) => {
         until ??= clock.now() + lookTime
-        return (await withTimeout(() => ask(question), until)) as AnswerByKind[Q['kind']]
+        return (await withTimeout(() => ask(question), until)) as AnswerByQuestionKind[Q['kind']]
       }
     },
     async refreshImage(reference, signal) {

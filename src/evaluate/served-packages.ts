@@ -8,7 +8,7 @@ import { toRepositoryPath } from '../change/compare-blobs.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { ServedPackage } from '../checks/check.ts'
 import { queryServedCatalog } from '../checks/install/query-served-catalog.ts'
-import { hasInlineObjects } from '../checks/install/inline-bundle.ts'
+import { hasBundleObjectProperties } from '../checks/install/inline-bundle.ts'
 import { queryOpmForChange } from './query-opm-for-change.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
@@ -79,7 +79,7 @@ async function servePackage(
   const read = buildServedCatalog(files)
   const objects = new Map<string, readonly string[]>()
   for (const blob of result.bundles.filter((bundle) => bundle.package === packageName)) {
-    if (blob.image !== '' || !hasInlineObjects(blob) || !read.ok) continue
+    if (blob.image !== '' || !hasBundleObjectProperties(blob) || !read.ok) continue
     const channel = result.channels.find(
       ({ package: its, entries }) => its === packageName && entries.some(({ name }) => name === blob.name),
     )

@@ -6,16 +6,16 @@ import type { CommitSha, UserId } from '../change/ids.ts'
 import type { PullComment, GitHubAccount } from '../change/snapshot.ts'
 import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { allRules, overridableRules } from '../checks/all-rules.ts'
+import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
 import {
-  getChangeCoverage,
-  isCovered,
+  computeChangeCoverage,
+  isChangeCovered,
   createPullAuthorization,
   type ApprovalCoverage,
 } from '../checks/ownership/ownership.ts'
 import type { RightsResult, UnansweredQuestion } from '../checks/ownership/principal-matcher.ts'
 import { normalizeLogin } from '../checks/ownership/principal.ts'
-import { questionKey } from '../checks/questions.ts'
+import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, UnknownAnswer } from '../checks/questions.ts'
 import type { FreezeKind } from './merge-freeze.ts'
 import { lazy } from '../findings/memoize.ts'
@@ -43,7 +43,7 @@ export interface CommandRecord {
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see getChangeCoverage()). */
+  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see computeChangeCoverage()). */
   readonly config?: string
   readonly covers?: ApprovalCoverage
   /** For `freeze` and `thaw`. */
@@ -133,7 +133,7 @@ export function collectCommandQuestions(
   const questions = new Map<string, CheckQuestion>()
   const listening: CheckAnswers = {
     get: (question) => {
-      questions.set(questionKey(question), question)
+      questions.set(toCheckQuestionKey(question), question)
       return answers.get(question)
     },
   }
@@ -367,7 +367,7 @@ function toCommandDecision(
       const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
-        covers: getChangeCoverage(input.check),
+        covers: computeChangeCoverage(input.check),
         ...(override && { override }),
       })
     }
@@ -419,7 +419,7 @@ function parseOverride({ words = '' }: SlashCommand): OverrideCommand | string {
   const { rule, reason } = overrideTextPattern.exec(words)?.groups ?? {}
   if (rule === undefined || reason === undefined) return 'use the form /override RULE because REASON'
   if (!knownRuleIds.has(rule)) return 'this rule does not exist'
-  if (!overridableRules.has(rule)) return 'this rule cannot be overridden'
+  if (!overridableRuleIds.has(rule)) return 'this rule cannot be overridden'
   if (reason.length > maxReasonLength) return `the reason is longer than ${maxReasonLength} characters`
   return { rule, reason }
 }
@@ -529,7 +529,7 @@ export function isCommandCurrent(record: CommandRecord, check: CheckInput): bool
     record.epoch === epoch &&
     isStillGiven(record, parseCurrentCommands(snapshot.comments).get(record.comment)) &&
     record.covers !== undefined &&
-    isCovered(getChangeCoverage(check), record.covers)
+    isChangeCovered(computeChangeCoverage(check), record.covers)
   )
 }
 

@@ -1,5 +1,5 @@
 // Applies a maintainer's /override: findings of the named rule no longer block the exact change for which it was given.
-import { overridableRules } from '../checks/all-rules.ts'
+import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
 import { isCommandCurrent, type CommandRecord } from './commands.ts'
@@ -20,7 +20,7 @@ export function findActiveOverrides(
   for (const record of records.toSorted((a, b) => a.comment - b.comment)) {
     const { command, outcome, override, login } = record
     if (command !== 'override' || outcome !== 'done' || override === undefined) continue
-    if (overridableRules.has(override.rule) && isCommandCurrent(record, check))
+    if (overridableRuleIds.has(override.rule) && isCommandCurrent(record, check))
       found.set(override.rule, { ...override, by: login })
   }
   return [...found.values()]

@@ -1,7 +1,7 @@
 // Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
 import type { CommitSha } from '../change/ids.ts'
-import { questionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
-import type { RequiredOtherCheck } from '../config/required-checks.ts'
+import { toCheckQuestionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
+import type { RequiredExternalCheck } from '../config/required-checks.ts'
 import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
 
 export type CheckRunQuestion = Extract<CheckQuestion, { kind: 'check-run' }>
@@ -12,7 +12,7 @@ export interface RequiredCheckAnswer {
 }
 
 export const toRequiredCheckQuestions = (
-  requires: readonly RequiredOtherCheck[],
+  requires: readonly RequiredExternalCheck[],
   head: CommitSha,
 ): readonly CheckRunQuestion[] =>
   requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
@@ -29,14 +29,14 @@ export interface RequiredCheckReason {
 
 /** Reasons against a merge. Empty if all checks passed on this head. */
 export function* findRequiredCheckReasons(
-  requires: readonly RequiredOtherCheck[],
+  requires: readonly RequiredExternalCheck[],
   head: CommitSha,
   answers: readonly RequiredCheckAnswer[] = [],
 ): Generator<RequiredCheckReason> {
-  const known = new Map(answers.map(({ question, answer }) => [questionKey(question), answer]))
+  const known = new Map(answers.map(({ question, answer }) => [toCheckQuestionKey(question), answer]))
   for (const question of toRequiredCheckQuestions(requires, head)) {
     const which = `the check ${question.name} from App ${question.app}`
-    const answer = known.get(questionKey(question))
+    const answer = known.get(toCheckQuestionKey(question))
     switch (answer?.kind) {
       case 'green':
         break

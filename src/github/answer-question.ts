@@ -1,5 +1,9 @@
 // Three-valued answers to questions about people: in doubt, the answer is unknown (T27).
-import { questionKey, type AnswerByKind, type RoleAnswer } from '../checks/questions.ts'
+import {
+  toCheckQuestionKey,
+  type AnswerByQuestionKind,
+  type RepositoryRoleAnswer,
+} from '../checks/questions.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { ForgeQuestion } from '../ports/forge.ts'
 import { z } from 'zod'
@@ -7,7 +11,7 @@ import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson } from './read-snapshot.ts'
 
-type ForgeAnswer = AnswerByKind[ForgeQuestion['kind']]
+type ForgeAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
 
 export async function answerQuestion(
   octokit: Octokit,
@@ -30,7 +34,7 @@ export async function answerQuestion(
         return await answerCheckRun(octokit, repository, question)
     }
   } catch (error) {
-    const failure = toForgeError(error, `look up ${questionKey(question)}`)
+    const failure = toForgeError(error, `look up ${toCheckQuestionKey(question)}`)
     return { kind: 'unknown', reason: failure.message, retryAfter: failure.retryAfter }
   }
 }
@@ -55,7 +59,7 @@ const commentEditsSchema = z.object({
 async function answerCommentEdits(
   octokit: Octokit,
   { comment, node }: Extract<ForgeQuestion, { kind: 'comment' }>,
-): Promise<AnswerByKind['comment']> {
+): Promise<AnswerByQuestionKind['comment']> {
   const answer =
     node === undefined
       ? undefined
@@ -77,7 +81,7 @@ async function answerBranch(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   branch: string,
-): Promise<AnswerByKind['branch']> {
+): Promise<AnswerByQuestionKind['branch']> {
   try {
     await octokit.rest.git.getRef({ owner, repo: name, ref: `heads/${branch}` })
     return { kind: 'yes' }
@@ -87,7 +91,7 @@ async function answerBranch(
   }
 }
 
-async function answerUser(octokit: Octokit, login: string): Promise<AnswerByKind['user']> {
+async function answerUser(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
   try {
     const { data } = await octokit.rest.users.getByUsername({ username: login })
     const person = toPerson(data)
@@ -101,7 +105,7 @@ async function answerUser(octokit: Octokit, login: string): Promise<AnswerByKind
 async function answerMembership(
   octokit: Octokit,
   { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
-): Promise<AnswerByKind['team-member']> {
+): Promise<AnswerByQuestionKind['team-member']> {
   const account = await answerUser(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user)
     return {
@@ -132,7 +136,7 @@ async function answerCheckRun(
   octokit: Octokit,
   repository: RepositoryName,
   { commit, app, name }: Extract<ForgeQuestion, { kind: 'check-run' }>,
-): Promise<AnswerByKind['check-run']> {
+): Promise<AnswerByQuestionKind['check-run']> {
   const listed = await octokit.paginate(octokit.rest.checks.listForRef, {
     owner: repository.owner,
     repo: repository.name,
@@ -157,7 +161,7 @@ async function answerRole(
   octokit: Octokit,
   repository: RepositoryName,
   { user, login }: Extract<ForgeQuestion, { kind: 'role' }>,
-): Promise<RoleAnswer> {
+): Promise<RepositoryRoleAnswer> {
   const target = { owner: repository.owner, repo: repository.name }
   const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel({ ...target, username: login })
   if (data.user?.id !== user)

@@ -1,7 +1,7 @@
 // The Forge port for one repository with one installation's token. It has no merge call.
 import { toCommitSha, toPullNumber, toUserId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { AnswerByKind } from '../checks/questions.ts'
+import type { AnswerByQuestionKind } from '../checks/questions.ts'
 import type {
   ForgeAction,
   CheckRunContent,
@@ -197,7 +197,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         findOwnPull(octokit, target, acting, branch, base),
       ),
     answer: async <Q extends ForgeQuestion>(question: Q) =>
-      (await answerQuestion(octokit, repository, question)) as AnswerByKind[Q['kind']],
+      (await answerQuestion(octokit, repository, question)) as AnswerByQuestionKind[Q['kind']],
     readOwnReports: (pull, head) =>
       callGitHub(`read what catalog-bot posted on pull request ${pull}`, async (): Promise<OwnReports> => {
         const readAt = monotonic()

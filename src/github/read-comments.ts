@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { maxCommandLines } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
 import type { PullComment, RepositoryName } from '../change/snapshot.ts'
-import { pullKey } from '../change/repository-key.ts'
+import { toPullKey } from '../change/repository-key.ts'
 import { commentMarker } from '../messages/report.ts'
 import type { OwnComment } from '../ports/forge.ts'
 import type { CommentCache, CachedComments } from './comment-cache.ts'
@@ -50,7 +50,7 @@ export async function readComments(
   count: number | undefined,
   skipCache: boolean,
 ): Promise<readonly PullComment[]> {
-  const cached = skipCache ? undefined : reader.cache?.get(pullKey(reader.repository, pull))
+  const cached = skipCache ? undefined : reader.cache?.get(toPullKey(reader.repository, pull))
   if (cached !== undefined && count !== undefined) {
     const since = await readCommentsSince(reader, pull, cached)
     const now = since.comments.size > count ? await dropDeletedComments(reader, pull, since) : since
@@ -65,7 +65,7 @@ export async function findOwnComment(
   pull: PullNumber,
 ): Promise<OwnComment | undefined> {
   const { octokit, repository, cache } = reader
-  const before = cache?.get(pullKey(reader.repository, pull))
+  const before = cache?.get(toPullKey(reader.repository, pull))
   const cached = before && (await readCommentsSince(reader, pull, before))
   const id = (cached ?? (await readAllComments(reader, pull))).own
   if (id === undefined) return undefined
@@ -99,7 +99,7 @@ export async function findOwnComments(
 
 /** The remembered comments were wrong. */
 export function dropCachedComments(reader: CommentReader, pull: PullNumber): void {
-  reader.cache?.drop(pullKey(reader.repository, pull))
+  reader.cache?.drop(toPullKey(reader.repository, pull))
 }
 
 /** Remembers all of them, where they were read otherwise. `own`: our own report among them. */
@@ -110,7 +110,7 @@ export function cacheComments(
   own: number | undefined,
 ): void {
   const byId = new Map(comments.map((comment) => [comment.id, comment]))
-  reader.cache?.set(pullKey(reader.repository, pull), { comments: byId, own })
+  reader.cache?.set(toPullKey(reader.repository, pull), { comments: byId, own })
 }
 
 async function readAllComments(
@@ -118,7 +118,7 @@ async function readAllComments(
   pull: PullNumber,
 ): Promise<Omit<CachedComments, 'readAt'>> {
   const read = await toCachedComments(reader, new Map(), await listComments(reader, pull))
-  reader.cache?.set(pullKey(reader.repository, pull), read)
+  reader.cache?.set(toPullKey(reader.repository, pull), read)
   return read
 }
 
@@ -135,7 +135,7 @@ async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached
     cached.own,
   )
   const now = { ...read, readAt: cached.readAt }
-  reader.cache?.set(pullKey(reader.repository, pull), now)
+  reader.cache?.set(toPullKey(reader.repository, pull), now)
   return now
 }
 
@@ -176,7 +176,7 @@ async function dropDeletedComments(
   )
   const own = cached.own !== undefined && comments.has(cached.own) ? cached.own : undefined
   const remaining = { comments, own, readAt: cached.readAt }
-  cache?.set(pullKey(repository, pull), remaining)
+  cache?.set(toPullKey(repository, pull), remaining)
   return remaining
 }
 

@@ -1,6 +1,6 @@
 // Keeps a repository's default branch (for a minute) and global id in memory.
 import type { RepositoryName } from '../change/snapshot.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export interface RepositoryCache {
@@ -20,12 +20,12 @@ export function createRepositoryCache(clock: Pick<Clock, 'now'>): RepositoryCach
   const ids = new Map<string, string>()
   return {
     getDefaultBranch: (repository) => {
-      const known = branchByRepository.get(repositoryKey(repository))
+      const known = branchByRepository.get(toRepositoryKey(repository))
       return known !== undefined && clock.now() - known.readAt < maxAgeMs ? known.branch : undefined
     },
     setDefaultBranch: (repository, branch) =>
-      void branchByRepository.set(repositoryKey(repository), { branch, readAt: clock.now() }),
-    getId: (repository) => ids.get(repositoryKey(repository)),
-    setId: (repository, id) => void ids.set(repositoryKey(repository), id),
+      void branchByRepository.set(toRepositoryKey(repository), { branch, readAt: clock.now() }),
+    getId: (repository) => ids.get(toRepositoryKey(repository)),
+    setId: (repository, id) => void ids.set(toRepositoryKey(repository), id),
   }
 }

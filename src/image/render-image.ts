@@ -5,7 +5,7 @@ import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render/render-bundle.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
 import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
-import { sortForRendering } from '../catalog/write/rendered-order.ts'
+import { sortCatalogForRendering } from '../catalog/write/rendered-order.ts'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
@@ -42,7 +42,7 @@ function renderCatalogFiles(files: BundleFiles, directory: string): CatalogReadR
   )
   if (selection.loadError) return { ok: false, error: selection.loadError.message }
   const read = parseWritableCatalog(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
-  return read.ok ? { ok: true, value: sortForRendering(read.value) } : read
+  return read.ok ? { ok: true, value: sortCatalogForRendering(read.value) } : read
 }
 
 export function renderBundleFiles(

@@ -1,7 +1,7 @@
 // The lease that guards everything that moves a branch.
 import type { RepositoryName } from '../change/snapshot.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 
 export function toLeaseName(repository: RepositoryName, branch: string): string {
-  return `land ${repositoryKey(repository)} ${branch}`
+  return `land ${toRepositoryKey(repository)} ${branch}`
 }

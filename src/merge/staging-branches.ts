@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import {
   parseTemporaryBranch,
@@ -46,7 +46,7 @@ export async function recordStagedCommit(
   await store.writeState(stagedCommitsState, repository, new Map([[baseRef, staged]]))
   await store.putCached(
     stagingUseCache,
-    new Map([[repositoryKey(repository), 'used']]),
+    new Map([[toRepositoryKey(repository), 'used']]),
     stagingUseCacheSeconds,
   )
 }
@@ -82,7 +82,9 @@ export async function removeLeftoverStagingBranches(
   ctx: StagingSweepContext,
 ): Promise<void> {
   const { merging, store, leaseSeconds } = ctx
-  if ((await store.getCached(stagingUseCache, [repositoryKey(name)])).get(repositoryKey(name)) === 'clean')
+  if (
+    (await store.getCached(stagingUseCache, [toRepositoryKey(name)])).get(toRepositoryKey(name)) === 'clean'
+  )
     return
   let isClean = true
   for (const { name: branch, tip } of await merging.listBranchesWithPrefix(temporaryBranchPrefix)) {
@@ -101,5 +103,9 @@ export async function removeLeftoverStagingBranches(
     }
   }
   if (isClean)
-    await store.putCached(stagingUseCache, new Map([[repositoryKey(name), 'clean']]), stagingUseCacheSeconds)
+    await store.putCached(
+      stagingUseCache,
+      new Map([[toRepositoryKey(name), 'clean']]),
+      stagingUseCacheSeconds,
+    )
 }

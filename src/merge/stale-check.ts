@@ -1,7 +1,7 @@
 // Checks immediately before a merge that GitHub's state still matches the permit.
 import type { PullNumber } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
-import { canAffectPulls, findAffectedPulls } from '../evaluate/closed-pulls.ts'
+import { canAffectOtherPulls, findAffectedPulls } from '../evaluate/closed-pulls.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
@@ -86,7 +86,7 @@ async function hasSameAffectedPulls(
   { snapshot, carried }: EvaluatedPull,
   forge: SnapshotSource,
 ): Promise<boolean> {
-  if (carried === undefined || !canAffectPulls(carried.commits)) return true
+  if (carried === undefined || !canAffectOtherPulls(carried.commits)) return true
   const now = findAffectedPulls(await forge.openPulls(), carried.commits, snapshot)
   const facts = (affected: typeof now) =>
     JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))

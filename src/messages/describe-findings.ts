@@ -1,6 +1,6 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
-import { overridableRules } from '../checks/all-rules.ts'
+import { overridableRuleIds } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { formatFixAsDiff } from '../findings/fix.ts'
 import type { PullVerdict } from '../gate/verdict.ts'
@@ -156,7 +156,7 @@ function renderFindingsTable(
 
 /** Describes the overrides that maintainers can use. */
 export function formatOverrideHelp(errors: readonly Finding[]): string[] {
-  const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRules.has(rule))
+  const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRuleIds.has(rule))
   const [first] = rules
   if (first === undefined) return []
   const others =

@@ -1,5 +1,5 @@
 import type { PullRequestChange } from '../change/change.ts'
-import { placeholderHost, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
+import { placeholderRegistryPrefix, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import { describeChangeLines, type DescriptionLine } from './describe-change.ts'
 
 /** The projected change, without paths of the pull request. */
@@ -17,7 +17,7 @@ export function describeProjectedChange(projected: readonly ProjectedCatalog[]):
   if (!isChanged) return unknown
   const images = new Map(projected.flatMap((one) => one.images.map(({ name, image }) => [name, image])))
   const names = [...images.values()]
-  const isNamed = names.some((name) => !name.startsWith(placeholderHost))
+  const isNamed = names.some((name) => !name.startsWith(placeholderRegistryPrefix))
   return [
     { depth: 0, words: ['After the bundle images are built and added to the catalogs:'] },
     ...describeChangeLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),

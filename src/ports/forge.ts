@@ -1,7 +1,7 @@
 // GitHub in catalog-bot's own types. Octokit's types never cross this port. For merging, see merge-api.ts and repository.ts.
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
-import type { AnswerByKind, CheckQuestion } from '../checks/questions.ts'
+import type { AnswerByQuestionKind, CheckQuestion } from '../checks/questions.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { ReportedCheck } from '../messages/reported-check.ts'
@@ -269,7 +269,7 @@ export interface Forge {
   /** The permissions of the App in this repository. Undefined if unknown. */
   permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects. Unclear answers are `unknown`. */
-  answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerByKind[Q['kind']]>
+  answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerByQuestionKind[Q['kind']]>
   readOwnReports(pull: PullNumber, head: CommitSha): Promise<OwnReports>
   /** catalog-bot's check runs on a commit, including commits without a pull request. */
   readOwnChecks(commit: CommitSha): Promise<OwnReports['checks']>

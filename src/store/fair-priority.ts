@@ -3,7 +3,7 @@
 // priority: higher goes first.
 import type { Job } from '../ports/jobs.ts'
 import type { Sql } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
 const scanPriority = -1_000_000_000
@@ -35,7 +35,7 @@ export function createFairPriority(table: string, queue: string) {
   return async (sql: Sql, job: Job): Promise<number> => {
     if (job.kind === 'scan') return scanPriority
     if (job.kind !== 'pull') return 0
-    const repository = repositoryKey(job.repository)
+    const repository = toRepositoryKey(job.repository)
     const now = performance.now()
     const known = last.get(repository)
     const isKnown = known !== undefined && now - known.at < positionCacheMs

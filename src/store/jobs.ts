@@ -13,7 +13,7 @@ import { PgBoss } from 'pg-boss'
 import type { Job, WaitingJobs } from '../ports/jobs.ts'
 import { toJobDatabase, type Database, type Transaction } from './database.ts'
 import { createFairPriority } from './fair-priority.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { toStorableText } from './storable-text.ts'
 import { toStoreError } from './store-error.ts'
 
@@ -46,7 +46,7 @@ export interface PersistentJobQueue {
 }
 
 export function toJobKey(job: Job): string {
-  const repository = repositoryKey(job.repository)
+  const repository = toRepositoryKey(job.repository)
   switch (job.kind) {
     case 'pull':
     case 'preview':

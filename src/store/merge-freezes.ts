@@ -3,7 +3,7 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import type { MergeFreeze, FreezeAuthor, FreezeEvent, FreezeKind, FreezeScope } from '../gate/merge-freeze.ts'
 import type { MergeFreezes, ParkedPull } from '../ports/merge-freezes.ts'
 import type { Database, Sql } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { toStorableText } from './storable-text.ts'
 
@@ -38,7 +38,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
     freezeMerges: (order) =>
       database.transaction(async (sql) => {
         const { repository, branch = allBranches, kind, reason, by, pull, commit, tryAgainAt, rules } = order
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         await sql.lock(`stops ${key}`)
         if ((await wasAlreadyExecuted(sql, key, by)) || (await wasAlreadyUndone(sql, key, branch, by)))
           return undefined
@@ -79,7 +79,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
 
     unfreezeMerges: ({ repository, branch, kinds, by, reason, requestedAt = Infinity }) =>
       database.transaction(async (sql) => {
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         await sql.lock(`stops ${key}`)
         if (await wasAlreadyExecuted(sql, key, by)) return []
         const rows = await sql.query<FreezeRow>(
@@ -104,7 +104,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
     allowMergeAttempt: async ({ repository, branch }) => {
       await database.query(
         `UPDATE ${schemaName}.stop SET try_again_at = 0 WHERE repository = $1 AND branch = $2 AND kind = 'refused'`,
-        [repositoryKey(repository), branch],
+        [toRepositoryKey(repository), branch],
       )
     },
 
@@ -112,7 +112,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
       const rows = await database.query<FreezeRow>(
         `SELECT ${freezeColumns} FROM ${schemaName}.stop WHERE $1::text IS NULL OR repository = $1
          ORDER BY stop.since, repository, branch, kind`,
-        [repository === undefined ? null : repositoryKey(repository)],
+        [repository === undefined ? null : toRepositoryKey(repository)],
       )
       return rows.map(toMergeFreeze)
     },
@@ -121,7 +121,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
       const rows = await database.query<FreezeEventRow>(
         `SELECT step, branch, kind, reason, made_by, (extract(epoch FROM at) * 1000)::double precision AS at
          FROM ${schemaName}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
-        [repositoryKey(repository), limit],
+        [toRepositoryKey(repository), limit],
       )
       return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
         repository,
@@ -140,7 +140,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (repository, pull) DO UPDATE SET
            reason = excluded.reason, state = excluded.state, times = excluded.times, try_again_at = excluded.try_again_at, parked_at = clock_timestamp()`,
-        [repositoryKey(repository), pull, toStorableText(reason), state, times, tryAgainAt],
+        [toRepositoryKey(repository), pull, toStorableText(reason), state, times, tryAgainAt],
       )
     },
 
@@ -152,7 +152,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
         try_again_at: number
       }>(
         `SELECT reason, state, times, try_again_at FROM ${schemaName}.parked_pull WHERE repository = $1 AND pull = $2`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       if (row === undefined) return undefined
       return { pull, reason: row.reason, state: row.state, times: row.times, tryAgainAt: row.try_again_at }
@@ -161,14 +161,14 @@ export function openMergeFreezes(database: Database): MergeFreezes {
     parkedPulls: async (repository) => {
       const rows = await database.query<{ pull: number }>(
         `SELECT pull FROM ${schemaName}.parked_pull WHERE repository = $1 ORDER BY pull`,
-        [repositoryKey(repository)],
+        [toRepositoryKey(repository)],
       )
       return rows.map(({ pull }) => toPullNumber(pull))
     },
 
     unparkPull: async (repository, pull) => {
       await database.query(`DELETE FROM ${schemaName}.parked_pull WHERE repository = $1 AND pull = $2`, [
-        repositoryKey(repository),
+        toRepositoryKey(repository),
         pull,
       ])
     },

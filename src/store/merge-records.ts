@@ -1,7 +1,7 @@
 // Merges of the bot: recorded before the push, settled after it.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { PendingMerge, MergeIntent } from '../ports/merge-records.ts'
 import type { Lease } from '../ports/leases.ts'
@@ -30,7 +30,13 @@ export function openMergeRecords(database: Database) {
         const [row] = await sql.query<{ id: number }>(
           `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing)
            VALUES ($1, $2, $3, $4, $5::jsonb) RETURNING id`,
-          [lease.name, lease.fence, repositoryKey(pending.repository), pending.pull, toStorableJson(pending)],
+          [
+            lease.name,
+            lease.fence,
+            toRepositoryKey(pending.repository),
+            pending.pull,
+            toStorableJson(pending),
+          ],
         )
         return row && { ...pending, id: row.id, fence: lease.fence }
       }),
@@ -45,7 +51,7 @@ export function openMergeRecords(database: Database) {
     ): Promise<boolean> =>
       database.transaction(async (sql) => {
         // Serializes settlements of one pull request, so that the check below reports what the index would reject.
-        await sql.lock(`landing ${repositoryKey(intent.repository)}#${intent.pull}`)
+        await sql.lock(`landing ${toRepositoryKey(intent.repository)}#${intent.pull}`)
         const [row] = await sql.query<{ outcome: string | null }>(
           `SELECT outcome FROM ${schemaName}.intent WHERE id = $1 FOR UPDATE`,
           [intent.id],
@@ -63,7 +69,7 @@ export function openMergeRecords(database: Database) {
           const [recorded] = await sql.query<{ commit: string }>(
             `SELECT landing->>'commit' AS commit FROM ${schemaName}.intent
              WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
-            [repositoryKey(intent.repository), intent.pull],
+            [toRepositoryKey(intent.repository), intent.pull],
           )
           if (recorded !== undefined && recorded.commit !== commit)
             throw new StoreError('already-landed', `pull request ${intent.pull} was already merged`)
@@ -81,7 +87,7 @@ export function openMergeRecords(database: Database) {
     listPendingMerges: async (repository: RepositoryName): Promise<readonly MergeIntent[]> => {
       const rows = await database.query<IntentRow>(
         `SELECT id, fence, landing FROM ${schemaName}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
-        [repositoryKey(repository)],
+        [toRepositoryKey(repository)],
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
@@ -93,7 +99,7 @@ export function openMergeRecords(database: Database) {
       const rows = await database.query<IntentRow>(
         `SELECT id, fence, landing FROM ${schemaName}.intent
          WHERE repository = $1 AND pull = $2 AND outcome = 'abandoned' ORDER BY id DESC LIMIT 10`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
@@ -101,7 +107,7 @@ export function openMergeRecords(database: Database) {
     findMerge: async (repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined> => {
       const [row] = await database.query<IntentRow>(
         `SELECT id, fence, landing FROM ${schemaName}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return row?.landing
     },
@@ -110,7 +116,7 @@ export function openMergeRecords(database: Database) {
       const rows = await database.query<{ commit: string }>(
         `SELECT landing->>'commit' AS commit FROM ${schemaName}.intent
          WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
-        [repositoryKey(repository), commits],
+        [toRepositoryKey(repository), commits],
       )
       return new Set(rows.map(({ commit }) => toCommitSha(commit)))
     },
@@ -119,7 +125,7 @@ export function openMergeRecords(database: Database) {
       const rows = await database.query<{ commit: string; pull: number }>(
         `SELECT landing->>'commit' AS commit, pull FROM ${schemaName}.intent
          WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
-        [repositoryKey(repository), commits],
+        [toRepositoryKey(repository), commits],
       )
       return new Map(rows.map(({ commit, pull }) => [toCommitSha(commit), toPullNumber(pull)]))
     },

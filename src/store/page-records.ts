@@ -11,7 +11,7 @@ import type {
   VerdictChange,
 } from '../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { openRecordedCatalogs } from './recorded-catalogs.ts'
 
@@ -56,7 +56,7 @@ export function openPageRecords(database: Database): PageRecords {
     recordRepositories: (repositories) =>
       database.transaction(async (sql) => {
         const rows = repositories.map(({ repository, installation, isPublic, listedAt }) => ({
-          repository: repositoryKey(repository),
+          repository: toRepositoryKey(repository),
           ...repository,
           installation,
           isPublic,
@@ -102,7 +102,7 @@ export function openPageRecords(database: Database): PageRecords {
     recordEvaluation: (evaluation) =>
       database.transaction(async (sql) => {
         const { repository, pull, verdict, head, base, baseRef, config, at, reasons, checks } = evaluation
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         const details = JSON.stringify({ reasons, checks })
         // The queue allows only one job per pull request, so this needs no lock.
         const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
@@ -156,7 +156,7 @@ export function openPageRecords(database: Database): PageRecords {
         `UPDATE ${schemaName}.pull_seen SET state = $3, ended_at = $4::float8
          WHERE repository = $1 AND pull = $2 AND (state = 'open' OR ($3 = 'merged' AND state = 'closed'))
          RETURNING opened_at`,
-        [repositoryKey(repository), pull, state, at],
+        [toRepositoryKey(repository), pull, state, at],
       )
       return row?.opened_at
     },
@@ -165,14 +165,14 @@ export function openPageRecords(database: Database): PageRecords {
       await database.query(
         `UPDATE ${schemaName}.pull_seen SET state = 'closed', ended_at = $3::float8
          WHERE repository = $1 AND state = 'open' AND NOT (pull = ANY($2::integer[]))`,
-        [repositoryKey(repository), open, at],
+        [toRepositoryKey(repository), open, at],
       )
     },
 
     listOpenPullRecords: async (repository, limit) => {
       const rows = await database.query<PullSeenRow>(
         `SELECT ${pullColumns} FROM ${schemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
-        [repositoryKey(repository), limit],
+        [toRepositoryKey(repository), limit],
       )
       return rows.map(toPullRecord)
     },
@@ -180,7 +180,7 @@ export function openPageRecords(database: Database): PageRecords {
     findPullRecord: async (repository, pull) => {
       const [row] = await database.query<PullSeenRow>(
         `SELECT ${pullColumns} FROM ${schemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return row && toPullRecord(row)
     },
@@ -197,7 +197,7 @@ export function openPageRecords(database: Database): PageRecords {
       }>(
         `SELECT at, head, base, config, base_ref, verdict, shown FROM ${schemaName}.verdict_change
          WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT $3`,
-        [repositoryKey(repository), pull, limit],
+        [toRepositoryKey(repository), pull, limit],
       )
       return rows.map(({ at, head, base, config, base_ref, verdict, shown }) => ({
         at,
@@ -215,7 +215,7 @@ export function openPageRecords(database: Database): PageRecords {
         `SELECT report, decided_at FROM ${schemaName}.verdict WHERE repository = $1 AND pull = $2
            AND ($3::text IS NULL OR (head = $3 AND base = $4 AND config = $5))
          ORDER BY decided_at DESC LIMIT 1`,
-        [repositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
+        [toRepositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
       )
       return row && { report: JSON.parse(row.report) as unknown, decidedAt: row.decided_at }
     },
@@ -231,7 +231,7 @@ export function openPageRecords(database: Database): PageRecords {
         `SELECT ${mergedColumns} FROM ${mergedFromClause}
          WHERE intent.repository = ANY($1::text[]) AND outcome = 'landed' AND ($3::integer IS NULL OR intent.id < $3)
          ORDER BY intent.id DESC LIMIT $2`,
-        [repositories.map(repositoryKey), limit, before ?? null],
+        [repositories.map(toRepositoryKey), limit, before ?? null],
       )
       return rows.map(toMergedPull)
     },
@@ -240,7 +240,7 @@ export function openPageRecords(database: Database): PageRecords {
       const [row] = await database.query<MergedRow>(
         `SELECT ${mergedColumns} FROM ${mergedFromClause}
          WHERE intent.repository = $1 AND intent.pull = $2 AND outcome = 'landed'`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return row && toMergedPull(row)
     },
@@ -249,7 +249,7 @@ export function openPageRecords(database: Database): PageRecords {
       database.query<RuleDayCount>(
         `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${schemaName}.rule_met
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
-        [repositoryKey(repository), sinceDay],
+        [toRepositoryKey(repository), sinceDay],
       ),
   }
 }

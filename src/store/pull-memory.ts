@@ -4,14 +4,14 @@ import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
 import type { CommandRecord } from '../gate/commands.ts'
 import type { PullMemory, RecordedPush } from '../ports/pull-memory.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 
 export function openPullMemory(database: Database): Required<PullMemory> {
   return {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         // Two concurrent checks must not both begin an epoch.
         await sql.lock(`epoch ${key}#${pull}`)
         const [last] = await sql.query<{ epoch: number; head: string; base_ref: string; config: string }>(
@@ -41,14 +41,14 @@ export function openPullMemory(database: Database): Required<PullMemory> {
            ) AS last
            WHERE last.epoch = $3::integer AND last.head = $4::text AND last.change IS NOT DISTINCT FROM $5::text
          )`,
-        [repositoryKey(repository), pull, epoch, head, change ?? null, at],
+        [toRepositoryKey(repository), pull, epoch, head, change ?? null, at],
       )
     },
 
     shownHeads: async (repository, pull) => {
       const rows = await database.query<{ epoch: number; head: string; at: string; change: string | null }>(
         `SELECT epoch, head, at, change FROM ${schemaName}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return rows.map(({ epoch, head, at, change }) => ({
         epoch,
@@ -62,7 +62,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
       await database.query(
         `INSERT INTO ${schemaName}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
          ON CONFLICT DO NOTHING`,
-        [repositoryKey(repository), pull, id, JSON.stringify([...covers])],
+        [toRepositoryKey(repository), pull, id, JSON.stringify([...covers])],
       )
     },
 
@@ -71,7 +71,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
       for (const id of new Set(ids)) {
         const [row] = await database.query<{ covers: string }>(
           `SELECT covers FROM ${schemaName}.described_change WHERE repository = $1 AND pull = $2 AND id = $3`,
-          [repositoryKey(repository), pull, id],
+          [toRepositoryKey(repository), pull, id],
         )
         if (row) stored.set(id, new Map(JSON.parse(row.covers) as [string, string][]))
       }
@@ -80,7 +80,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     firstSeenApprovals: (repository, pull, approvals) =>
       database.transaction(async (sql) => {
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         for (const [review, change] of approvals)
           await sql.query(
             `INSERT INTO ${schemaName}.approval_seen (repository, pull, review, change) VALUES ($1, $2, $3::float8, $4)
@@ -100,7 +100,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         `INSERT INTO ${schemaName}.command (repository, pull, comment, record) VALUES ($1, $2, $3::float8, $4)
          ON CONFLICT DO NOTHING RETURNING comment`,
         [
-          repositoryKey(repository),
+          toRepositoryKey(repository),
           pull,
           record.comment,
           JSON.stringify({ ...rest, ...(covers && { covers: [...covers] }) }),
@@ -112,7 +112,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     commands: async (repository, pull) => {
       const rows = await database.query<{ record: string }>(
         `SELECT record FROM ${schemaName}.command WHERE repository = $1 AND pull = $2 ORDER BY comment`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return rows.map(({ record }) => {
         const { covers, ...rest } = JSON.parse(record) as Omit<CommandRecord, 'covers'> & {
@@ -124,7 +124,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     firstSeenReviews: (repository, pull, epoch, reviews) =>
       database.transaction(async (sql) => {
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         for (const review of reviews)
           await sql.query(
             `INSERT INTO ${schemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
@@ -143,7 +143,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     firstSeenAccounts: (repository, accounts) =>
       database.transaction(async (sql) => {
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         for (const [login, id] of accounts)
           await sql.query(
             `INSERT INTO ${schemaName}.account (repository, login, id) VALUES ($1, $2, $3::float8) ON CONFLICT DO NOTHING`,
@@ -160,7 +160,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
       const rows = await database.query<{ pusher: number; login: string; kind: 'user' | 'bot' }>(
         `SELECT pusher, login, kind FROM ${schemaName}.push_seen
          WHERE repository = $1 AND pull = $2 AND head = $3 ORDER BY seen_at, pusher`,
-        [repositoryKey(repository), pull, head],
+        [toRepositoryKey(repository), pull, head],
       )
       return rows.map(({ pusher, login, kind }) => ({ id: toUserId(pusher), login, kind }))
     },
@@ -168,7 +168,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     hasSeenPushes: async (repository, pull) => {
       const [row] = await database.query<{ seen: boolean }>(
         `SELECT EXISTS (SELECT 1 FROM ${schemaName}.push_seen WHERE repository = $1 AND pull = $2) AS seen`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return row?.seen === true
     },
@@ -177,7 +177,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
       const rows = await database.query<{ record: string }>(
         `SELECT record FROM ${schemaName}.command
          WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
-        [repositoryKey(repository)],
+        [toRepositoryKey(repository)],
       )
       const counts = new Map<number, number>()
       for (const { record } of rows) {
@@ -197,6 +197,6 @@ export async function recordPush(
   await sql.query(
     `INSERT INTO ${schemaName}.push_seen (repository, pull, head, pusher, login, kind)
      VALUES ($1, $2, $3, $4::float8, $5, $6) ON CONFLICT DO NOTHING`,
-    [repositoryKey(repository), pull, head, pusher.id, pusher.login, pusher.kind],
+    [toRepositoryKey(repository), pull, head, pusher.id, pusher.login, pusher.kind],
   )
 }

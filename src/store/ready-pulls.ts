@@ -2,7 +2,7 @@ import { toPullNumber } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import type { ReadyPulls } from '../ports/ready-pulls.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { toStorableJson } from './storable-text.ts'
 
@@ -16,7 +16,7 @@ export function openReadyPulls(database: Database): ReadyPulls {
          VALUES ($1, $2, $3, $4::jsonb)
          ON CONFLICT (repository, pull) DO UPDATE SET branch = excluded.branch, snapshot = excluded.snapshot,
            ready_at = CASE WHEN ready.branch = excluded.branch THEN ready.ready_at ELSE excluded.ready_at END`,
-        [repositoryKey(repository), baseRef, pull, toStorableJson(snapshot)],
+        [toRepositoryKey(repository), baseRef, pull, toStorableJson(snapshot)],
       )
     },
 
@@ -24,7 +24,7 @@ export function openReadyPulls(database: Database): ReadyPulls {
       const rows = await database.query<{ pull: number; snapshot: PullSnapshot; at: number }>(
         `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${schemaName}.ready_pull
          WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
-        [repositoryKey(repository), branch],
+        [toRepositoryKey(repository), branch],
       )
       return rows.map(({ pull, snapshot, at }) => ({ pull: toPullNumber(pull), snapshot, readyAt: at }))
     },
@@ -33,7 +33,7 @@ export function openReadyPulls(database: Database): ReadyPulls {
       await database.query(
         `DELETE FROM ${schemaName}.ready_pull
          WHERE repository = $1 AND pull IN (SELECT json_array_elements_text($2::json)::integer)`,
-        [repositoryKey(repository), JSON.stringify(pulls)],
+        [toRepositoryKey(repository), JSON.stringify(pulls)],
       )
     },
   }

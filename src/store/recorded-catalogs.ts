@@ -7,7 +7,7 @@ import {
 } from '../change/recorded-package.ts'
 import type { PageRecords } from '../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { toStoredKey } from './stored-values.ts'
 
@@ -29,7 +29,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
   return {
     recordCatalogs: (repository, branch, catalogs) =>
       database.transaction(async (sql) => {
-        const key = repositoryKey(repository)
+        const key = toRepositoryKey(repository)
         await sql.lock(`catalogs ${key}`)
         const keys = catalogs.map(({ catalog }) => catalog.key)
         // A catalog of the same name on another branch keeps its row: the default branch is recorded first.
@@ -87,7 +87,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
          FROM ${schemaName}.recorded_catalog AS catalog LEFT JOIN ${schemaName}.recorded_package AS package
            ON package.repository = catalog.repository AND package.catalog = catalog.key
          WHERE catalog.repository = $1 GROUP BY catalog.key, catalog.catalog ORDER BY catalog.key`,
-        [repositoryKey(repository)],
+        [toRepositoryKey(repository)],
       )
       return rows.map(({ catalog, ...counts }) => ({
         ...(JSON.parse(catalog) as RecordedCatalog),
@@ -98,7 +98,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
     packageSummaries: async (repository, catalog) => {
       const rows = await database.query<{ summary: string }>(
         `SELECT summary FROM ${schemaName}.recorded_package WHERE repository = $1 AND catalog = $2 ORDER BY name`,
-        [repositoryKey(repository), catalog],
+        [toRepositoryKey(repository), catalog],
       )
       return rows.map((row) => JSON.parse(row.summary) as PackageSummary)
     },
@@ -107,7 +107,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
       const rows = await database.query<{ catalog: string; summary: string }>(
         `SELECT catalog, summary FROM ${schemaName}.recorded_package
          WHERE repository = $1 AND stranded > 0 ORDER BY name, catalog LIMIT 500`,
-        [repositoryKey(repository)],
+        [toRepositoryKey(repository)],
       )
       return rows.map((row) => ({
         catalog: row.catalog,
@@ -118,7 +118,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
     recordedPackage: async (repository, catalog, name) => {
       const [row] = await database.query<{ package: string }>(
         `SELECT package FROM ${schemaName}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
-        [repositoryKey(repository), catalog, toStoredKey(name)],
+        [toRepositoryKey(repository), catalog, toStoredKey(name)],
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
     },
@@ -133,7 +133,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
          SELECT $1, row->>'reference', row->>'digest', (row->>'seenAt')::float8
          FROM json_array_elements($2::json) AS row
          ON CONFLICT (repository, reference) DO UPDATE SET digest = excluded.digest, seen_at = excluded.seen_at`,
-        [repositoryKey(repository), JSON.stringify(rows)],
+        [toRepositoryKey(repository), JSON.stringify(rows)],
       )
     },
 
@@ -142,7 +142,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
       const rows = await database.query<{ reference: string; digest: string | null; seen_at: number }>(
         `SELECT reference, digest, seen_at FROM ${schemaName}.seen_image
          WHERE repository = $1 AND reference IN (SELECT json_array_elements_text($2::json))`,
-        [repositoryKey(repository), JSON.stringify([...referenceByKey.keys()])],
+        [toRepositoryKey(repository), JSON.stringify([...referenceByKey.keys()])],
       )
       return new Map(
         rows.map(({ reference: key, digest, seen_at }) => {

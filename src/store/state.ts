@@ -1,7 +1,7 @@
 // Persistent values without a dedicated table. An unreadable value is an error, never treated as absent.
 import type { StateStore } from '../ports/state.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { StoreError } from './store-error.ts'
 import { splitIntoBatches, toStoredKey, toStoredRows } from './stored-values.ts'
@@ -11,10 +11,10 @@ export function openState(database: Database): StateStore {
     readState: async (space, repository, key) => {
       const [row] = await database.query<{ version: number; value: string }>(
         `SELECT version, value FROM ${schemaName}.state WHERE space = $1 AND repository = $2 AND key = $3`,
-        [space.name, repositoryKey(repository), toStoredKey(key)],
+        [space.name, toRepositoryKey(repository), toStoredKey(key)],
       )
       if (!row) return undefined
-      const description = `the state "${space.name}" of ${repositoryKey(repository)}`
+      const description = `the state "${space.name}" of ${toRepositoryKey(repository)}`
       if (row.version > space.version)
         throw new StoreError(
           'too-new',
@@ -36,7 +36,7 @@ export function openState(database: Database): StateStore {
             `INSERT INTO ${schemaName}.state (space, repository, key, version, value)
              SELECT $1, $2, row->>'key', $3::integer, row->>'value' FROM json_array_elements($4::json) AS row
              ON CONFLICT (space, repository, key) DO UPDATE SET version = excluded.version, value = excluded.value`,
-            [space.name, repositoryKey(repository), space.version, JSON.stringify(part)],
+            [space.name, toRepositoryKey(repository), space.version, JSON.stringify(part)],
           )
       }),
 
@@ -44,7 +44,7 @@ export function openState(database: Database): StateStore {
       await database.query(
         `DELETE FROM ${schemaName}.state WHERE space = $1 AND repository = $2
            AND key NOT IN (SELECT json_array_elements_text($3::json))`,
-        [space.name, repositoryKey(repository), JSON.stringify(keys.map(toStoredKey))],
+        [space.name, toRepositoryKey(repository), JSON.stringify(keys.map(toStoredKey))],
       )
     },
   }

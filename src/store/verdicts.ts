@@ -2,7 +2,7 @@
 import { toCommitSha } from '../change/ids.ts'
 import type { Verdicts } from '../ports/verdicts.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../change/repository-key.ts'
 import { schemaName } from './migrations.ts'
 
 interface VerdictRow {
@@ -27,7 +27,7 @@ export function openVerdicts(database: Database): Verdicts {
          ON CONFLICT (repository, pull, head, base, config)
          DO UPDATE SET verdict = excluded.verdict, report = excluded.report, decided_at = excluded.decided_at`,
         [
-          repositoryKey(repository),
+          toRepositoryKey(repository),
           pull,
           head,
           base,
@@ -45,7 +45,7 @@ export function openVerdicts(database: Database): Verdicts {
       const rows = await database.query<VerdictRow>(
         `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
          FROM ${schemaName}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
-        [repositoryKey(repository), pull],
+        [toRepositoryKey(repository), pull],
       )
       return rows.map((row) => ({
         repository: { owner: row.owner, name: row.name },

@@ -1,11 +1,11 @@
 // Catalogs for tests of the change floor: files of JSON documents, one per line, with their facts and true places.
 import type { Catalog } from '../../src/catalog/facts/catalog.ts'
 import type { Json } from '../../src/go/json/json.ts'
-import type { TreeFiles } from '../../src/change/compare-blobs.ts'
+import type { TreeFileReader } from '../../src/change/compare-blobs.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
 import type { PullRequestChange } from '../../src/change/change.ts'
 import { toBlobSha } from '../../src/change/ids.ts'
-import type { Layout } from '../../src/change/layout/layout.ts'
+import type { RepositoryLayout } from '../../src/change/layout/layout.ts'
 
 export type CatalogBlob = Record<string, Json>
 export type CatalogFiles = Record<string, readonly CatalogBlob[] | string>
@@ -142,7 +142,7 @@ const fakeBlobId = (text: string): string => {
 export function changeBetween(
   base: CatalogFiles,
   result: CatalogFiles,
-  layout: Layout = { catalogs: [{ root: 'catalog' }] },
+  layout: RepositoryLayout = { catalogs: [{ root: 'catalog' }] },
   { hidden = [], unreadable = false }: { hidden?: readonly string[]; unreadable?: boolean } = {},
 ): PullRequestChange {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(result)])].flatMap((path) => {
@@ -155,7 +155,7 @@ export function changeBetween(
     return before?.oid === after?.oid ? [] : [{ path, ...(before && { before }), ...(after && { after }) }]
   })
   const sides = { base, result }
-  const fileTexts: TreeFiles = {
+  const fileTexts: TreeFileReader = {
     read: (side, path) => {
       const content = sides[side][path]
       return content === undefined || unreadable ? undefined : encoder.encode(formatFileText(content))

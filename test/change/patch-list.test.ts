@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   createKeyCollector,
   patchList,
-  pathsOf,
+  getEntryPaths,
   memoizePerList,
   createListFilter,
 } from '../../src/change/incremental-list.ts'
@@ -54,7 +54,7 @@ test('a patched list, and what is worked out of it, is what a new one would be',
     let list: readonly TreeFileEntry[] = sortEntries(now)
     for (let step = 0; step < 5; step++) {
       // Some lists are never asked: then the way to a known one is longer.
-      if (randomBelow(3) > 0) void [onlyA(list), first(list), pathsOf(list)]
+      if (randomBelow(3) > 0) void [onlyA(list), first(list), getEntryPaths(list)]
       const next = randomBelow(4) === 0 ? new Map(now) : randomEntries()
       list = patchList(list, patchBetween(now, next))
       now = next
@@ -63,7 +63,7 @@ test('a patched list, and what is worked out of it, is what a new one would be',
     const { a, keys, paths } = plainly(list)
     expect(onlyA(list)).toEqual(a)
     expect([...first(list)].sort()).toEqual(keys)
-    expect(pathsOf(list)).toEqual(paths)
+    expect(getEntryPaths(list)).toEqual(paths)
   }
 })
 
@@ -74,12 +74,12 @@ describe('what does not differ', () => {
     let lookupCount = 0
     const counted = createListFilter<TreeFileEntry>(({ path }) => (lookupCount++, path.startsWith('a')))
     const before = [entry('a/1'), entry('b/1')]
-    const known = [counted(before), pathsOf(before)]
+    const known = [counted(before), getEntryPaths(before)]
     const after = patchList(before, { removed: [entry('b/1')], added: [entry('b/1', '2')] })
     expect(after).not.toBe(before)
-    expect([counted(after), pathsOf(after)]).toEqual(known)
+    expect([counted(after), getEntryPaths(after)]).toEqual(known)
     expect(counted(after)).toBe(known[0])
-    expect(pathsOf(after)).toBe(known[1])
+    expect(getEntryPaths(after)).toBe(known[1])
     expect(lookupCount).toBe(4)
     expect(patchList(before, { removed: [], added: [] })).toBe(before)
   })

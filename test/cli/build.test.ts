@@ -2,20 +2,28 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startMockRegistry } from '../../sandbox/registry/registry.ts'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../image/small-catalog.ts'
 import { catalogBot } from './command.ts'
 
+// Every command may start processes, on a machine that may be busy.
+jest.setTimeout(60_000)
+
 let temporaryDirectory: string
-beforeAll(() => {
+let registry: MockRegistry
+beforeAll(async () => {
+  registry = await startMockRegistry()
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'build-command-'))
   for (const { path, bytes } of createSmallCatalog()) {
     mkdirSync(dirname(join(temporaryDirectory, 'catalog', path)), { recursive: true })
     writeFileSync(join(temporaryDirectory, 'catalog', path), bytes)
   }
 })
-afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
+afterAll(async () => {
+  await registry.close()
+  rmSync(temporaryDirectory, { recursive: true })
+})
 
 test('an image without a base goes to a directory, and its digest is told', async () => {
   const layout = join(temporaryDirectory, 'layout')
@@ -64,7 +72,6 @@ test('without a place to go nothing is built', async () => {
 })
 
 test('a composite list with a missing image is not built, and the error names the file, the reference, and the next step', async () => {
-  const registry = await startMockRegistry()
   const catalog = Object.fromEntries(
     createSmallCatalog().map(({ path, bytes }) => [`configs/${path}`, new TextDecoder().decode(bytes)]),
   )

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from '@jest/globals'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
-import { completionScript } from '../../src/cli/completion.ts'
+import { renderCompletionScript } from '../../src/cli/completion.ts'
 import { listCommands } from '../../src/cli/help.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 
@@ -17,7 +17,7 @@ function completeWithBash(lines: readonly (readonly string[])[]): string[][] {
     )
     .join('\n')
   const out = execFileSync('bash', ['--norc'], {
-    input: `set -u\n${completionScript(program, 'bash')}\n${completionRequests}\n`,
+    input: `set -u\n${renderCompletionScript(program, 'bash')}\n${completionRequests}\n`,
     encoding: 'utf8',
   })
   return out
@@ -59,7 +59,7 @@ test('bash completes commands, those below them, options, and what an option or 
 })
 
 describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
-  const script = completionScript(program, shell)
+  const script = renderCompletionScript(program, shell)
 
   test('has every command and every option', () => {
     for (const command of listCommands(program)) {

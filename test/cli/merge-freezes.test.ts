@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { openControlSocket } from '../../src/app/control-socket.ts'
-import { storeFolder } from '../../src/app/settings.ts'
+import { getStoreFolder } from '../../src/app/settings.ts'
 import { openStore } from '../../src/store/store.ts'
 import { copyPreparedStore } from '../store/prepared-store.ts'
 import { systemTestClock } from '../store/sample-records.ts'
@@ -24,7 +24,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
     code: 2,
     err: expect.stringContaining('no store found in data'),
   })
-  const dataDirectory = storeFolder(join(temporaryDirectory, 'data'))
+  const dataDirectory = getStoreFolder(join(temporaryDirectory, 'data'))
   await copyPreparedStore(dataDirectory)
   const store = await openStore({ dataDirectory, clock: systemTestClock })
   const unanswered = await runMerging()

@@ -5,12 +5,12 @@ import { findClosestNames } from '../../src/cli/closest-names.ts'
 import { supportsColor } from '../../src/cli/color.ts'
 import {
   diagnoseClock,
-  diagnoseDeliveries,
+  diagnoseWebhookDeliveries,
   diagnosePermissions,
   diagnoseProxy,
   diagnoseRegistries,
 } from '../../src/cli/diagnosis.ts'
-import { ruleUrl } from '../../src/cli/rule-url.ts'
+import { getRuleUrl } from '../../src/cli/rule-url.ts'
 import { formatSystemError } from '../../src/cli/system-error.ts'
 import { createAuthorPackageJson } from '../../scripts/build/author-package.ts'
 
@@ -76,15 +76,15 @@ describe('doctor', () => {
       { status: number; at: string },
       { status: number; at: string },
     ]
-    expect(diagnoseDeliveries([good, good]).ok).toBe(true)
-    expect(diagnoseDeliveries([good, bad]).ok).toBeUndefined()
-    expect(diagnoseDeliveries([bad, good])).toMatchObject({
+    expect(diagnoseWebhookDeliveries([good, good]).ok).toBe(true)
+    expect(diagnoseWebhookDeliveries([good, bad]).ok).toBeUndefined()
+    expect(diagnoseWebhookDeliveries([bad, good])).toMatchObject({
       ok: false,
       text: expect.stringContaining('HTTP status 502'),
     })
-    expect(diagnoseDeliveries([unanswered]).text).toContain('no response')
-    expect(diagnoseDeliveries([]).ok).toBeUndefined()
-    expect(diagnoseDeliveries(undefined).ok).toBeUndefined()
+    expect(diagnoseWebhookDeliveries([unanswered]).text).toContain('no response')
+    expect(diagnoseWebhookDeliveries([]).ok).toBeUndefined()
+    expect(diagnoseWebhookDeliveries(undefined).ok).toBeUndefined()
   })
 
   test('knows a clock that GitHub would refuse tokens of', () => {
@@ -128,9 +128,9 @@ test('a rule has a page, the operator’s where there is one', () => {
   const before = process.env['RULES_URL']
   try {
     delete process.env['RULES_URL']
-    expect(ruleUrl('a')).toBe('https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/a.md')
+    expect(getRuleUrl('a')).toBe('https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/a.md')
     process.env['RULES_URL'] = 'https://rules.example'
-    expect(ruleUrl('a')).toBe('https://rules.example/a.md')
+    expect(getRuleUrl('a')).toBe('https://rules.example/a.md')
   } finally {
     if (before === undefined) delete process.env['RULES_URL']
     else process.env['RULES_URL'] = before

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { addAppCommandStubs } from '../../src/cli/commands/app-command-stubs.ts'
-import { listCommands, getExamples, getCommandPath } from '../../src/cli/help.ts'
+import { listCommands, getCommandExamples, getCommandPath } from '../../src/cli/help.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { exitWithError } from '../../src/cli/output.ts'
 
@@ -45,14 +45,14 @@ function parseCommandLine(
 describe('every command', () => {
   test.each(commandByPath)('%s has a description and examples, and its help shows them', (path, command) => {
     expect(command.description()).not.toBe('')
-    expect(getExamples(command)).not.toEqual([])
+    expect(getCommandExamples(command)).not.toEqual([])
     const { said, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
     expect(code).toBe(0)
-    for (const example of getExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
+    for (const example of getCommandExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
   })
 
   test.each(commandByPath)('the examples of %s are its own, and parse', (path, command) => {
-    for (const example of getExamples(command)) {
+    for (const example of getCommandExamples(command)) {
       const { ran, said } = parseCommandLine(splitShellWords(example))
       expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
       expect(`catalog-bot ${example} `).toContain(`${path} `)

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { findDefaultAuthor, findDefaultBase, requireRepository } from '../../src/cli/pull-defaults.ts'
+import { findDefaultAuthor, findDefaultBaseBranch, requireRepository } from '../../src/cli/pull-defaults.ts'
 
 let parentDirectory: string
 let repositoryDirectory: string
@@ -57,7 +57,7 @@ function createRemote(name: string, branches: readonly string[], head?: string):
 describe('the base', () => {
   test('is the default branch of the remote, whatever it is called', async () => {
     createRemote('origin', ['main', 'release/v4'], 'release/v4')
-    expect(await findDefaultBase(repositoryDirectory)).toEqual({
+    expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
       revision: 'refs/remotes/origin/release/v4',
       name: 'release/v4',
     })
@@ -66,7 +66,7 @@ describe('the base', () => {
   test('is that of what a fork comes from', async () => {
     createRemote('origin', ['main'], 'main')
     createRemote('upstream', ['master'])
-    expect(await findDefaultBase(repositoryDirectory)).toEqual({
+    expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
       revision: 'refs/remotes/upstream/master',
       name: 'master',
     })
@@ -74,13 +74,18 @@ describe('the base', () => {
 
   test('is a local branch where there is no remote', async () => {
     runGit('branch', 'main')
-    expect(await findDefaultBase(repositoryDirectory)).toEqual({ revision: 'refs/heads/main', name: 'main' })
+    expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
+      revision: 'refs/heads/main',
+      name: 'main',
+    })
   })
 
   test('is asked for where nobody can know it', async () => {
-    await expect(findDefaultBase(repositoryDirectory)).rejects.toThrow('specify the base with --base')
+    await expect(findDefaultBaseBranch(repositoryDirectory)).rejects.toThrow('specify the base with --base')
     createRemote('mine', ['next'])
-    await expect(findDefaultBase(repositoryDirectory)).rejects.toThrow('git remote set-head mine --auto')
+    await expect(findDefaultBaseBranch(repositoryDirectory)).rejects.toThrow(
+      'git remote set-head mine --auto',
+    )
   })
 })
 

@@ -4,7 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
-import { openReaderPool, type ReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
+import {
+  openCatalogFileReaderPool,
+  type CatalogFileReaderPool,
+} from '../../src/evaluate/catalogs/reader-pool.ts'
 import { openRegistries, type Registries } from '../../src/evaluate/registries.ts'
 import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
@@ -20,11 +23,11 @@ jest.setTimeout(180_000)
 
 let fixture: OwnershipScenario
 let mockRegistry: MockRegistry
-let readerPool: ReaderPool
+let readerPool: CatalogFileReaderPool
 beforeAll(async () => {
   fixture = await openOwnershipScenario('bundles')
   mockRegistry = await startMockRegistry()
-  readerPool = openReaderPool(1)
+  readerPool = openCatalogFileReaderPool(1)
 })
 let registries: Registries | undefined
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { cacheTrees } from '../../src/evaluate/cached-trees.ts'
+import { createCachedTreeReader } from '../../src/evaluate/cached-trees.ts'
 import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 import { createOrigin, createTemporaryFolder } from '../git/origin.ts'
@@ -45,7 +45,7 @@ async function rememberMainTree() {
   return {
     tree,
     entries,
-    look: cacheTrees(unreachableTreeReader, { trees: new Map([[tree, entries]]), blobs }),
+    look: createCachedTreeReader(unreachableTreeReader, { trees: new Map([[tree, entries]]), blobs }),
   }
 }
 
@@ -82,6 +82,6 @@ test('a blob that was read is not read again, except where more of it was read t
   expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')
   expect(Buffer.from(await look.read(oid, 8)).toString()).toBe('b/c.yaml')
   await expect(look.read(oid, 7)).rejects.toThrow('it was read again')
-  const real = cacheTrees(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
+  const real = createCachedTreeReader(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
   await expect(real.read(oid, 7)).rejects.toMatchObject({ code: 'too-large' })
 })

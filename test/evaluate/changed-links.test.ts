@@ -1,10 +1,10 @@
 // Symbolic links of the base whose target a pull request changes: the catalog that reads through them is judged.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
-import { findChangedLinks } from '../../src/evaluate/changed-links.ts'
+import { findChangedSymlinks } from '../../src/evaluate/changed-links.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { findLayout } from '../../src/evaluate/find-layout.ts'
-import type { ReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
+import type { CatalogFileReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
 import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
 import { createSnapshot } from '../gate/gate-builders.ts'
@@ -32,7 +32,7 @@ async function evaluateChange(base: OriginFiles, head: OriginFiles): Promise<rea
   const trees = { base: fixture.origin.tree(from), result: fixture.origin.tree(to) }
   const differing = new Set((await fixture.mirror.diff(trees.base, trees.result)).map(({ path }) => path))
   const entries = await fixture.mirror.list(trees.base)
-  const found = await findChangedLinks(fixture.mirror, { ...trees, entries, differing })
+  const found = await findChangedSymlinks(fixture.mirror, { ...trees, entries, differing })
   return found.map(({ path, before, after }) => `${path}${before ? '' : ' appears'}${after ? '' : ' goes'}`)
 }
 
@@ -98,7 +98,10 @@ test('a target that is edited breaks the catalog that links to it, and the gate 
   fixture.origin.branch('main', from)
   fixture.origin.pull(7, to)
   await fixture.mirror.fetch('main', toPullNumber(7))
-  const pool: ReaderPool = { read: async (bytes) => parseCatalogFile(bytes), close: async () => undefined }
+  const pool: CatalogFileReaderPool = {
+    read: async (bytes) => parseCatalogFile(bytes),
+    close: async () => undefined,
+  }
   const alice = fixture.fakeAccounts.person('alice')
   const { change, verdict } = await evaluateSnapshot(
     createSnapshot({ author: alice, base: from, head: to }),

@@ -9,7 +9,7 @@ import { toBlobSha, type BlobSha } from '../../src/change/ids.ts'
 import { openBlobFactsCache } from '../../src/evaluate/catalogs/blob-facts-cache.ts'
 import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
 import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { computeContentKey } from '../../src/evaluate/read-bundle-files.ts'
+import { computeDirectoryContentKey } from '../../src/evaluate/read-bundle-files.ts'
 import { cacheNeighborCatalog, neighborFactsCache, readNeighbors } from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
@@ -117,8 +117,8 @@ test('no name of a file makes the content of one directory look like that of ano
     mode: '100644',
     oid: oid(digit),
   })
-  const two = computeContentKey([entry('a', '1'), entry('b', '2')], 'r')
-  expect(computeContentKey([entry(`a\n${oid('2')} b`, '1')], 'r')).not.toBe(two)
+  const two = computeDirectoryContentKey([entry('a', '1'), entry('b', '2')], 'r')
+  expect(computeDirectoryContentKey([entry(`a\n${oid('2')} b`, '1')], 'r')).not.toBe(two)
 })
 
 /** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */

@@ -4,8 +4,8 @@ import { toCommitSha, toUserId } from '../../src/change/ids.ts'
 import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/change/snapshot.ts'
 import { commandNames } from '../../src/change/command.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
-import { createAnswers, questionKey } from '../../src/checks/questions.ts'
-import type { AnswerByKind, CheckQuestion } from '../../src/checks/questions.ts'
+import { createCheckAnswers, toCheckQuestionKey } from '../../src/checks/questions.ts'
+import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import {
   findCommandApprovals,
@@ -74,7 +74,7 @@ function createCommandInput(
   }
 }
 
-type QuestionAnswer = AnswerByKind[keyof AnswerByKind]
+type QuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
 function answerQuestion(question: CheckQuestion): QuestionAnswer {
   if (question.kind === 'user') {
     const person = personByName[question.login]
@@ -90,9 +90,9 @@ function decideComments(
 ) {
   const known = new Map<string, QuestionAnswer>()
   for (let round = 0; round < 6; round += 1)
-    for (const question of collectCommandQuestions(given, createAnswers(known)))
-      known.set(questionKey(question), world(question))
-  return decideCommands(given, createAnswers(known))
+    for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
+      known.set(toCheckQuestionKey(question), world(question))
+  return decideCommands(given, createCheckAnswers(known))
 }
 const listOutcomes = (given: CommandInput) =>
   decideComments(given).decisions.map(({ record }) => record.outcome)

@@ -2,12 +2,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toUserId } from '../../src/change/ids.ts'
 import type { PullComment, GitHubAccount } from '../../src/change/snapshot.ts'
-import { allRules, overridableRules } from '../../src/checks/all-rules.ts'
+import { allRules, overridableRuleIds } from '../../src/checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import {
-  createAnswers,
-  questionKey,
-  type AnswerByKind,
+  createCheckAnswers,
+  toCheckQuestionKey,
+  type AnswerByQuestionKind,
   type CheckQuestion,
 } from '../../src/checks/questions.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
@@ -59,7 +59,7 @@ function createCheckInput(comments: readonly PullComment[], more: Partial<CheckI
   }
 }
 
-function answerQuestion(question: CheckQuestion): AnswerByKind[keyof AnswerByKind] {
+function answerQuestion(question: CheckQuestion): AnswerByQuestionKind[keyof AnswerByQuestionKind] {
   if (question.kind === 'user')
     return { kind: 'person', person: question.login === 'maria' ? maintainer : packageOwner } as never
   if (question.kind === 'comment') return { kind: 'unedited' }
@@ -73,11 +73,11 @@ function decideOverrides(check: CheckInput) {
     change: 'c',
     records: [],
   }
-  const known = new Map<string, AnswerByKind[keyof AnswerByKind]>()
+  const known = new Map<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>()
   for (let round = 0; round < 4; round += 1)
-    for (const question of collectCommandQuestions(given, createAnswers(known)))
-      known.set(questionKey(question), answerQuestion(question))
-  return decideCommands(given, createAnswers(known)).decisions
+    for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
+      known.set(toCheckQuestionKey(question), answerQuestion(question))
+  return decideCommands(given, createCheckAnswers(known)).decisions
 }
 
 const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'
@@ -171,7 +171,7 @@ describe('a maintainer overrides a named rule', () => {
 describe('which rules can be overridden', () => {
   test('none that opm enforces, none about people and files, none that the world answers for', () => {
     const never = allRules.filter(
-      ({ id, fixed, check }) => overridableRules.has(id) && (fixed === true || check === 'ownership'),
+      ({ id, fixed, check }) => overridableRuleIds.has(id) && (fixed === true || check === 'ownership'),
     )
     expect(never).toEqual([])
     for (const id of [
@@ -186,14 +186,14 @@ describe('which rules can be overridden', () => {
       'opm-release-unknown',
       'config-unreadable',
     ])
-      expect([id, allRules.some((rule) => rule.id === id), overridableRules.has(id)]).toEqual([
+      expect([id, allRules.some((rule) => rule.id === id), overridableRuleIds.has(id)]).toEqual([
         id,
         true,
         false,
       ])
   })
   test('all that stop what the table of permissions lets a maintainer do', () => {
-    expect(upgradeRules.filter(({ id }) => !overridableRules.has(id))).toEqual([])
+    expect(upgradeRules.filter(({ id }) => !overridableRuleIds.has(id))).toEqual([])
   })
 })
 

@@ -13,7 +13,7 @@ import { runJob } from '../../src/app/jobs/run-job.ts'
 import { createMetrics } from '../../src/app/metrics.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
-import { openReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
 import { openRegistries } from '../../src/evaluate/registries.ts'
@@ -96,7 +96,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
       password: await github.gitToken(installation, repository),
     }),
   })
-  const pool = openReaderPool(1)
+  const pool = openCatalogFileReaderPool(1)
   const registries = await openRegistries({
     clock,
     store,

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { storeFolder } from '../../src/app/settings.ts'
+import { getStoreFolder } from '../../src/app/settings.ts'
 import { startBot, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import {
   openDemoEnvironment,
@@ -80,7 +80,7 @@ export async function startStoryBot(
   options: BotProcessOptions & { readonly embedded?: boolean },
 ): Promise<BotProcess> {
   const folder = options.environment['DATA_DIR'] ?? ''
-  const store = storeFolder(folder)
+  const store = getStoreFolder(folder)
   let database: string | undefined
   if (options.embedded !== true && !existsSync(store)) {
     if (!databaseByDataFolder.has(folder)) databaseByDataFolder.set(folder, createStoryDatabase())

@@ -1,7 +1,7 @@
 // The administrator's list: the cluster, kubeconfig and limits for each repository's install tests. A repository's configuration
 // only enables install tests; a pull request controls nothing.
 import { createHash } from 'node:crypto'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { z } from 'zod'
 import { parse } from 'yaml'
 import type { RequestingRepository } from '../publishing/push-targets.ts'
@@ -78,7 +78,7 @@ export function findClusterTarget(
   targets: readonly ClusterTarget[],
   { github, installation }: RequestingRepository,
 ): ClusterTarget | undefined {
-  const name = repositoryKey(github)
+  const name = toRepositoryKey(github)
   return targets.find(
     (one) =>
       one.github.toLowerCase() === name &&

@@ -1,7 +1,7 @@
 // Sends orders to the process with the kubeconfigs, and serves it catalogs from processes without secrets. The App's
 // own process does not read the administrator's list.
 import { extname } from 'node:path'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
@@ -88,7 +88,7 @@ export function openClusterTestClient(
           kind: 'refused',
           why: 'no test cluster is configured (CLUSTER_TARGETS is not set)',
         }
-      const key = repositoryKey(order.github)
+      const key = toRepositoryKey(order.github)
       try {
         return await pool.run(
           order,

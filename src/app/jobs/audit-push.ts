@@ -2,7 +2,7 @@
 // in one issue for maintainers, which is closed once everything is fixed.
 import type { CommitSha, TreeSha } from '../../change/ids.ts'
 import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
-import { validateFully } from '../../checks/validation/validate-fully.ts'
+import { validateWithAllRules } from '../../checks/validation/validate-fully.ts'
 import type { Config } from '../../config/config.ts'
 import { findLayout } from '../../evaluate/find-layout.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -93,7 +93,7 @@ async function findCatalogErrors(
   const catalog = await app.loader.load(repository, tree, root)
   if (catalog === undefined) return []
   const ruleSet = defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : findRuleSet(`${config.opm}.0`)
-  const { findings } = validateFully(catalog, {
+  const { findings } = validateWithAllRules(catalog, {
     ...(ruleSet && { ruleSet }),
     settings: config.rules,
     root,

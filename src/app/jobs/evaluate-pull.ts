@@ -1,9 +1,9 @@
 // Evaluates a pull request: snapshot, verdict, report, merge. Level-triggered: it reads everything again, so repeated,
 // late or crashed runs converge.
-import { questionKey, type CheckQuestion } from '../../checks/questions.ts'
+import { toCheckQuestionKey, type CheckQuestion } from '../../checks/questions.ts'
 import type { PullNumber } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import type { CheckAnswer } from '../../evaluate/gather-answers.ts'
 import type { EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
@@ -19,7 +19,7 @@ import { requeuePull } from './requeue-pull.ts'
 import { evaluateMalformedPull, evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
 import { requestPreview } from './publish/request-preview.ts'
 import { requestClusterTest } from './cluster-test/request-cluster-test.ts'
-import { recordPullEnd, recordEvaluation } from './record-evaluation.ts'
+import { recordPullClosedOrMerged, recordEvaluation } from './record-evaluation.ts'
 import { reportUnservedPull } from './report-unserved-pull.ts'
 import { republishMergedReport } from './merged-report.ts'
 import { requestReviews } from './request-reviews.ts'
@@ -28,7 +28,7 @@ import { handleClosedPull } from './handle-closed-pull.ts'
 import { recordUnservedPull } from './record-unserved-pull.ts'
 import { recoverPendingMerge } from './recover-pending-merge.ts'
 import { toVerdictRecord, publishEvaluation } from './publish-evaluation.ts'
-import { statusPageUrl } from './status-page-url.ts'
+import { formatStatusPageUrl } from './status-page-url.ts'
 import type { Forge, OwnReports, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 import type { JobSlot } from './job-scheduler.ts'
@@ -137,7 +137,7 @@ async function readAndEvaluatePull(
     onOwnReports: (read) => void (present = read),
   })
   if (snapshot === null) {
-    await recordPullEnd({ repository: forge.repository, pull }, 'closed', ctx)
+    await recordPullClosedOrMerged({ repository: forge.repository, pull }, 'closed', ctx)
     return undefined
   }
   if (snapshot.state !== 'open') {
@@ -179,7 +179,7 @@ async function readAndEvaluatePull(
     onLong: () => slot.setCost('heavy', toAuthorKey(fetched.author, forge)),
   }
   const onAnswer = (question: CheckQuestion, answer: CheckAnswer) =>
-    void answers.set(questionKey(question), answer)
+    void answers.set(toCheckQuestionKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
     const becomes = await checkMergedState(fetched, ctx)
@@ -194,7 +194,7 @@ async function readAndEvaluatePull(
       repository: forge.repository,
       examined,
       verdict: evaluation.verdict.kind,
-      page: statusPageUrl(app.settings, forge.repository, pull),
+      page: formatStatusPageUrl(app.settings, forge.repository, pull),
     },
     'examined',
   )
@@ -203,7 +203,7 @@ async function readAndEvaluatePull(
 
 /** Pull requests of one author in one repository wait for one another. */
 function toAuthorKey(author: PullSnapshot['author'], { repository }: Forge): string {
-  return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
+  return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
 /** GitHub's merge queue would merge it without asking us again. */

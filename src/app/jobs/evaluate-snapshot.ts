@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { pullKey } from '../../change/repository-key.ts'
+import { toPullKey } from '../../change/repository-key.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
 import {
@@ -73,7 +73,7 @@ export async function evaluateSnapshot(
 ): Promise<PullEvaluation> {
   const { app, forge } = ctx
   const { store } = app
-  const key = pullKey(snapshot.repository, snapshot.pull)
+  const key = toPullKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
     return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(snapshot.excess), ctx)

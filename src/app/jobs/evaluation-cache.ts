@@ -1,10 +1,10 @@
 // Caches the inputs of a waiting pull request's evaluation for an hour. When its base moves, it is judged again without
 // requests. This can only confirm the verdict; any difference needs a full evaluation, and no permit is minted here.
 import { z } from 'zod'
-import { questionKey } from '../../checks/questions.ts'
+import { toCheckQuestionKey } from '../../checks/questions.ts'
 import type { CommitSha } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { pullKey } from '../../change/repository-key.ts'
+import { toPullKey } from '../../change/repository-key.ts'
 import type { CheckAnswer } from '../../evaluate/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
@@ -42,7 +42,7 @@ export async function cacheEvaluation(
   if (JSON.stringify(cachedInputs).length > maxCachedEvaluationLength) return
   await store.putCached(
     evaluationCache,
-    new Map([[pullKey(snapshot.repository, snapshot.pull), cachedInputs]]),
+    new Map([[toPullKey(snapshot.repository, snapshot.pull), cachedInputs]]),
     evaluationCacheTtlSeconds,
   )
 }
@@ -58,7 +58,7 @@ export async function revalidateOnNewBase(
   openPulls: readonly OpenPullSummary[],
 ): Promise<number | undefined> {
   const { app, forge, repository } = ctx
-  const key = pullKey(forge.repository, open.pull)
+  const key = toPullKey(forge.repository, open.pull)
   const cachedInputs = (await app.store.getCached(evaluationCache, [key])).get(key)
   if (cachedInputs === undefined) return undefined
   const remainingSeconds = Math.floor(evaluationCacheTtlSeconds - (app.clock.now() - cachedInputs.at) / 1000)
@@ -71,7 +71,7 @@ export async function revalidateOnNewBase(
   const evaluation = await evaluateSnapshot({ ...snapshot, base: tip }, ctx, undefined, {
     openPulls: () => Promise.resolve(openPulls),
     ask: (question) => {
-      const known = answers.get(questionKey(question))
+      const known = answers.get(toCheckQuestionKey(question))
       if (known === undefined) hasAll = false
       return Promise.resolve(
         known ?? { kind: 'unknown', reason: 'the answer was not looked up', retryAfter: 60 },

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { CommitSha } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { pullKey } from '../../change/repository-key.ts'
+import { toPullKey } from '../../change/repository-key.ts'
 import { isGitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import { fetchConsistentSnapshot } from './fetch-consistent.ts'
@@ -29,7 +29,7 @@ export async function fetchCommits(
   ctx: JobContext<Cache>,
 ): Promise<FetchCommitsResult> {
   const { repository, app } = ctx
-  const key = pullKey(snapshot.repository, snapshot.pull)
+  const key = toPullKey(snapshot.repository, snapshot.pull)
   const before = (await app.store.getCached(rejectedHeadCache, [key])).get(key)
   if (before?.head === snapshot.head) {
     await repository.fetch(snapshot.baseRef)

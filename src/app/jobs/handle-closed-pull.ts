@@ -8,7 +8,7 @@ import { executeClosedPullCommands } from './closed-pull-commands.ts'
 import type { JobContext } from './job-context.ts'
 import { requeuePull } from './requeue-pull.ts'
 import { cancelPreviews } from './publish/request-preview.ts'
-import { recordPullEnd } from './record-evaluation.ts'
+import { recordPullClosedOrMerged } from './record-evaluation.ts'
 import { isServedBranch } from './is-served-branch.ts'
 import { reportMergedByOthers } from './report-unserved-pull.ts'
 import { republishMergedReport } from './merged-report.ts'
@@ -49,7 +49,11 @@ async function finishClosedPull(
   if (!isSettled) await requeuePull(snapshot.pull, ctx, pendingMergeRetrySeconds)
   if (snapshot.state === 'merged') await recoverLateMerge(snapshot, ctx)
   const merge = await republishMergedReport(snapshot.pull, ctx, { present })
-  await recordPullEnd(snapshot, snapshot.state === 'merged' || merge !== undefined ? 'merged' : 'closed', ctx)
+  await recordPullClosedOrMerged(
+    snapshot,
+    snapshot.state === 'merged' || merge !== undefined ? 'merged' : 'closed',
+    ctx,
+  )
   if (merge === undefined) {
     const isOpen = (await app.store.listPendingMerges(forge.repository)).some(
       ({ pull }) => pull === snapshot.pull,

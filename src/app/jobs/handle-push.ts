@@ -2,8 +2,8 @@
 // outcome on the commit.
 import { z } from 'zod'
 import { toCommitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
-import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
-import { findChangedLinks } from '../../evaluate/changed-links.ts'
+import { isPathBelow, type CatalogRoot } from '../../change/layout/layout.ts'
+import { findChangedSymlinks } from '../../evaluate/changed-links.ts'
 import { findLayout } from '../../evaluate/find-layout.ts'
 import type { Config } from '../../config/config.ts'
 import { ForgeError } from '../../github/forge-error.ts'
@@ -19,7 +19,7 @@ import { triggerCrashPoint } from '../../merge/crash-point.ts'
 import { publishMissingChecks } from '../../merge/publish-checks.ts'
 import { readConfig } from '../../evaluate/read-config.ts'
 import { toLeaseName } from '../../merge/lease-name.ts'
-import { cacheTrees } from '../../evaluate/cached-trees.ts'
+import { createCachedTreeReader } from '../../evaluate/cached-trees.ts'
 import { advanceWebhookRebuild } from './rebuild-webhook.ts'
 import { auditPush, reportBrokenCatalogs } from './audit-push.ts'
 import { addContentDigest } from './publish-report.ts'
@@ -182,8 +182,8 @@ async function findChangedCatalogs(
   if (before === undefined) return catalogs.flatMap(getCatalogNames)
   const changes = await repository.diff(before, after)
   // Compared from the new state, to use the base's entries.
-  const links = await findChangedLinks(
-    cacheTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
+  const links = await findChangedSymlinks(
+    createCachedTreeReader(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
     {
       base: after,
       entries,
@@ -192,7 +192,7 @@ async function findChangedCatalogs(
     },
   )
   return catalogs
-    .filter(({ root }) => [...changes, ...links].some(({ path }) => isBelow(path, root)))
+    .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathBelow(path, root)))
     .flatMap(getCatalogNames)
 }
 

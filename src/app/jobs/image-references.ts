@@ -5,13 +5,20 @@ import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import { canBeReferenceList } from '../../change/references/reference-list.ts'
-import { collectCatalogReferences } from '../../change/references/catalog-references.ts'
-import { parseListReferences, type LocatedImageReference } from '../../change/references/list-references.ts'
+import { collectCatalogImageReferences } from '../../change/references/catalog-references.ts'
+import {
+  parseListedImageReferences,
+  type LocatedImageReference,
+} from '../../change/references/list-references.ts'
 import { findLayout } from '../../evaluate/find-layout.ts'
-import type { Layout } from '../../change/layout/layout.ts'
+import type { RepositoryLayout } from '../../change/layout/layout.ts'
 import type { TreePathEntry } from '../../change/path-change.ts'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
-import { listOwnerFilesFor, formatPrincipal, readAuthority } from '../../checks/ownership/ownership.ts'
+import {
+  listOwnerFilesForLocations,
+  formatPrincipal,
+  readOwnershipAuthority,
+} from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { MissingImageLocation } from '../../messages/missing-images-issue.ts'
@@ -23,7 +30,7 @@ export interface ScannedBranch {
   readonly branch?: string
   readonly tree: TreeSha
   readonly config: Config
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   readonly entries: readonly TreePathEntry[]
 }
 
@@ -134,12 +141,13 @@ async function forEachImageReference(
 ): Promise<void> {
   for (const { root } of layout.catalogs) {
     const catalog = await app.loader.load(repository, tree, root)
-    if (catalog !== undefined) for (const reference of collectCatalogReferences(catalog)) see(reference, root)
+    if (catalog !== undefined)
+      for (const reference of collectCatalogImageReferences(catalog)) see(reference, root)
   }
   for (const { path, oid, mode } of entries) {
     if (mode !== '100644' || !canBeReferenceList(path)) continue
     try {
-      for (const reference of parseListReferences(path, await repository.read(oid, 1024 * 1024)))
+      for (const reference of parseListedImageReferences(path, await repository.read(oid, 1024 * 1024)))
         see(reference)
     } catch (error) {
       if (!isGitError(error, 'too-large')) throw error
@@ -158,12 +166,12 @@ async function addReferenceOwners(
     return { path: file, package: name, directory: ('directory' in role ? role.directory : undefined) ?? '' }
   })
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(listOwnerFilesFor(paths, spots))
+  const needed = new Set(listOwnerFilesForLocations(paths, spots))
   const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
     if (needed.has(path) && mode.startsWith('100')) textByPath.set(path, await readTextBlob(repository, oid))
   const existing = new Set(paths)
-  const authority = readAuthority(
+  const authority = readOwnershipAuthority(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

@@ -2,7 +2,7 @@
 // requests to an allowance that refills over time. If it is used up, the job waits in the queue and later deliveries
 // join it.
 import { z } from 'zod'
-import { pullKey, repositoryKey } from '../../change/repository-key.ts'
+import { toPullKey, toRepositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
@@ -45,10 +45,11 @@ export async function loadJobRequestQuota(
   const allowance = requestQuotaByJobKind[job.kind]
   if (allowance === undefined) return undefined
   const own =
-    job.kind === 'pull' ? pullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
+    job.kind === 'pull' ? toPullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
   const author =
     job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
-  const theirs = author === undefined ? undefined : `${repositoryKey(job.repository)} ${author.toLowerCase()}`
+  const theirs =
+    author === undefined ? undefined : `${toRepositoryKey(job.repository)} ${author.toLowerCase()}`
   const readUsedRequests = async (key: string | undefined, [, perHour]: RequestQuota): Promise<number> => {
     const known =
       key === undefined ? undefined : (await store.getCached(usedRequestQuotaCache, [key])).get(key)

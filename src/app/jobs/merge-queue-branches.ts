@@ -1,6 +1,6 @@
 // Branches whose merge queue was used recently; the sweep checks their groups without a webhook.
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
@@ -20,11 +20,13 @@ export async function recordMergeQueueUse(
   const known = await readMergeQueueBranches(name, store)
   await store.putCached(
     mergeQueueBranchCache,
-    new Map([[repositoryKey(name), [...new Set([...known, branch])]]]),
+    new Map([[toRepositoryKey(name), [...new Set([...known, branch])]]]),
     queueBranchTtlSeconds,
   )
 }
 
 export async function readMergeQueueBranches(name: RepositoryName, store: Cache): Promise<readonly string[]> {
-  return (await store.getCached(mergeQueueBranchCache, [repositoryKey(name)])).get(repositoryKey(name)) ?? []
+  return (
+    (await store.getCached(mergeQueueBranchCache, [toRepositoryKey(name)])).get(toRepositoryKey(name)) ?? []
+  )
 }

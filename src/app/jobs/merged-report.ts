@@ -10,7 +10,7 @@ import type { EvaluationReport } from '../../evaluate/worker/prepare-report.ts'
 import type { JobContext } from './job-context.ts'
 import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
 import { pullPublicationState } from './publish/publication-state.ts'
-import { statusPageUrl } from './status-page-url.ts'
+import { formatStatusPageUrl } from './status-page-url.ts'
 
 /** The stored verdict, complete enough to render the report again. */
 export interface StoredEvaluationReport extends EvaluationReport {
@@ -44,7 +44,7 @@ export async function republishMergedReport(
       page,
       runs,
       rulesUrl,
-      statusPage: statusPageUrl(app.settings, forge.repository, pull),
+      statusPage: formatStatusPageUrl(app.settings, forge.repository, pull),
       landed: merge.commit,
       published,
     })

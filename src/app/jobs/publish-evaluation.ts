@@ -11,7 +11,7 @@ import type { VerdictRecord } from '../../ports/verdicts.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
 import type { StoredEvaluationReport } from './merged-report.ts'
-import { statusPageUrl } from './status-page-url.ts'
+import { formatStatusPageUrl } from './status-page-url.ts'
 import type { JobContext } from './job-context.ts'
 
 export function toVerdictRecord(
@@ -42,7 +42,7 @@ export function composeEvaluationReport(
     ...told,
     page,
     rulesUrl: app.settings.rulesUrl,
-    statusPage: statusPageUrl(app.settings, forge.repository, snapshot.pull),
+    statusPage: formatStatusPageUrl(app.settings, forge.repository, snapshot.pull),
     ...more,
   })
 }

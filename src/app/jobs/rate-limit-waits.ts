@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { PullNumber } from '../../change/ids.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 
@@ -16,13 +16,13 @@ const rateLimitWaitCache = defineCache<RateLimitWait>('waits for the limit', {
   read: (value) => rateLimitWaitSchema.safeParse(value).data,
 })
 
-function waitKeyOf(job: Job): string {
+function toRateLimitWaitKey(job: Job): string {
   const rest = 'pull' in job ? ` ${job.pull}` : 'branch' in job ? ` ${job.branch}` : ''
-  return `${repositoryKey(job.repository)} ${job.kind}${rest}`
+  return `${toRepositoryKey(job.repository)} ${job.kind}${rest}`
 }
 
 /** Includes pull requests that were never evaluated. */
-const anyPullKeyOf = (repository: RepositoryName) => `${repositoryKey(repository)} any pull`
+const toAnyPullWaitKey = (repository: RepositoryName) => `${toRepositoryKey(repository)} any pull`
 
 /** `seconds` until the job is retried. */
 export async function recordRateLimitWait(
@@ -32,17 +32,20 @@ export async function recordRateLimitWait(
   store: Cache,
 ): Promise<void> {
   const wait = { since: now, until: now + seconds * 1000 }
-  const keys = job.kind === 'pull' ? [waitKeyOf(job), anyPullKeyOf(job.repository)] : [waitKeyOf(job)]
+  const keys =
+    job.kind === 'pull'
+      ? [toRateLimitWaitKey(job), toAnyPullWaitKey(job.repository)]
+      : [toRateLimitWaitKey(job)]
   await store.putCached(rateLimitWaitCache, new Map(keys.map((key) => [key, wait])), seconds)
 }
 
-export async function readWaitingPulls(
+export async function readRateLimitedPulls(
   repository: RepositoryName,
   pulls: readonly PullNumber[],
   store: Cache,
 ): Promise<ReadonlyMap<PullNumber, RateLimitWait>> {
   const keys = pulls.map(
-    (pull) => [waitKeyOf({ kind: 'pull', installation: 0, repository, pull }), pull] as const,
+    (pull) => [toRateLimitWaitKey({ kind: 'pull', installation: 0, repository, pull }), pull] as const,
   )
   const found = await store.getCached(
     rateLimitWaitCache,
@@ -56,16 +59,16 @@ export async function readWaitingPulls(
   )
 }
 
-export async function readWaitingJobs(
+export async function readRateLimitedJobs(
   repository: RepositoryName,
   branches: readonly string[],
   store: Cache,
 ): Promise<readonly { readonly kind: 'train' | 'pull' | 'sweep' | 'scan'; readonly until: number }[]> {
   const about = { installation: 0, repository }
   const keys = [
-    ...branches.map((branch) => ['train', waitKeyOf({ kind: 'train', ...about, branch })] as const),
-    ['pull', anyPullKeyOf(repository)] as const,
-    ...(['sweep', 'scan'] as const).map((kind) => [kind, waitKeyOf({ kind, ...about })] as const),
+    ...branches.map((branch) => ['train', toRateLimitWaitKey({ kind: 'train', ...about, branch })] as const),
+    ['pull', toAnyPullWaitKey(repository)] as const,
+    ...(['sweep', 'scan'] as const).map((kind) => [kind, toRateLimitWaitKey({ kind, ...about })] as const),
   ]
   const found = await store.getCached(
     rateLimitWaitCache,

@@ -3,16 +3,20 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CommitSha } from '../../change/ids.ts'
-import { findContainingCatalog, isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
+import { findContainingCatalog, isPathBelow, type CatalogRoot } from '../../change/layout/layout.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import {
-  createCatalogKeys,
+  createCatalogUrlKeys,
   toRecordedPackages,
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../change/recorded-package.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
-import { listOwnerFilesFor, formatPrincipal, readAuthority } from '../../checks/ownership/ownership.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
+import {
+  listOwnerFilesForLocations,
+  formatPrincipal,
+  readOwnershipAuthority,
+} from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
 import { findLayout } from '../../evaluate/find-layout.ts'
@@ -28,7 +32,7 @@ const recordedTipCache = defineCache<string>('recorded catalogs', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
-const cacheTtlSeconds = 7 * 24 * 3600
+const recordedTipTtlSeconds = 7 * 24 * 3600
 
 const maxCatalogs = 100
 const maxPackages = 5000
@@ -39,32 +43,36 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
   if (tip === undefined || !(await isServedBranch(branch, ctx, { allowCached: true }))) return
-  const key = `${repositoryKey(forge.repository)} ${branch}`
+  const key = `${toRepositoryKey(forge.repository)} ${branch}`
   if ((await app.store.getCached(recordedTipCache, [key])).get(key) === tip) return
   try {
-    await recordCatalogsAt(branch, tip, ctx)
+    await recordCatalogsAtCommit(branch, tip, ctx)
   } catch (error) {
     if (!isGitError(error)) throw error
     app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
     return
   }
-  await app.store.putCached(recordedTipCache, new Map([[key, tip]]), cacheTtlSeconds)
+  await app.store.putCached(recordedTipCache, new Map([[key, tip]]), recordedTipTtlSeconds)
 }
 
-async function recordCatalogsAt(branch: string, tip: CommitSha, ctx: JobContext<PageRecords>): Promise<void> {
+async function recordCatalogsAtCommit(
+  branch: string,
+  tip: CommitSha,
+  ctx: JobContext<PageRecords>,
+): Promise<void> {
   const { app, forge, repository } = ctx
   const tree = await repository.treeOf(tip)
   const { config } = await readConfig(repository, tree)
   const entries = await repository.list(tree)
   const layout = await findLayout(repository, entries, config.catalogs)
   const roots = layout.catalogs.slice(0, maxCatalogs)
-  const keys = createCatalogKeys(roots)
+  const keys = createCatalogUrlKeys(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
   const owners = await readOwners(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {
     const content = createHash('sha256').update(`${owners.digest}\n`)
-    for (const { path, oid } of entries) if (isBelow(path, root)) content.update(`${path} ${oid}\n`)
+    for (const { path, oid } of entries) if (isPathBelow(path, root)) content.update(`${path} ${oid}\n`)
     const catalog: RecordedCatalog = {
       key: keys[at] ?? root,
       root,
@@ -113,7 +121,7 @@ async function readOwners(
     return directory === '' ? [] : [{ path, directory, package: directory }]
   })
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(listOwnerFilesFor(paths, spots))
+  const needed = new Set(listOwnerFilesForLocations(paths, spots))
   const textByPath = new Map<string, string>()
   const digest = createHash('sha256').update(JSON.stringify(config.owners))
   for (const { path, oid, mode } of entries)
@@ -122,7 +130,7 @@ async function readOwners(
       digest.update(`${path} ${oid}\n`)
     }
   const existing = new Set(paths)
-  const authority = readAuthority(
+  const authority = readOwnershipAuthority(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

@@ -6,7 +6,7 @@ import type { PageRecords, EvaluationRecord, ApprovalView } from '../../ports/pa
 import type { JobContext } from './job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 
-const maxNames = 20
+const maxNamesPerReason = 20
 const maxReasons = 20
 const maxTextLength = 600
 
@@ -17,7 +17,7 @@ export async function recordEvaluation(
   await app.store.recordEvaluation(toEvaluationSummary(evaluation, app.clock.now()))
 }
 
-export async function recordPullEnd(
+export async function recordPullClosedOrMerged(
   { repository, pull }: Pick<PullSnapshot, 'repository' | 'pull'>,
   state: 'closed' | 'merged',
   { app }: JobContext<PageRecords>,
@@ -54,7 +54,7 @@ function toEvaluationSummary(
     reasons: verdict.reasons.slice(0, maxReasons).map(({ code, text, who }) => ({
       code,
       text: truncateText(text),
-      ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNames) }),
+      ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerReason) }),
     })),
     checks: formatCheckLines(verdict.outcomes).map(truncateText),
     approvals: toShownApprovals(snapshot),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { PullNumber } from '../../change/ids.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { computeBackOffMs, findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import type { MergeRejection } from '../../merge/classify-rejection.ts'
@@ -60,13 +60,13 @@ const unknownRejectionCache = defineCache<z.infer<typeof unknownRejectionSchema>
 const unknownRejectionTtlSeconds = 3600
 
 /** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */
-async function wasSeenOnOtherPull(
+async function wasRejectionSeenOnOtherPull(
   { repository, pull, baseRef }: PullSnapshot,
   { reason }: MergeRejection,
   { app: { store } }: JobContext<Cache>,
 ): Promise<boolean> {
   const text = reason.replace(/\b(?:[0-9a-f]{7,64}|\d+)\b/g, '#')
-  const key = `${repositoryKey(repository)} ${baseRef}`
+  const key = `${toRepositoryKey(repository)} ${baseRef}`
   const first = (await store.getCached(unknownRejectionCache, [key])).get(key)
   if (first?.text === text && first.pull !== pull) return true
   await store.putCached(unknownRejectionCache, new Map([[key, { text, pull }]]), unknownRejectionTtlSeconds)
@@ -82,7 +82,7 @@ export async function handleMergeRejection(
   rejection: MergeRejection,
   ctx: JobContext<MergeFreezes & Cache>,
 ): Promise<void> {
-  const isShared = !rejection.isKnown && (await wasSeenOnOtherPull(snapshot, rejection, ctx))
+  const isShared = !rejection.isKnown && (await wasRejectionSeenOnOtherPull(snapshot, rejection, ctx))
   const scopedRejection: MergeRejection = isShared ? { ...rejection, scope: 'branch' } : rejection
   const { store, clock, log } = ctx.app
   const { repository, pull, baseRef } = snapshot
@@ -115,7 +115,7 @@ export async function handleMergeRejection(
       by: { kind: 'bot' },
       pull,
       tryAgainAt: now + computeBackOffMs((before?.times ?? 0) + 1),
-      rules: await readRulesDigest(baseRef, ctx),
+      rules: await readBranchRulesDigest(baseRef, ctx),
     })
   }
 }
@@ -124,7 +124,7 @@ export async function handleMergeRejection(
  * Finds rejected pull requests that a report on their head may unblock. If GitHub named a single missing check, only
  * that one counts.
  */
-export async function findPullsWaitingFor(
+export async function findPullsWaitingForStatus(
   { repository: { owner, name }, commit, context }: PassingCommitStatus,
   store: MergeFreezes & Pick<PageRecords, 'findPullRecord'>,
 ): Promise<readonly PullNumber[]> {
@@ -148,7 +148,7 @@ export async function clearRejections(
   const none = { text: '', pull }
   await store.putCached(
     unknownRejectionCache,
-    new Map([[`${repositoryKey(repository)} ${baseRef}`, none]]),
+    new Map([[`${toRepositoryKey(repository)} ${baseRef}`, none]]),
     1,
   )
   await store.unparkPull(repository, pull)
@@ -172,7 +172,7 @@ export async function retryBranchesWithNewRules(
 ): Promise<void> {
   const rejectedBranches = stops.filter(({ kind, branch, rules }) => kind === 'refused' && branch && rules)
   for (const name of new Set([...rejectedBranches.flatMap(({ branch }) => branch ?? []), ...others])) {
-    const now = await readRulesDigest(name, ctx, { fresh: true })
+    const now = await readBranchRulesDigest(name, ctx, { fresh: true })
     if (now === undefined) continue
     for (const { repository, branch, rules } of rejectedBranches)
       if (branch === name && rules !== now) await ctx.app.store.allowMergeAttempt({ repository, branch })
@@ -183,14 +183,14 @@ export async function retryBranchesWithNewRules(
  * Reads the branch's rules again after a rejection. Returns true if they differ from those the merge was planned with,
  * so that another method may work.
  */
-export async function haveRulesChanged(branch: string, ctx: JobContext<Cache>): Promise<boolean> {
-  const before = await readRulesDigest(branch, ctx)
-  const now = await readRulesDigest(branch, ctx, { fresh: true })
+export async function haveBranchRulesChanged(branch: string, ctx: JobContext<Cache>): Promise<boolean> {
+  const before = await readBranchRulesDigest(branch, ctx)
+  const now = await readBranchRulesDigest(branch, ctx, { fresh: true })
   return before !== undefined && now !== undefined && before !== now
 }
 
 /** A digest of the branch's rules and the App's permissions there. */
-async function readRulesDigest(
+async function readBranchRulesDigest(
   branch: string,
   { forge, app }: JobContext<Cache>,
   options: { readonly fresh?: boolean } = {},
@@ -227,7 +227,7 @@ async function readRejectionInputsDigest(
     await ctx.forge.readOtherChecks(head),
     /\b(?:conversations?|comments) must be resolved\b/i.test(reason) &&
       (await ctx.forge.countOpenThreads(pull)),
-    await readRulesDigest(baseRef, ctx),
+    await readBranchRulesDigest(baseRef, ctx),
   ]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

@@ -2,7 +2,7 @@
 // author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
 import { decideIssueAction, type DesiredIssue } from '../../checks/images/missing-images-issue.ts'
-import { missingImageKey } from '../../checks/images/missing-images.ts'
+import { toMissingImageKey } from '../../checks/images/missing-images.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
   renderMissingImagesIssue,
@@ -37,21 +37,21 @@ export async function reportMissingImages(
     // Recorded first: after a crash, an issue may exist.
     if (known === undefined) await saveReportState({ digest: '', told: [] })
     const issue = await forge.findOwnIssue(missingImagesMarker, known?.issue)
-    const keys = missing.map((one) => missingImageKey(one.reference, one))
+    const keys = missing.map((one) => toMissingImageKey(one.reference, one))
     const reportedKeys = new Set(known?.told)
     const hasNews =
       known === undefined || known.digest === ''
         ? missing.some(
             (one) =>
-              !reportedKeys.has(missingImageKey(one.reference, one)) &&
+              !reportedKeys.has(toMissingImageKey(one.reference, one)) &&
               issue?.body.includes(formatReference(one.reference)) !== true,
           )
         : keys.some((key) => !reportedKeys.has(key))
     const step = decideIssueAction(issue, wanted, hasNews)
-    const number = await performIssueStep(step, issue, wanted, ctx)
+    const number = await executeIssueAction(step, issue, wanted, ctx)
     // Images that are back are dropped, so that they are reported again if they disappear.
     await saveReportState({ ...(number !== undefined && { issue: number }), digest, told: keys })
-    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomeByStep[step] })
+    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomeByIssueAction[step] })
     app.log.info(
       { repository: forge.repository, issue: number, step, missing: missing.length },
       'missing images reported',
@@ -66,10 +66,10 @@ export async function reportMissingImages(
   }
 }
 
-const outcomeByStep = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
+const outcomeByIssueAction = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
 
 /** Returns the issue's number, or undefined if no issue exists. */
-async function performIssueStep(
+async function executeIssueAction(
   step: ReturnType<typeof decideIssueAction>,
   issue: OwnIssue | undefined,
   wanted: DesiredIssue | undefined,

@@ -12,12 +12,12 @@ import { auditMerge } from './audit-merge.ts'
 import { publishReport } from './publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced } from './announced-merges.ts'
 
-type ObservedPresence = OwnReports | undefined
+type ObservedReports = OwnReports | undefined
 
 export async function reportUnservedPull(
   { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,
-  read: ObservedPresence,
+  read: ObservedReports,
 ): Promise<void> {
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   const names = ownCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
@@ -29,7 +29,7 @@ export async function reportUnservedPull(
 export async function reportMergedByOthers(
   merged: PullSnapshot,
   ctx: JobContext<Store>,
-  read: ObservedPresence,
+  read: ObservedReports,
 ): Promise<void> {
   const { forge, merging, repository } = ctx
   const { pull, head, baseRef } = merged

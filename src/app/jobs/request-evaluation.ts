@@ -5,7 +5,7 @@ import type { CheckQuestion } from '../../checks/questions.ts'
 import {
   createQuestionAnswerer,
   type CheckAnswer,
-  type AnswerQuestion,
+  type QuestionAnswerer,
 } from '../../evaluate/gather-answers.ts'
 import {
   workerMemoryMethods,
@@ -24,7 +24,7 @@ export interface EvaluationInputs {
   readonly openPulls: () => Promise<readonly OpenPullSummary[]>
   readonly hints?: EvaluationHints | undefined
   /** Answers questions from memory instead of sending requests. */
-  readonly ask?: AnswerQuestion | undefined
+  readonly ask?: QuestionAnswerer | undefined
   readonly onAnswer?: ((question: CheckQuestion, answer: CheckAnswer) => void) | undefined
 }
 
@@ -38,7 +38,7 @@ export async function requestEvaluation(
   const facts = join(resolve(dataDirectory), 'facts')
   const answerFromSources =
     inputs.ask ?? createQuestionAnswerer(forge, app.registries.forEvaluation(), app.store)
-  const answerAndNotify: AnswerQuestion = async (question) => {
+  const answerAndNotify: QuestionAnswerer = async (question) => {
     const answer = await answerFromSources(question)
     inputs.onAnswer?.(question, answer)
     return answer
@@ -54,10 +54,10 @@ export async function requestEvaluation(
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 
-type MemoryMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
+type PullMemoryMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
 function createWorkerRequestHandler(
-  answerQuestion: AnswerQuestion,
+  answerQuestion: QuestionAnswerer,
   { memory, openPulls }: EvaluationInputs,
 ): AnswerWorkerCallback {
   return async (request: WorkerCallbackRequest) => {
@@ -66,6 +66,6 @@ function createWorkerRequestHandler(
     if (!Object.hasOwn(workerMemoryMethods, request.name))
       throw new Error(`an evaluation cannot call ${request.name}`)
     const readings: Readonly<Record<string, unknown>> = memory
-    return (readings[request.name] as MemoryMethod).apply(memory, request.args)
+    return (readings[request.name] as PullMemoryMethod).apply(memory, request.args)
   }
 }

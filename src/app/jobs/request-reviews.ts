@@ -10,10 +10,10 @@ import type { JobContext } from './job-context.ts'
 /** Requests to more people tend to be ignored by all. */
 const maxReviewers = 5
 
-const loginsSchema = z.array(z.string())
-const requestedReviewState = defineState<readonly string[]>('requested reviews', {
+const reviewerLoginsSchema = z.array(z.string())
+const requestedReviewersState = defineState<readonly string[]>('requested reviews', {
   version: 1,
-  read: (stored) => loginsSchema.safeParse(stored).data,
+  read: (stored) => reviewerLoginsSchema.safeParse(stored).data,
 })
 
 export async function requestReviews(
@@ -29,7 +29,7 @@ export async function requestReviews(
   const people = collectUnblockers(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
   const key = String(snapshot.pull)
-  const alreadyRequested = new Set(await app.store.readState(requestedReviewState, forge.repository, key))
+  const alreadyRequested = new Set(await app.store.readState(requestedReviewersState, forge.repository, key))
   const open = people.slice(0, maxReviewers).filter((name) => !alreadyRequested.has(name))
   if (open.length === 0) return
   const organization = `${forge.repository.owner.toLowerCase()}/`
@@ -47,7 +47,7 @@ export async function requestReviews(
     if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
   }
   await app.store.writeState(
-    requestedReviewState,
+    requestedReviewersState,
     forge.repository,
     new Map([[key, [...alreadyRequested, ...open]]]),
   )

@@ -39,7 +39,7 @@ export interface JobRunnerOptions {
 }
 
 /** Seconds until a job is retried after GitHub or git failed. */
-const postponedRetrySeconds = 30
+const externalFailureRetrySeconds = 30
 
 /** Rejects only with our own failures, so that the queue retries with back-off. */
 export async function runJob(
@@ -61,7 +61,7 @@ export async function runJob(
   }
   let sent = 0
   try {
-    await (app.tracing ?? noTracing).span(`job ${job.kind}`, toSpanAttributes(job, id), async () => {
+    await (app.tracing ?? noTracing).span(`job ${job.kind}`, toJobSpanAttributes(job, id), async () => {
       const work = allowance?.isBusy === true ? 'sweep' : workClassOfJob(job.kind)
       const context = await openJobContext(job, work, () => (sent += 1))
       const handle = jobHandlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>
@@ -73,7 +73,7 @@ export async function runJob(
     const externalFailure = classifyExternalFailure(error)
     if (
       externalFailure === undefined &&
-      mayBeUninstalled(error) &&
+      mayIndicateUninstalledApp(error) &&
       !(await isInstalled(job).catch(() => true))
     ) {
       onDone(job, 'dropped', performance.now() - started)
@@ -106,7 +106,7 @@ export async function runJob(
 }
 
 /** Equals `trace` in the log. */
-function toSpanAttributes(job: Job, id: string): SpanAttributes {
+function toJobSpanAttributes(job: Job, id: string): SpanAttributes {
   return {
     'catalog_bot.trace': id,
     'catalog_bot.repository': `${job.repository.owner}/${job.repository.name}`,
@@ -116,10 +116,7 @@ function toSpanAttributes(job: Job, id: string): SpanAttributes {
 }
 
 type JobHandlers = {
-  readonly [Kind in Job['kind']]: (
-    job: Extract<Job, { kind: Kind }>,
-    ctx: JobContext<Store>,
-  ) => Promise<void>
+  readonly [Kind in Job['kind']]: (job: Extract<Job, { kind: Kind }>, ctx: JobContext<Store>) => Promise<void>
 }
 const jobHandlers: JobHandlers = {
   pull: evaluatePull,
@@ -135,7 +132,7 @@ const jobHandlers: JobHandlers = {
 }
 
 /** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
-function mayBeUninstalled(error: unknown): boolean {
+function mayIndicateUninstalledApp(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 
@@ -143,6 +140,6 @@ function mayBeUninstalled(error: unknown): boolean {
 function classifyExternalFailure(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))
-    return { again: error.code === 'outcome-unknown' ? 2 : postponedRetrySeconds }
+    return { again: error.code === 'outcome-unknown' ? 2 : externalFailureRetrySeconds }
   return undefined
 }

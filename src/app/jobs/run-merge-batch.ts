@@ -3,7 +3,7 @@
 // another for a few seconds. A shutdown waits for the push; the next process continues.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../../gate/batch.ts'
 import { triggerCrashPoint } from '../../merge/crash-point.ts'
 import { mergePullUnderLease } from '../../merge/merge-pull.ts'
@@ -23,7 +23,7 @@ import { planMerge } from './plan-merge.ts'
 import { addContentDigest } from './publish-report.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
 import { recordEvaluation } from './record-evaluation.ts'
-import { handleMergeRejection, clearRejections, haveRulesChanged } from './rejected-pulls.ts'
+import { handleMergeRejection, clearRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
 import { composeEvaluationReport, toVerdictRecord } from './publish-evaluation.ts'
 import { wasMergeAnnounced } from './announced-merges.ts'
@@ -36,16 +36,16 @@ type MergeBatchContext = JobContext<Store>
  * Seconds in which GitHub normally notices a pushed merge and sends a delivery, whose evaluation writes the report.
  * Without a delivery, the pull request is evaluated after this time.
  */
-const deliveryGraceSeconds = 3
+const webhookGraceSeconds = 3
 /** Seconds until retry while another merge is in progress on the branch. */
-const busyRetrySeconds = 2
+const busyBranchRetrySeconds = 2
 /**
  * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
  * (evaluate/gather-answers.ts); this bounds their additional age at the push.
  */
 const batchWindowMs = 15_000
 /** Milliseconds of single merges before the branch is read again and other jobs run. */
-const singleMergesTimeoutMs = 10_000
+const singleMergeTimeoutMs = 10_000
 
 /** Maximum size of a branch's next batch. If lost, a long batch is tried and rejected once more. */
 const maxBatchSizeCache = defineCache<number>('train length', {
@@ -64,7 +64,7 @@ export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext):
   const { store } = ctx.app
   if ((await store.readyPulls(job.repository, job.branch)).length === 0) return
   const renewedLease = await acquireRenewedLease(toLeaseName(job.repository, job.branch), ctx.app)
-  if (renewedLease === undefined) return store.enqueue(job, busyRetrySeconds)
+  if (renewedLease === undefined) return store.enqueue(job, busyBranchRetrySeconds)
   let isBusy: boolean
   try {
     isBusy = await mergeNextBatch(job, renewedLease.lease, ctx)
@@ -73,7 +73,7 @@ export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext):
   }
   // Includes pull requests that arrived while the lease was held.
   if ((await store.readyPulls(job.repository, job.branch)).length > 0)
-    await store.enqueue(job, isBusy ? busyRetrySeconds : 0)
+    await store.enqueue(job, isBusy ? busyBranchRetrySeconds : 0)
 }
 
 async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchContext): Promise<boolean> {
@@ -87,7 +87,7 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
     return false
   }
   await repository.fetch(job.branch)
-  const end = app.clock.now() + singleMergesTimeoutMs
+  const end = app.clock.now() + singleMergeTimeoutMs
   for (;;) {
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return true
@@ -142,7 +142,7 @@ async function selectBatch(
 ): Promise<{ readonly members: readonly SelectedPull[]; readonly unready: readonly PullNumber[] }> {
   const { store, clock } = ctx.app
   const end = clock.now() + batchWindowMs
-  const key = `${repositoryKey(job.repository)} ${job.branch}`
+  const key = `${toRepositoryKey(job.repository)} ${job.branch}`
   const maxMembers = (await store.getCached(maxBatchSizeCache, [key])).get(key) ?? maxBatchSize
   const members: SelectedPull[] = []
   const unready: PullNumber[] = []
@@ -213,7 +213,7 @@ async function mergePullsTogether(
     forge: ctx.forge,
   })
   const { length } = members
-  const key = `${repositoryKey(job.repository)} ${job.branch}`
+  const key = `${toRepositoryKey(job.repository)} ${job.branch}`
   const mergedCount = [...outcomes.values()].filter(({ kind }) => kind === 'landed').length
   log.info({ repository: job.repository, branch: job.branch, length, landed: mergedCount, refused }, 'train')
   if (refused !== undefined || mergedCount === length)
@@ -238,7 +238,7 @@ async function handleOutcome(
       await clearRejections(evaluation.snapshot, ctx)
       // GitHub's delivery may already have been handled.
       if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
-      else await requeuePulls([pull], ctx, deliveryGraceSeconds)
+      else await requeuePulls([pull], ctx, webhookGraceSeconds)
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return
     case 'queued':
@@ -247,7 +247,7 @@ async function handleOutcome(
       return
     case 'refused':
       // The plan may use rules that are an hour old; if they changed, try the new ones.
-      if (!(await haveRulesChanged(baseRef, ctx)))
+      if (!(await haveBranchRulesChanged(baseRef, ctx)))
         await handleMergeRejection(evaluation.snapshot, outcome.refusal, ctx)
       return requeuePulls([pull], ctx)
     case 'again':

@@ -13,7 +13,7 @@ import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Metrics } from '../metrics.ts'
 import { loadScannedBranches, findReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
-import { pruneMatchedTags, referencesPerPart, scanSlice } from './scan-slice.ts'
+import { pruneMatchedTags, referencesPerPart, runScanSlice } from './scan-slice.ts'
 import {
   getDuePass,
   deleteScanParts,
@@ -22,7 +22,7 @@ import {
   findReferencesToRecheck,
   writeScanParts,
   writeScanState,
-  type ScanReference,
+  type PendingScanReference,
   type ScanSchedule,
   type ScanState,
   type ScanPass,
@@ -34,9 +34,9 @@ type ScanJob = Extract<Job, { kind: 'scan' }>
 /** Shared by all repositories and instances, to bound the request rate. */
 const scanLeaseName = 'image scan'
 /** Seconds until retry while another slice runs. */
-const busyRetrySeconds = 5
+const busyScanRetrySeconds = 5
 /** The largest community catalogs have about ten thousand images in a few dozen registries. */
-const maxScanned = { references: 50_000, hosts: 200 }
+const maxScanSize = { references: 50_000, hosts: 200 }
 /** Milliseconds; after this, a round ends and unchecked references stay unknown. */
 const maxPassMs = 12 * 3600 * 1000
 
@@ -46,7 +46,7 @@ export async function scanRepository(
 ): Promise<void> {
   const { store, settings } = ctx.app
   const lease = await store.acquireLease(scanLeaseName, settings.leaseSeconds)
-  if (lease === undefined) return store.enqueue(job, busyRetrySeconds)
+  if (lease === undefined) return store.enqueue(job, busyScanRetrySeconds)
   try {
     const again = await continueScan(await readScanState(store, job.repository), lease, ctx)
     if (again !== undefined) await store.enqueue(job, again)
@@ -84,7 +84,7 @@ async function continueScan(
   let pass = current.pass as ScanPass
   let again: number | undefined
   if (app.clock.now() - pass.startedAt < maxPassMs && pass.next < pass.parts) {
-    const done = await scanSlice(current, pass, apart, ctx)
+    const done = await runScanSlice(current, pass, apart, ctx)
     current = done.state
     pass = done.state.pass ?? pass
     again = done.again
@@ -94,8 +94,8 @@ async function continueScan(
   if (again !== undefined) return again
   // Another instance may have taken over during loading; two would open two issues.
   const renewScanLease = () => app.store.renewLease(lease, app.settings.leaseSeconds)
-  if (!(await renewScanLease())) return busyRetrySeconds
-  return (await finishPass(current, pass, renewScanLease, ctx)) ? undefined : busyRetrySeconds
+  if (!(await renewScanLease())) return busyScanRetrySeconds
+  return (await finishPass(current, pass, renewScanLease, ctx)) ? undefined : busyScanRetrySeconds
 }
 
 /** Leaves the state without a pass if none is due or scans are disabled. */
@@ -111,14 +111,14 @@ async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise
   if (pace === undefined) return later
   const kind = getDuePass(state, pace, now)
   if (kind === undefined) return { ...state, dueAt: computeNextDueAt(state, pace, now) }
-  const named = kind === 'round' ? await listImageReferences(scanned, maxScanned, ctx) : undefined
+  const named = kind === 'round' ? await listImageReferences(scanned, maxScanSize, ctx) : undefined
   const references = named?.references ?? findReferencesToRecheck(state, pace.recheckDelayMs, now)
   if (named !== undefined && named.left > 0)
     app.log.warn(
       { repository: forge.repository, left: named.left },
       'the catalogs reference more images than one scan can look up',
     )
-  const parts = new Map<number, readonly ScanReference[]>()
+  const parts = new Map<number, readonly PendingScanReference[]>()
   const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
   for (let at = 0; at < queue.length; at += referencesPerPart)
     parts.set(parts.size, queue.slice(at, at + referencesPerPart))

@@ -3,14 +3,14 @@
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import {
   updateMissingImage,
-  parsePinnedTag,
+  parseTagAndDigest,
   toImageScanResult,
   toTagScanResult,
   type ImageScanResult,
 } from '../../checks/images/missing-images.ts'
 import type { ImageAnswer } from '../../checks/questions.ts'
 import { forEachInParallel } from '../../evaluate/gather-answers.ts'
-import type { ScanReference, ScanHostState, ScanState, ScanPass } from './scan-state.ts'
+import type { PendingScanReference, RegistryHostState, ScanState, ScanPass } from './scan-state.ts'
 import { readScanPart, writeScanParts } from './scan-state.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { PageRecords, ImageSighting } from '../../ports/page-records.ts'
@@ -21,13 +21,13 @@ import type { JobContext } from './job-context.ts'
 export const referencesPerPart = 100
 const maxConcurrentChecks = 4
 /** No new requests after this time; running ones are canceled a little later. */
-const sliceMs = 8000
-const sliceAbortMs = 15_000
+const sliceDurationMs = 8000
+const sliceAbortTimeoutMs = 15_000
 /** Unanswered requests before a reference is skipped for this pass. */
-const maxTries = 3
+const maxTriesPerReference = 3
 /** Consecutive failures before a registry is skipped for this pass. */
 const maxHostFailures = 5
-const maxPauseSeconds = 3600
+const maxHostPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
 const matchedTagState = defineState<true>('tag of digest', {
@@ -43,12 +43,12 @@ export async function pruneMatchedTags(
   await store.retainState(
     matchedTagState,
     repository,
-    named.filter((reference) => parsePinnedTag(reference) !== undefined),
+    named.filter((reference) => parseTagAndDigest(reference) !== undefined),
   )
 }
 
 /** Returns the new state and the seconds until the next slice, or undefined at the pass's end. */
-export async function scanSlice(
+export async function runScanSlice(
   state: ScanState,
   pass: ScanPass,
   apart: number,
@@ -59,40 +59,40 @@ export async function scanSlice(
   const missingImages = new Map(Object.entries(state.missingImages))
   const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
-  const later: ScanReference[] = []
+  const later: PendingScanReference[] = []
   const seenImages: ImageSighting[] = []
-  const untouched: ScanReference[] = []
+  const untouched: PendingScanReference[] = []
   let settled = 0
   let requestCount = 0
 
   const calling = new AbortController()
   const ended = new AbortController()
   const alarm = clock
-    .sleep(sliceAbortMs, ended.signal)
+    .sleep(sliceAbortTimeoutMs, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
   await forEachInParallel(
     await readScanPart(store, forge.repository, pass, pass.next),
     maxConcurrentChecks,
     async (one) => {
       const host = registryHostOf(one.reference)
-      const hostStatus = hosts.get(host) ?? reachableHost
+      const hostStatus = hosts.get(host) ?? reachableRegistryHostState
       if (hostStatus.failures >= maxHostFailures) return
       if (hostStatus.until > clock.now()) return void later.push(one)
-      if (clock.now() - started >= sliceMs) return void untouched.push(one)
+      if (clock.now() - started >= sliceDurationMs) return void untouched.push(one)
       requestCount += 1
-      const { result, retryAfter, digest } = await checkReference(one.reference, calling.signal, ctx)
+      const { result, retryAfter, digest } = await checkImageReference(one.reference, calling.signal, ctx)
       if (result.kind !== 'unknown') settled += 1
       if (digest !== undefined) seenImages.push({ reference: one.reference, digest, seenAt: clock.now() })
-      if (retryAfter === undefined) hosts.set(host, reachableHost)
+      if (retryAfter === undefined) hosts.set(host, reachableRegistryHostState)
       else {
-        const { until, failures } = hosts.get(host) ?? reachableHost
+        const { until, failures } = hosts.get(host) ?? reachableRegistryHostState
         // Concurrent failures count as one.
         if (until <= clock.now())
           hosts.set(host, {
-            until: clock.now() + Math.min(retryAfter, maxPauseSeconds) * 1000,
+            until: clock.now() + Math.min(retryAfter, maxHostPauseSeconds) * 1000,
             failures: failures + 1,
           })
-        if (one.tries + 1 < maxTries) later.push({ ...one, tries: one.tries + 1 })
+        if (one.tries + 1 < maxTriesPerReference) later.push({ ...one, tries: one.tries + 1 })
       }
       const next = updateMissingImage(missingImages.get(one.reference), result, clock.now(), apart)
       if (next === undefined) missingImages.delete(one.reference)
@@ -103,7 +103,7 @@ export async function scanSlice(
   await alarm
   if (seenImages.length > 0) await store.recordImageSightings(forge.repository, seenImages)
 
-  const parts = new Map<number, readonly ScanReference[]>()
+  const parts = new Map<number, readonly PendingScanReference[]>()
   if (untouched.length > 0) parts.set(pass.next, untouched)
   if (later.length > 0) parts.set(pass.parts, later)
   if (parts.size > 0) await writeScanParts(store, forge.repository, pass, parts)
@@ -127,10 +127,10 @@ export async function scanSlice(
 
 /** Seconds between slices of one pass. */
 const slicePauseSeconds = 1
-const reachableHost: ScanHostState = { until: 0, failures: 0 }
+const reachableRegistryHostState: RegistryHostState = { until: 0, failures: 0 }
 
 /** `retryAfter` in seconds: the registry did not answer. `digest`: the image exists. */
-async function checkReference(
+async function checkImageReference(
   reference: string,
   signal: AbortSignal,
   { app, forge }: JobContext<StateStore>,
@@ -138,7 +138,7 @@ async function checkReference(
   const answer = await queryRegistry(reference)
   const result = toImageScanResult(answer)
   if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
-  const pinned = result.kind === 'well' ? parsePinnedTag(reference) : undefined
+  const pinned = result.kind === 'well' ? parseTagAndDigest(reference) : undefined
   const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
   if (pinned === undefined) return { result, ...found }
   const stoodForIt = (await app.store.readState(matchedTagState, forge.repository, reference)) === true

@@ -4,7 +4,7 @@ import { missingImageKinds, type MissingImage } from '../../checks/images/missin
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { defineState, type StateStore } from '../../ports/state.ts'
 
-const hostStateSchema = z.object({
+const registryHostStateSchema = z.object({
   /** Skipped until then. */
   until: z.number(),
   /** Consecutive failures. */
@@ -21,15 +21,15 @@ const scanPassSchema = z.object({
   references: z.number(),
   /** References with a definite answer. */
   settled: z.number(),
-  hosts: z.record(z.string(), hostStateSchema),
+  hosts: z.record(z.string(), registryHostStateSchema),
 })
 
-const reportStateSchema = z.object({
+const missingImagesReportStateSchema = z.object({
   /** Absent while unknown. */
   issue: z.number().exactOptional(),
   /** Digest of the title and body last written; '' if unknown. */
   digest: z.string(),
-  /** Keys (missingImageKey) named in the issue since it was last closed. */
+  /** Keys (toMissingImageKey) named in the issue since it was last closed. */
   told: z.array(z.string()),
 })
 
@@ -54,20 +54,20 @@ const scanStateSchema = z.object({
     }) satisfies z.ZodType<MissingImage>,
   ),
   pass: scanPassSchema.exactOptional(),
-  report: reportStateSchema.exactOptional(),
+  report: missingImagesReportStateSchema.exactOptional(),
 })
 
 export type ScanState = Readonly<z.infer<typeof scanStateSchema>>
 export type ScanPass = Readonly<z.infer<typeof scanPassSchema>>
-export type ScanHostState = Readonly<z.infer<typeof hostStateSchema>>
-export type MissingImagesReportState = Readonly<z.infer<typeof reportStateSchema>>
+export type RegistryHostState = Readonly<z.infer<typeof registryHostStateSchema>>
+export type MissingImagesReportState = Readonly<z.infer<typeof missingImagesReportStateSchema>>
 
 const emptyScanState: ScanState = { dueAt: 0, missingImages: {} }
 
 /** Seconds until the configuration is read again, regardless of other due times. */
-const configRereadSeconds = 3600
+const configRereadIntervalSeconds = 3600
 /** More missing images than this are checked only in the next round. */
-const maxRechecks = 500
+const maxRecheckedImages = 500
 
 export interface ScanSchedule {
   readonly intervalMs: number
@@ -92,7 +92,7 @@ export function computeNextDueAt(
   now: number,
 ): number {
   const round = state.roundAt === undefined ? now : state.roundAt + intervalMs
-  return Math.min(round, computeRecheckAt(state, recheckDelayMs), now + configRereadSeconds * 1000)
+  return Math.min(round, computeRecheckAt(state, recheckDelayMs), now + configRereadIntervalSeconds * 1000)
 }
 
 /** References for a second check: old enough suspicions and confirmed missing images. */
@@ -102,7 +102,7 @@ export function findReferencesToRecheck(
   now: number,
 ): string[] {
   const known = Object.entries(missingImages)
-  const few = known.filter(([, { confirmed }]) => confirmed).length <= maxRechecks
+  const few = known.filter(([, { confirmed }]) => confirmed).length <= maxRecheckedImages
   return known
     .filter(([, { confirmed, since }]) => (confirmed ? few : now >= since + apart))
     .map(([reference]) => reference)
@@ -115,7 +115,9 @@ function computeRecheckAt({ missingImages, lookedAt = 0 }: ScanState, apart: num
   const suspicions = known.filter((one) => !one.confirmed).map(({ since }) => since + apart)
   const first = Math.min(...suspicions, Number.POSITIVE_INFINITY)
   if (first < Number.POSITIVE_INFINITY) return lookedAt >= first ? lookedAt + apart : first
-  return confirmed.length > 0 && confirmed.length <= maxRechecks ? lookedAt + apart : Number.POSITIVE_INFINITY
+  return confirmed.length > 0 && confirmed.length <= maxRecheckedImages
+    ? lookedAt + apart
+    : Number.POSITIVE_INFINITY
 }
 
 const scanStates = defineState<ScanState>('image scan', {
@@ -139,13 +141,13 @@ export async function writeScanState(
 }
 
 /** A reference and its number of unanswered requests. */
-export interface ScanReference {
+export interface PendingScanReference {
   readonly reference: string
   readonly tries: number
 }
 
 const scanPartSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
-const scanPartStates = defineState<readonly ScanReference[]>('scan part', {
+const scanPartStates = defineState<readonly PendingScanReference[]>('scan part', {
   version: 1,
   read: (stored) => scanPartSchema.safeParse(stored).data,
 })
@@ -156,7 +158,7 @@ export async function readScanPart(
   repository: RepositoryName,
   pass: ScanPass,
   index: number,
-): Promise<readonly ScanReference[]> {
+): Promise<readonly PendingScanReference[]> {
   return (await store.readState(scanPartStates, repository, scanPartKey(pass, index))) ?? []
 }
 
@@ -164,7 +166,7 @@ export async function writeScanParts(
   store: StateStore,
   repository: RepositoryName,
   pass: ScanPass,
-  parts: ReadonlyMap<number, readonly ScanReference[]>,
+  parts: ReadonlyMap<number, readonly PendingScanReference[]>,
 ): Promise<void> {
   const values = new Map([...parts].map(([index, part]) => [scanPartKey(pass, index), part]))
   await store.writeState(scanPartStates, repository, values)

@@ -4,7 +4,7 @@ import type { RepositoryName } from '../../change/snapshot.ts'
 import { pullPageUrl } from '../../web/pages/page-urls.ts'
 import type { BotSettings } from '../settings.ts'
 
-export function statusPageUrl(
+export function formatStatusPageUrl(
   { pages, publicUrl }: Pick<BotSettings, 'pages' | 'publicUrl'>,
   repository: RepositoryName,
   pull: PullNumber,

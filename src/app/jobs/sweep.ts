@@ -1,6 +1,6 @@
 // Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import { pullKey } from '../../change/repository-key.ts'
+import { toPullKey } from '../../change/repository-key.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import { forEachInParallel } from '../../evaluate/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
@@ -19,7 +19,7 @@ import { isScanDue } from './scan-repository.ts'
 import type { AppServices, JobContext } from './job-context.ts'
 
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
-const unchangedTtlSeconds = 3600
+const unchangedPullTtlSeconds = 3600
 /** If lost, each pull request is evaluated once more. */
 const sweptPullCache = defineCache<string>('swept pull', {
   version: 1,
@@ -66,7 +66,7 @@ export async function sweepRepository(
     // A configuration change on the default branch does not move other branches.
     if (!(await isServedBranch(branch, ctx, { allowCached: true }))) unserved.add(branch)
   }
-  const sweptPullKey = (pull: PullNumber) => pullKey(job.repository, pull)
+  const sweptPullKey = (pull: PullNumber) => toPullKey(job.repository, pull)
   const before = await app.store.getCached(
     sweptPullCache,
     pulls.map(({ pull }) => sweptPullKey(pull)),
@@ -92,7 +92,7 @@ export async function sweepRepository(
     if (
       known !== undefined &&
       tip !== undefined &&
-      withoutBaseTip(known) === withoutBaseTip(state) &&
+      removeBaseTip(known) === removeBaseTip(state) &&
       !parked.has(pull)
     )
       moved.push({ open, state, tip })
@@ -107,7 +107,7 @@ export async function sweepRepository(
   }
   for (const { pull } of pulls)
     if (changed.has(sweptPullKey(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
-  if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, unchangedTtlSeconds)
+  if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, unchangedPullTtlSeconds)
 }
 
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
@@ -143,7 +143,10 @@ async function revalidateCachedEvaluations(
       const remainingSeconds = await revalidateOnNewBase(open, tip, ctx, pulls)
       if (remainingSeconds !== undefined) still.set(open.pull, remainingSeconds)
     } catch (error) {
-      log.debug({ err: error, pull: open.pull }, 'a pull request could not be checked against the new base without a full evaluation')
+      log.debug(
+        { err: error, pull: open.pull },
+        'a pull request could not be checked against the new base without a full evaluation',
+      )
     }
   })
   log.info({ moved: moved.length, still: still.size }, 'the base branch moved')
@@ -151,7 +154,7 @@ async function revalidateCachedEvaluations(
 }
 
 /** The state without the base's tip. */
-const withoutBaseTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
+const removeBaseTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Changes when a freeze begins, ends or allows a retry. */
 function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: number): string {

@@ -12,7 +12,7 @@ import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.t
 const mergedStateTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
-const measureContainedMs = createHeadStateTimer(defineCache('contained head', headStateSinceFormat))
+const measureHeadContainedMs = createHeadStateTimer(defineCache('contained head', headStateSinceFormat))
 
 /**
  * Decides what to do with an open pull request whose base branch contains its head. `merged`: by us, and recorded.
@@ -26,6 +26,6 @@ export async function checkMergedState(
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (await isMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
-  const contained = await measureContainedMs(snapshot, ctx)
+  const contained = await measureHeadContainedMs(snapshot, ctx)
   return contained < mergedStateTimeoutSeconds * 1000 ? 'wait' : 'open'
 }

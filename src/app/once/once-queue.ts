@@ -24,7 +24,7 @@ export interface OnceQueue extends JobQueue {
 }
 
 /** Milliseconds; enough for another merge or GitHub's mergeability to finish. */
-const maxDelayMs = 10_000
+const maxJobDelayMs = 10_000
 /** A job that requeues itself more often is left to the next run. */
 const maxRunsPerJob = 10
 
@@ -50,7 +50,7 @@ export function createOnceQueue(clock: Clock): OnceQueue {
       const failed: { job: Job; error: unknown }[] = []
       const failedKeys = new Set<string>()
       const isDueSoon = ([key, { due }]: [string, QueuedJob]) =>
-        (runs.get(key) ?? 0) < maxRunsPerJob && !failedKeys.has(key) && due <= clock.now() + maxDelayMs
+        (runs.get(key) ?? 0) < maxRunsPerJob && !failedKeys.has(key) && due <= clock.now() + maxJobDelayMs
       const start = (key: string, job: Job) => {
         waiting.delete(key)
         runs.set(key, (runs.get(key) ?? 0) + 1)

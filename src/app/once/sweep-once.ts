@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { PullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { createCatalogLoader } from '../../evaluate/catalogs/catalog-loader.ts'
-import { openReaderPool } from '../../evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../../evaluate/catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
 import { openReleasePool } from '../../evaluate/release/release-pool.ts'
 import { openRegistries } from '../../evaluate/registries.ts'
@@ -27,10 +27,10 @@ import { openRepositoryContexts } from '../repository-contexts.ts'
 import { openTracing } from '../tracing/open-tracing.ts'
 import { openPublishClient } from '../publishing/publish-client.ts'
 import { openClusterTestClient } from '../cluster-tests/cluster-test-client.ts'
-import { storeFolder, type BotSettings } from '../settings.ts'
+import { getStoreFolder, type BotSettings } from '../settings.ts'
 import { createOnceQueue } from './once-queue.ts'
 
-export interface OnceOptions {
+export interface SweepOnceOptions {
   readonly repository: RepositoryName
   readonly token: string
   readonly settings: BotSettings
@@ -58,7 +58,7 @@ export interface SweepOnceResult {
 }
 
 /** Rejects with a ForgeError for an invalid token and a StoreError for an unusable folder. */
-export async function sweepOnce(options: OnceOptions): Promise<SweepOnceResult> {
+export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceResult> {
   const { settings, token } = options
   const client = await openTokenClient({
     token,
@@ -71,7 +71,7 @@ export async function sweepOnce(options: OnceOptions): Promise<SweepOnceResult> 
   })
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'catalog-bot-once-')))
   try {
-    return await sweepInFolder(folder, client, options)
+    return await sweepWithDataFolder(folder, client, options)
   } finally {
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
   }
@@ -80,16 +80,16 @@ export async function sweepOnce(options: OnceOptions): Promise<SweepOnceResult> 
 /** Job kinds that need a server. */
 const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
-async function sweepInFolder(
+async function sweepWithDataFolder(
   folder: string,
   client: TokenClient,
-  options: OnceOptions,
+  options: SweepOnceOptions,
 ): Promise<SweepOnceResult> {
   const { repository, environment, log, signal } = options
   const clock = systemClock
   const settings: BotSettings = { ...options.settings, dataDirectory: folder, actsAs: client.appId }
   const openedStore = await openStore({
-    ...(options.folder !== undefined && { dataDirectory: storeFolder(folder) }),
+    ...(options.folder !== undefined && { dataDirectory: getStoreFolder(folder) }),
     clock,
     problem: (error) => log.error({ err: error }, 'the store failed'),
   })
@@ -118,7 +118,7 @@ async function sweepInFolder(
         return isNew
       },
     }
-    const pool = openReaderPool()
+    const pool = openCatalogFileReaderPool()
     closing.unshift(() => pool.close())
     const registries = await openRegistries({
       clock,
@@ -165,7 +165,7 @@ async function sweepInFolder(
       () => scheduler.close(),
       () => workplaces.close(),
     )
-    if (options.folder === undefined) await freezeForOpenIssue(repository, client, store)
+    if (options.folder === undefined) await restoreFreezeFromOpenIssue(repository, client, store)
     await queue.enqueue({ kind: 'sweep', installation: 0, repository })
     const { left, failed } = await queue.drain({
       clock,
@@ -193,7 +193,7 @@ async function sweepInFolder(
 }
 
 /** An open mismatch issue keeps a branch frozen even if the state was lost. */
-async function freezeForOpenIssue(
+async function restoreFreezeFromOpenIssue(
   repository: RepositoryName,
   client: TokenClient,
   store: Store,

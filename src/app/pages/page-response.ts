@@ -10,7 +10,7 @@ export interface PageResponse {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
 }
 
-const contentTypeByForm: Readonly<Record<PageFormat, string>> = {
+const contentTypeByPageFormat: Readonly<Record<PageFormat, string>> = {
   html: 'text/html; charset=utf-8',
   json: 'application/json; charset=utf-8',
   atom: 'application/atom+xml; charset=utf-8',
@@ -31,7 +31,7 @@ export function sendPageResponse(
 ): void {
   const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   const all = {
-    'content-type': contentTypeByForm[form],
+    'content-type': contentTypeByPageFormat[form],
     'cache-control': cache,
     vary: 'Accept, Cookie',
     'content-security-policy': contentSecurityPolicy,
@@ -56,7 +56,7 @@ function matchesEtag(header: string | undefined, tag: string): boolean {
 }
 
 /** JSON only if the client lists it before HTML. */
-export function negotiateForm(accept: string | undefined): 'html' | 'json' {
+export function negotiatePageFormat(accept: string | undefined): 'html' | 'json' {
   for (const one of (accept ?? '').split(',')) {
     const type = one.split(';')[0]?.trim().toLowerCase()
     if (type === 'application/json') return 'json'

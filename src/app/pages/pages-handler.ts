@@ -1,7 +1,7 @@
 // Serves the status pages: identifies the visitor, checks access and reads the store. Anonymous visitors share pages
 // cached for seconds. Decides nothing about pull requests.
 import { randomUUID } from 'node:crypto'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
@@ -29,17 +29,17 @@ import {
 import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../../web/pages/notice-page.ts'
 import { isSetupToken } from '../../web/setup/setup-token.ts'
 import type { BotSettings } from '../settings.ts'
-import { sendPageResponse, negotiateForm, type PageResponse } from './page-response.ts'
+import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
 import { createRepositoryAccess } from './repository-access.ts'
 import {
   clientAddressOf,
   createConcurrencyLimiter,
   createRequestRateLimiter,
 } from './request-rate-limiter.ts'
-import type { Unfreeze } from './unfreeze.ts'
+import type { UnfreezeHandler } from './unfreeze.ts'
 import { readRuleText } from './rule-text.ts'
 import { renderRequestedPage } from './render-requested-page.ts'
-import { createSignIn, type PageSession } from './sign-in.ts'
+import { createSignInFlow, type PageSession } from './sign-in.ts'
 
 /** Pages per minute and address, and GitHub requests per minute and person. */
 const maxRequestsPerMinute = { pages: 120, questions: 90 } as const
@@ -50,8 +50,8 @@ const [madeFor, maxCacheBytes] = [5_000, 32 * 1024 * 1024]
 /** Milliseconds for which the repository list is cached. */
 const repositoryListTtlMs = 5_000
 /** Milliseconds; longer if three sweeps take more time. */
-const minPublicTtlMs = 3600_000
-const maxFormLength = 10_000
+const minPublicVisibilityTtlMs = 3600_000
+const maxFormBytes = 10_000
 
 export interface PagesOptions {
   readonly settings: BotSettings
@@ -59,10 +59,10 @@ export interface PagesOptions {
   readonly clock: Clock
   readonly log: Logger
   /** Unfreezes a branch. If absent, pages cannot. */
-  readonly resume?: Unfreeze | undefined
+  readonly resume?: UnfreezeHandler | undefined
 }
 
-type SendNotice = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => boolean
+type SendNoticePage = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => boolean
 type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 /** Returns undefined if pages are disabled. */
@@ -80,13 +80,13 @@ export function createPagesHandler({
   const signIn =
     client === undefined || person === undefined || publicUrl === undefined
       ? undefined
-      : createSignIn({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
+      : createSignInFlow({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
   const budget = createRequestRateLimiter(maxRequestsPerMinute.pages, now)
   const readable = createRepositoryAccess({
     pages,
     client: person,
     budget: createRequestRateLimiter(maxRequestsPerMinute.questions, now),
-    publicFor: Math.max(minPublicTtlMs, 3000 * settings.sweepSeconds),
+    publicFor: Math.max(minPublicVisibilityTtlMs, 3000 * settings.sweepSeconds),
     now,
   })
   const showing = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleText }
@@ -135,7 +135,7 @@ export function createPagesHandler({
     trace?: string,
   ): Promise<boolean> {
     const { pageRequest } = address
-    const form = address.form ?? negotiateForm(request.headers.accept)
+    const form = address.form ?? negotiatePageFormat(request.headers.accept)
     const isShared = session === undefined
     const setting: PageContext = { path, now: now(), login: session?.login, canSignIn: signIn !== undefined }
     const send = (answer: PageResponse, cache = isShared ? 'public, max-age=10' : 'private, no-cache') =>
@@ -147,7 +147,7 @@ export function createPagesHandler({
         form === 'json'
           ? `${JSON.stringify({ error: kind })}\n`
           : renderStatusPage(
-              renderNoticePage(kind, { ...setting, path: returnPathOf(pageRequest, path) }, more),
+              renderNoticePage(kind, { ...setting, path: getReturnPath(pageRequest, path) }, more),
               setting,
             )
       send({ status, form: form === 'json' ? 'json' : 'html', body, headers: { ...again, ...headers } })
@@ -199,11 +199,13 @@ export function createPagesHandler({
   }
 
   async function findListed(repository: RepositoryName): Promise<ListedRepository | undefined> {
-    return (await repositories()).find((one) => repositoryKey(one.repository) === repositoryKey(repository))
+    return (await repositories()).find(
+      (one) => toRepositoryKey(one.repository) === toRepositoryKey(repository),
+    )
   }
 
   /** Ends a session whose token GitHub rejected. */
-  async function endSession(session: PageSession | undefined, notice: SendNotice): Promise<boolean> {
+  async function endSession(session: PageSession | undefined, notice: SendNoticePage): Promise<boolean> {
     if (session !== undefined) await signIn?.end(session)
     return notice('sign-in', undefined, { 'set-cookie': signIn?.clearedCookies ?? [] })
   }
@@ -258,7 +260,7 @@ export function createPagesHandler({
     session: PageSession | undefined,
     request: IncomingMessage,
     send: (answer: PageResponse) => void,
-    notice: SendNotice,
+    notice: SendNoticePage,
   ): Promise<boolean> {
     if (requested.page !== 'sign-out' && requested.page !== 'resume') return notice('not-found')
     const { origin } = request.headers
@@ -268,7 +270,7 @@ export function createPagesHandler({
       const headers = { 'set-cookie': signIn.clearedCookies, 'clear-site-data': '"cache"' }
       return notice('signed-out', undefined, headers)
     }
-    const fields = await readForm(request)
+    const fields = await readFormBody(request)
     if (resume === undefined || fields === undefined || !isSetupToken(fields.get('word'), session.word))
       return notice('refused')
     const found = await findListed(requested.repository)
@@ -287,22 +289,22 @@ export function createPagesHandler({
       by: { id: session.id, login: session.login },
     })
     if (why !== undefined) return notice('refused', why)
-    send({ status: 303, form: 'html', body: '', headers: { location: returnPathOf(requested, '/') } })
+    send({ status: 303, form: 'html', body: '', headers: { location: getReturnPath(requested, '/') } })
     return true
   }
 }
 
-function returnPathOf(requested: PageRequest, path: string): string {
+function getReturnPath(requested: PageRequest, path: string): string {
   if (requested.page === 'resume') return repositoryPageUrl(requested.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(requested.page) ? '/' : path
 }
 
-async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+async function readFormBody(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > maxFormLength) return undefined
+    if (length > maxFormBytes) return undefined
     chunks.push(chunk)
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))

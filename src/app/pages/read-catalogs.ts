@@ -8,11 +8,11 @@ import { readScanState } from '../jobs/scan-state.ts'
 
 type CatalogRecordStore = PageRecords & StateStore
 
-const maxWeeks = 8
+const maxHistoryWeeks = 8
 const maxRows = 200
-const dayMs = 24 * 3600_000
+const millisecondsPerDay = 24 * 3600_000
 
-export async function readCatalog(
+export async function readCatalogModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
@@ -21,7 +21,7 @@ export async function readCatalog(
   return catalog && { repository, catalog, packages: await store.packageSummaries(repository, key) }
 }
 
-export async function readPackage(
+export async function readPackageModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
@@ -58,7 +58,7 @@ export async function readPackage(
   }
 }
 
-export async function readOverview(
+export async function readOverviewModel(
   store: CatalogRecordStore,
   listed: readonly ListedRepository[],
 ): Promise<OverviewModel> {
@@ -78,16 +78,16 @@ export async function readOverview(
   return { repositories }
 }
 
-export async function readRepositoryOverview(
+export async function readRepositoryOverviewModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   now: number,
 ): Promise<RepositoryOverviewModel> {
-  const today = Math.floor(now / dayMs)
+  const today = Math.floor(now / millisecondsPerDay)
   const [scan, stranded, days] = await Promise.all([
     readScanState(store, repository),
     store.strandedPackages(repository),
-    store.ruleDays(repository, today - maxWeeks * 7 + 1),
+    store.ruleDays(repository, today - maxHistoryWeeks * 7 + 1),
   ])
   const { finished } = scan
   return {
@@ -102,8 +102,8 @@ export async function readRepositoryOverview(
       package: its.name,
       bundles: its.stranded,
     })),
-    weeks: Array.from({ length: maxWeeks }, (_, week) => ({
-      from: formatIsoTime((today - week * 7 - 6) * dayMs).slice(0, 10),
+    weeks: Array.from({ length: maxHistoryWeeks }, (_, week) => ({
+      from: formatIsoTime((today - week * 7 - 6) * millisecondsPerDay).slice(0, 10),
     })),
     ...sumByRuleAndOwner(days, today),
   }
@@ -116,10 +116,10 @@ function sumByRuleAndOwner(
 ): Pick<RepositoryOverviewModel, 'rules' | 'owners'> {
   const weeksAgo = (at: number) => Math.floor((today - at) / 7)
   const sumByWeek = (its: readonly RuleDayCount[]) => {
-    const weeks = Array.from({ length: maxWeeks }, () => 0)
+    const weeks = Array.from({ length: maxHistoryWeeks }, () => 0)
     for (const one of its) {
       const week = weeksAgo(one.day)
-      if (week >= 0 && week < maxWeeks) weeks[week] = (weeks[week] ?? 0) + one.pulls
+      if (week >= 0 && week < maxHistoryWeeks) weeks[week] = (weeks[week] ?? 0) + one.pulls
     }
     return weeks
   }

@@ -13,7 +13,7 @@ import { formatPullUrl } from '../../messages/github-urls.ts'
 import type { MergeExplanation, PullModel, FindingView } from '../../web/pages/pull-page.ts'
 import { compareBySeverity } from '../../messages/describe-findings.ts'
 import type { StoredEvaluationReport } from '../jobs/merged-report.ts'
-import { readWaitingPulls } from '../jobs/rate-limit-waits.ts'
+import { readRateLimitedPulls } from '../jobs/rate-limit-waits.ts'
 import { pullPublicationState } from '../jobs/publish/publication-state.ts'
 
 type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullMemory & StateStore & Cache
@@ -23,7 +23,7 @@ const maxFindings = 100
 const maxChangeLines = 60
 
 /** Undefined if the bot never evaluated it. */
-export async function readPull(
+export async function readPullModel(
   store: PullRecordStore,
   repository: RepositoryName,
   number: number,
@@ -39,7 +39,7 @@ export async function readPull(
     store.listPendingMerges(repository),
     store.parkedPull(repository, pull),
     store.findMerge(repository, pull),
-    readWaitingPulls(repository, [pull], store),
+    readRateLimitedPulls(repository, [pull], store),
   ])
   if (row === undefined && merged === undefined) return undefined
   const record = await store.verdictReport(repository, pull, recordedMerge)
@@ -49,7 +49,7 @@ export async function readPull(
   const wait = limited.get(pull)
   const before = openMerges.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
   return {
-    ...(row === undefined ? summarizeMerge(merged) : summarizeRow(row)),
+    ...(row === undefined ? summarizeMergeRecord(merged) : summarizePullRecord(row)),
     repository,
     pull: number,
     url: formatPullUrl({ web, repository, pull }),
@@ -84,7 +84,7 @@ type PullSummary = Omit<
   'repository' | 'pull' | 'url' | 'state' | 'findings' | 'changeLines' | 'commands' | 'history'
 >
 
-function summarizeRow(row: PullRecord): PullSummary {
+function summarizePullRecord(row: PullRecord): PullSummary {
   const {
     title,
     author,
@@ -116,7 +116,7 @@ function summarizeRow(row: PullRecord): PullSummary {
 }
 
 /** For merges older than the evaluation records. */
-function summarizeMerge(merged: MergedPullRecord | undefined): PullSummary {
+function summarizeMergeRecord(merged: MergedPullRecord | undefined): PullSummary {
   if (merged === undefined) throw new TypeError('no evaluation or merge is recorded')
   const { title, baseRef, head, begunAt } = merged
   return {

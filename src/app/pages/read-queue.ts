@@ -1,5 +1,5 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { formatFreezeAuthor, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
@@ -9,15 +9,15 @@ import type { BadgeModel } from '../../web/pages/badge.ts'
 import type { HomeModel } from '../../web/pages/home-page.ts'
 import type { MergedModel } from '../../web/pages/merged-page.ts'
 import type { QueuedPullView, QueueModel, FreezeView } from '../../web/pages/queue-page.ts'
-import { readWaitingPulls, readWaitingJobs } from '../jobs/rate-limit-waits.ts'
+import { readRateLimitedPulls, readRateLimitedJobs } from '../jobs/rate-limit-waits.ts'
 
 export type QueueRecordStore = PageRecords & MergeFreezes & MergeRecords & Cache
 
 const maxPulls = 1000
-const maxEvents = 20
-const mergedPageSize = 50
+const maxFreezeEvents = 20
+const mergedPullsPerPage = 50
 
-export async function readHome(
+export async function readHomeModel(
   store: QueueRecordStore,
   listed: readonly ListedRepository[],
 ): Promise<HomeModel> {
@@ -28,10 +28,10 @@ export async function readHome(
     listed.map((one) => one.repository),
     200,
   ))
-    if (!last.has(repositoryKey(repository))) last.set(repositoryKey(repository), { pull, at: mergedAt })
+    if (!last.has(toRepositoryKey(repository))) last.set(toRepositoryKey(repository), { pull, at: mergedAt })
   return {
     repositories: listed.map(({ repository, isPublic }) => {
-      const key = repositoryKey(repository)
+      const key = toRepositoryKey(repository)
       const lastMerge = last.get(key)
       return {
         repository,
@@ -39,14 +39,14 @@ export async function readHome(
         open: Object.fromEntries(
           counts.filter((one) => one.repository === key).map(({ verdict, pulls }) => [verdict, pulls]),
         ),
-        stops: stops.filter((stop) => repositoryKey(stop.repository) === key).length,
+        stops: stops.filter((stop) => toRepositoryKey(stop.repository) === key).length,
         ...(lastMerge && { lastMerge }),
       }
     }),
   }
 }
 
-export async function readQueue(
+export async function readQueueModel(
   store: QueueRecordStore,
   { repository, isPublic }: ListedRepository,
   webUrl: string,
@@ -55,16 +55,16 @@ export async function readQueue(
     store.listOpenPullRecords(repository, maxPulls),
     store.listPendingMerges(repository),
     store.listFreezes(repository),
-    store.listFreezeEvents(repository, maxEvents),
+    store.listFreezeEvents(repository, maxFreezeEvents),
   ])
   const branches = [...new Set(rows.map(({ baseRef }) => baseRef))]
   const [rateLimitedPulls, works] = await Promise.all([
-    readWaitingPulls(
+    readRateLimitedPulls(
       repository,
       rows.map(({ pull }) => pull),
       store,
     ),
-    readWaitingJobs(repository, branches, store),
+    readRateLimitedJobs(repository, branches, store),
   ])
   const waiting = rows.filter(
     ({ pull, lookedAt }) => lookedAt < (rateLimitedPulls.get(pull)?.since ?? 0),
@@ -135,7 +135,7 @@ function toFreezeView({ branch, kind, since, by, reason, pull, tryAgainAt }: Mer
 }
 
 /** `before`: the merge below which the page begins. */
-export async function readMerged(
+export async function readMergedModel(
   store: PageRecords,
   listed: readonly ListedRepository[],
   repository: RepositoryName | undefined,
@@ -143,10 +143,10 @@ export async function readMerged(
 ): Promise<MergedModel> {
   const pulls = await store.mergedPulls(
     listed.map((one) => one.repository),
-    mergedPageSize + 1,
+    mergedPullsPerPage + 1,
     before,
   )
-  const shown = pulls.slice(0, mergedPageSize)
+  const shown = pulls.slice(0, mergedPullsPerPage)
   const last = shown.at(-1)
   return {
     ...(repository && { repository }),
@@ -159,17 +159,17 @@ export async function readMerged(
       commit,
       mergedAt,
     })),
-    ...(pulls.length > mergedPageSize && last !== undefined && { before: last.id }),
+    ...(pulls.length > mergedPullsPerPage && last !== undefined && { before: last.id }),
   }
 }
 
-export async function readBadge(
+export async function readBadgeModel(
   store: QueueRecordStore,
   { repository }: ListedRepository,
 ): Promise<BadgeModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes(repository)])
   const open = counts
-    .filter((one) => one.repository === repositoryKey(repository))
+    .filter((one) => one.repository === toRepositoryKey(repository))
     .reduce((sum, { pulls }) => sum + pulls, 0)
   return { open, stops: stops.length }
 }

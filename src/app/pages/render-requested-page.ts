@@ -13,11 +13,16 @@ import { renderPullPage } from '../../web/pages/pull-page.ts'
 import { renderQueuePage } from '../../web/pages/queue-page.ts'
 import { renderRulePage, renderRulesPage } from '../../web/pages/rule-pages.ts'
 import type { PageResponse } from './page-response.ts'
-import { readCatalog, readOverview, readPackage, readRepositoryOverview } from './read-catalogs.ts'
-import { readPull } from './read-pull.ts'
-import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
+import {
+  readCatalogModel,
+  readOverviewModel,
+  readPackageModel,
+  readRepositoryOverviewModel,
+} from './read-catalogs.ts'
+import { readPullModel } from './read-pull.ts'
+import { readBadgeModel, readHomeModel, readMergedModel, readQueueModel } from './read-queue.ts'
 
-export interface PageSources {
+export interface PageDataSources {
   readonly store: Store
   readonly webUrl: string
   /** Configured by the administrator, because the Host header is untrusted. */
@@ -39,7 +44,7 @@ export interface RenderPageOptions {
 /** Undefined if it does not exist. */
 export async function renderRequestedPage(
   order: RenderPageOptions,
-  { store, webUrl, publicUrl, ruleText }: PageSources,
+  { store, webUrl, publicUrl, ruleText }: PageDataSources,
 ): Promise<PageResponse | undefined> {
   const { asked, form, query, setting, repositories, formToken } = order
   const renderModel = <Model>(
@@ -53,9 +58,9 @@ export async function renderRequestedPage(
   const [one] = repositories
   switch (asked.page) {
     case 'home':
-      return renderModel(await readHome(store, repositories), renderHomePage)
+      return renderModel(await readHomeModel(store, repositories), renderHomePage)
     case 'overview':
-      return renderModel(await readOverview(store, repositories), renderOverviewPage)
+      return renderModel(await readOverviewModel(store, repositories), renderOverviewPage)
     case 'rules':
       return renderModel(
         { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleRow) },
@@ -72,23 +77,25 @@ export async function renderRequestedPage(
     case 'merged':
     case 'repository-merged': {
       const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMerged(store, repositories, of, parseBefore(query))
+      const model = await readMergedModel(store, repositories, of, parseBeforeParameter(query))
       return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
     }
     case 'repository':
       return (
         one &&
-        renderModel(await readQueue(store, one, webUrl), (model, its) =>
+        renderModel(await readQueueModel(store, one, webUrl), (model, its) =>
           renderQueuePage(model, its, formToken),
         )
       )
     case 'pull':
-      return one && renderModel(await readPull(store, one.repository, asked.pull, webUrl), renderPullPage)
+      return (
+        one && renderModel(await readPullModel(store, one.repository, asked.pull, webUrl), renderPullPage)
+      )
     case 'repository-overview':
       return (
         one &&
         renderModel(
-          await readRepositoryOverview(store, one.repository, setting.now),
+          await readRepositoryOverviewModel(store, one.repository, setting.now),
           renderRepositoryOverviewPage,
         )
       )
@@ -101,14 +108,19 @@ export async function renderRequestedPage(
         )
       )
     case 'catalog':
-      return one && renderModel(await readCatalog(store, one.repository, asked.catalog), renderCatalogPage)
+      return (
+        one && renderModel(await readCatalogModel(store, one.repository, asked.catalog), renderCatalogPage)
+      )
     case 'package':
       return (
         one &&
-        renderModel(await readPackage(store, one.repository, asked.catalog, asked.package), renderPackagePage)
+        renderModel(
+          await readPackageModel(store, one.repository, asked.catalog, asked.package),
+          renderPackagePage,
+        )
       )
     case 'badge':
-      return one && { status: 200, form: 'svg', body: renderBadge(await readBadge(store, one)) }
+      return one && { status: 200, form: 'svg', body: renderBadge(await readBadgeModel(store, one)) }
     // These do not read the store.
     case 'resume':
     case 'sign-in':
@@ -130,7 +142,7 @@ const toRuleRow = ({ id, check, severity, title }: (typeof allRules)[number]) =>
   title,
 })
 
-function parseBefore(query: URLSearchParams): number | undefined {
+function parseBeforeParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

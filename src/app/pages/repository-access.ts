@@ -2,7 +2,7 @@
 // token. Answers are cached for minutes per session; no answer means no.
 import type { OAuthClient } from '../../github/oauth-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { LruMap } from '../../evaluate/catalogs/lru-map.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
@@ -12,7 +12,7 @@ import type { PageSession } from './sign-in.ts'
 
 /** Milliseconds. A revoked permission takes effect within this time. */
 const accessTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
-const maxCachedAccess = 10_000
+const maxCachedAccessDecisions = 10_000
 /** Each costs a request of the person's rate limit. */
 const maxAccessQueries = 60
 const maxConcurrentQueries = 6
@@ -50,7 +50,7 @@ export function createRepositoryAccess({
   now,
 }: RepositoryAccessOptions): RepositoryAccess {
   const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
-    maxCachedAccess,
+    maxCachedAccessDecisions,
     () => 1,
     ({ until }) => until <= now(),
   )
@@ -58,7 +58,7 @@ export function createRepositoryAccess({
 
   async function queryAccess(session: PageSession, repository: RepositoryName): Promise<AccessDecision> {
     if (client === undefined) return 'no'
-    const key = accessKeyOf(session, repository)
+    const key = toAccessCacheKey(session, repository)
     const before = known.get(key)
     if (before !== undefined) return before.may
     const underWay = pendingQueries.get(key)
@@ -92,7 +92,7 @@ export function createRepositoryAccess({
   return {
     checkRead,
     checkAction(session, repository) {
-      const key = accessKeyOf(session, repository)
+      const key = toAccessCacheKey(session, repository)
       known.delete(key)
       pendingQueries.delete(key)
       return queryAccess(session, repository)
@@ -121,5 +121,5 @@ export function createRepositoryAccess({
 }
 
 /** The session is part of the key, because the answer belongs to its token. */
-const accessKeyOf = ({ word }: PageSession, repository: RepositoryName): string =>
-  `${word} ${repositoryKey(repository)}`
+const toAccessCacheKey = ({ word }: PageSession, repository: RepositoryName): string =>
+  `${word} ${toRepositoryKey(repository)}`

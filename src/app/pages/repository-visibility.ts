@@ -8,7 +8,7 @@ export type RepositoryVisibility =
   /** Ask GitHub with this person's token. */
   | 'ask'
 
-export interface VisibilityQuery {
+export interface VisibilityInputs {
   readonly pages: PagesSetting
   /** Undefined if the App is not known to be installed there. */
   readonly listed: Pick<ListedRepository, 'isPublic' | 'listedAt'> | undefined
@@ -24,7 +24,7 @@ export function decideVisibility({
   isSignedIn,
   now,
   publicFor,
-}: VisibilityQuery): RepositoryVisibility {
+}: VisibilityInputs): RepositoryVisibility {
   if (pages === 'off') return 'no'
   if (!isSignedIn && pages !== 'public') return 'no'
   if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'

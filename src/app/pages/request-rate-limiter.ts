@@ -8,12 +8,12 @@ export interface RequestRateLimiter {
 }
 
 /** Addresses beyond this are forgotten and start with a full budget. */
-const maxClients = 20_000
+const maxTrackedClients = 20_000
 
 /** `perMinute` on average, and as many at once. */
 export function createRequestRateLimiter(perMinute: number, now: () => number): RequestRateLimiter {
   const buckets = new LruMap<string, { left: number; at: number }>(
-    maxClients,
+    maxTrackedClients,
     () => 1,
     // Its budget is full again, like that of a new address.
     ({ at }) => now() - at > 60_000,

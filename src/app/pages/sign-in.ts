@@ -36,7 +36,7 @@ const sessionSlotCache = defineCache('page session', {
 })
 const digestOfToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 /** A person has 256 slots, which bounds the store; a newer session replaces the slot's old one. */
-const sessionSlotOf = ({ id, word }: Pick<PageSession, 'id' | 'word'>): string =>
+const toSessionSlotKey = ({ id, word }: Pick<PageSession, 'id' | 'word'>): string =>
   `${id} ${digestOfToken(word).slice(0, 2)}`
 
 export interface PageSession extends SignedInUser {
@@ -48,7 +48,7 @@ export interface SignInRedirect {
   readonly cookies: readonly string[]
 }
 
-export interface SignIn {
+export interface SignInFlow {
   /** Undefined for anonymous visitors and ended sessions. */
   readSession(request: IncomingMessage): Promise<PageSession | undefined>
   begin(wanted: string | null): SignInRedirect
@@ -60,7 +60,7 @@ export interface SignIn {
   end(session: PageSession): Promise<void>
 }
 
-export interface SignInOptions {
+export interface SignInFlowOptions {
   readonly client: OAuthClient
   readonly clientSecret: string
   readonly publicUrl: string
@@ -68,26 +68,32 @@ export interface SignInOptions {
   readonly now: () => number
 }
 
-export function createSignIn({ client, clientSecret, publicUrl, store, now }: SignInOptions): SignIn {
+export function createSignInFlow({
+  client,
+  clientSecret,
+  publicUrl,
+  store,
+  now,
+}: SignInFlowOptions): SignInFlow {
   const isSecure = publicUrl.startsWith('https:')
   const pendingSignInSeal = createCookieSealer(clientSecret, 'way to GitHub')
   const sessions = createCookieSealer(clientSecret, 'session')
   const redirectUrl = `${publicUrl}/sign-in/back`
   const formatCookie = (name: string, value: string, seconds: number) =>
     formatCookieHeader({ name, value, seconds, isSecure })
-  const readSession: SignIn['readSession'] = async ({ headers }) => {
+  const readSession: SignInFlow['readSession'] = async ({ headers }) => {
     const known = sessionSchema.safeParse(
       sessions.open(findCookie(headers, cookieNames.session, isSecure) ?? ''),
     ).data
     if (known === undefined || known.until <= now()) return undefined
-    const lasting = (await store.getCached(sessionSlotCache, [sessionSlotOf(known)])).get(
-      sessionSlotOf(known),
+    const lasting = (await store.getCached(sessionSlotCache, [toSessionSlotKey(known)])).get(
+      toSessionSlotKey(known),
     )
     return lasting === digestOfToken(known.word) ? known : undefined
   }
-  const end: SignIn['end'] = async (ended) => {
+  const end: SignInFlow['end'] = async (ended) => {
     try {
-      await store.putCached(sessionSlotCache, new Map([[sessionSlotOf(ended), '']]), 0)
+      await store.putCached(sessionSlotCache, new Map([[toSessionSlotKey(ended), '']]), 0)
     } finally {
       await client.revoke(ended.token)
     }
@@ -123,7 +129,7 @@ export function createSignIn({ client, clientSecret, publicUrl, store, now }: Si
       const newSession = { ...person, word: randomBytes(16).toString('base64url') }
       await store.putCached(
         sessionSlotCache,
-        new Map([[sessionSlotOf(newSession), digestOfToken(newSession.word)]]),
+        new Map([[toSessionSlotKey(newSession), digestOfToken(newSession.word)]]),
         session,
       )
       const sealed = sessions.seal({ ...newSession, until: now() + session * 1000 })

@@ -2,8 +2,13 @@
 // and GitHub's answer about this account. Merges nothing.
 import { toUserId } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { createAnswers, questionKey, type AnswerByKind, type CheckQuestion } from '../../checks/questions.ts'
-import { listOwnerFilesFor, readAuthority } from '../../checks/ownership/ownership.ts'
+import {
+  createCheckAnswers,
+  toCheckQuestionKey,
+  type AnswerByQuestionKind,
+  type CheckQuestion,
+} from '../../checks/questions.ts'
+import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
 import { isBot, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
 import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
 import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
@@ -25,14 +30,14 @@ export interface UnfreezeRequest {
 }
 
 /** Returns undefined on success, else a sentence for the person. */
-export type Unfreeze = (request: UnfreezeRequest) => Promise<string | undefined>
+export type UnfreezeHandler = (request: UnfreezeRequest) => Promise<string | undefined>
 
 interface UnfreezeContext {
   readonly forge: Forge
   readonly repository: GitRepository
 }
 
-export interface UnfreezeOptions {
+export interface UnfreezeHandlerOptions {
   readonly store: MergeFreezes & JobQueue & PullMemory
   readonly open: (at: { installation: number; repository: RepositoryName }) => Promise<UnfreezeContext>
   readonly onResumed: (request: UnfreezeRequest) => void
@@ -40,7 +45,7 @@ export interface UnfreezeOptions {
 
 const alreadyEndedMessage = 'This freeze has already ended.'
 
-export function createUnfreeze({ store, open, onResumed }: UnfreezeOptions): Unfreeze {
+export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandlerOptions): UnfreezeHandler {
   return async (request) => {
     const { listed, kind, branch, by } = request
     const { repository, installation } = listed
@@ -85,21 +90,22 @@ async function checkMaintainer(
   if (findings.length > 0) return 'unknown'
   const entries = await repository.list(tree)
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(listOwnerFilesFor(paths, []))
+  const needed = new Set(listOwnerFilesForLocations(paths, []))
   const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
     if (needed.has(path) && mode.startsWith('100')) textByPath.set(path, await readTextBlob(repository, oid))
   const existing = new Set(paths)
-  const { maintainers } = readAuthority(
+  const { maintainers } = readOwnershipAuthority(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )
-  const answers = new Map<string, AnswerByKind[keyof AnswerByKind]>()
+  const answers = new Map<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>()
   for (const question of createMaintainerQuestions(account, maintainers))
-    answers.set(questionKey(question), await forge.answer(question))
+    answers.set(toCheckQuestionKey(question), await forge.answer(question))
   const accounts = await store.firstSeenAccounts(forge.repository, new Map())
-  return createPrincipalMatcher(createAnswers(answers), accounts, maintainers, config).isMaintainer(account)
-    .kind
+  return createPrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
+    account,
+  ).kind
 }
 
 function createMaintainerQuestions(

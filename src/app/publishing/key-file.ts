@@ -5,25 +5,25 @@ import { openSigningKey, type SigningKey } from '../../image/provenance/signing-
 import { ImageError } from '../../image/image-error.ts'
 
 /** Caches the key, because decrypting a protected one is slow by design. */
-export function openKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {
+export function openSigningKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {
   let known: { readonly text: string; readonly key: SigningKey } | undefined
   return async () => {
     let text: string
     try {
       text = await readFile(path, 'utf8')
     } catch (error) {
-      throw keyFileError((error as NodeJS.ErrnoException).code ?? 'the key file cannot be read', error)
+      throw createKeyFileError((error as NodeJS.ErrnoException).code ?? 'the key file cannot be read', error)
     }
     if (known?.text === text) return known.key
     try {
       known = { text, key: await openSigningKey(text, password) }
     } catch (error) {
-      throw keyFileError(error instanceof Error ? error.message : String(error), error)
+      throw createKeyFileError(error instanceof Error ? error.message : String(error), error)
     }
     return known.key
   }
 }
 
-function keyFileError(why: string, cause: unknown): ImageError {
+function createKeyFileError(why: string, cause: unknown): ImageError {
   return new ImageError('key', `the image signing key cannot be used: ${why}`, cause)
 }

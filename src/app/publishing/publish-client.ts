@@ -1,23 +1,28 @@
 // Sends orders to the processes that hold push credentials. The App's own process reads neither those nor the
 // administrator's list.
 import { extname } from 'node:path'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 import { proxyVariables } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { IntentDecision, IntentMessage, PublishResponse, PublishRequest } from './publish-protocol.ts'
+import type {
+  PublishIntentDecision,
+  PublishIntentMessage,
+  PublishResponse,
+  PublishRequest,
+} from './publish-protocol.ts'
 
 /** Called with the digest before anything is written to a registry; decides whether to continue. */
-export type IntentCallback = (digest: string) => Promise<IntentDecision>
+export type PublishIntentCallback = (digest: string) => Promise<PublishIntentDecision>
 
 export interface PublishClient {
   /** Rejects only if the process failed; rejections by a registry or the administrator are answers. */
-  order(order: PublishRequest, onIntent?: IntentCallback): Promise<PublishResponse>
+  order(order: PublishRequest, onIntent?: PublishIntentCallback): Promise<PublishResponse>
   close(): Promise<void>
 }
 
 /** Variables for reaching registries and finding the administrator's list, without the App's pull secret. */
-const forwardedVariables = [
+const forwardedVariableNames = [
   'PUBLISH_TARGETS',
   'REGISTRIES_CONF',
   'CONTAINERS_REGISTRIES_CONF',
@@ -37,7 +42,7 @@ const forwardedVariables = [
 ] as const
 
 /** Only the publishing process gets these; its children do not. */
-const publishSecrets = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
+const publishSecretVariableNames = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
 
 export type PublishEnvironment = Readonly<Record<string, string>>
 
@@ -46,8 +51,8 @@ export function extractPublishEnvironment(
   environment: Record<string, string | undefined>,
 ): PublishEnvironment {
   const taken: Record<string, string> = {}
-  for (const name of forwardedVariables) if (environment[name]) taken[name] = environment[name]
-  for (const name of publishSecrets) {
+  for (const name of forwardedVariableNames) if (environment[name]) taken[name] = environment[name]
+  for (const name of publishSecretVariableNames) {
     if (environment[name]) taken[name] = environment[name]
     delete environment[name]
   }
@@ -62,7 +67,7 @@ const maxQueuedRequests = 1000
 /** Restarts a process after this many orders, to free what has accumulated. */
 const maxRequestsPerProcess = 500
 /** Megabytes of heap; layers are outside it. */
-const heapMegabytes = 2048
+const publishProcessHeapMegabytes = 2048
 
 export function openPublishClient(environment: PublishEnvironment, processes = 2): PublishClient {
   const isAllowed = environment['PUBLISH_TARGETS'] !== undefined
@@ -70,7 +75,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
     script: new URL(`./publish-process${extname(import.meta.url)}`, import.meta.url),
     environment,
     hasChildren: true,
-    heap: heapMegabytes,
+    heap: publishProcessHeapMegabytes,
     niceness: 5,
     processes,
     maxWaiting: maxQueuedRequests,
@@ -86,16 +91,16 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
           why: 'no push targets are configured (PUBLISH_TARGETS is not set)',
         }
       let failed: { readonly error: unknown } | undefined
-      const answerCallback = async (message: unknown): Promise<IntentDecision> => {
+      const answerCallback = async (message: unknown): Promise<PublishIntentDecision> => {
         try {
-          return (await onIntent?.((message as IntentMessage).digest)) ?? 'go'
+          return (await onIntent?.((message as PublishIntentMessage).digest)) ?? 'go'
         } catch (error) {
           failed = { error }
           throw error
         }
       }
       try {
-        return await pool.run(order, requestTimeoutMs, answerCallback, poolKeyOf(order))
+        return await pool.run(order, requestTimeoutMs, answerCallback, toProcessPoolKey(order))
       } catch (error) {
         if (failed !== undefined) throw failed.error
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
@@ -107,7 +112,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
 }
 
 /** Groups orders by repository and separates pull request content from the rest. */
-function poolKeyOf(order: PublishRequest): string {
+function toProcessPoolKey(order: PublishRequest): string {
   const purpose = order.kind === 'publish' ? order.purpose : 'catalog'
-  return `${repositoryKey(order.github)} ${purpose}`
+  return `${toRepositoryKey(order.github)} ${purpose}`
 }

@@ -8,25 +8,25 @@ import { readCatalogFiles } from './catalog-files.ts'
 import { toFailedResponse } from './failed-response.ts'
 import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
-import { fetchWebhookStatus, sendWebhook } from './send-webhook.ts'
+import { fetchBuildStatus, sendWebhook } from './send-webhook.ts'
 import { loadSigningContext, attestPublishedImage, type SigningContext } from './signing.ts'
-import { matchesImagePattern, grantPush, grantWebhook, type PushTarget } from './push-targets.ts'
+import { matchesImagePattern, findPushGrant, findWebhookGrant, type PushTarget } from './push-targets.ts'
 import type {
   PublishImageSettings,
-  IntentDecision,
-  IntentMessage,
+  PublishIntentDecision,
+  PublishIntentMessage,
   PublishResponse,
   PublishRequest,
   PublishedImageResponse,
 } from './publish-protocol.ts'
 
-type ConfirmIntent = (intending: IntentMessage) => Promise<IntentDecision>
+type ConfirmPublishIntent = (intending: PublishIntentMessage) => Promise<PublishIntentDecision>
 
 /** Rejects only with our own failures. */
 export async function handlePublishRequest(
   order: PublishRequest,
   ctx: PublishContext,
-  intend: ConfirmIntent,
+  intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   try {
     return await dispatchRequest(order, ctx, intend)
@@ -38,12 +38,12 @@ export async function handlePublishRequest(
 async function dispatchRequest(
   order: PublishRequest,
   ctx: PublishContext,
-  intend: ConfirmIntent,
+  intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   if (order.kind === 'deliver' || order.kind === 'follow') return callWebhook(order, ctx)
-  const grant = grantPush(ctx.targets, order, order.image)
+  const grant = findPushGrant(ctx.targets, order, order.image)
   if (grant.kind === 'refused') return grant
-  const why = findTagRejection(order) ?? findBaseRejection(order, grant.target, ctx.closedHosts)
+  const why = findTagRejection(order) ?? findBaseImageRejection(order, grant.target, ctx.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
   const registryCtx = await ctx.registryFor(grant.at)
   const { publisher, registry, digestOfBase } = registryCtx
@@ -65,7 +65,7 @@ async function publishCatalogImage(
   order: PublishRequestOf<'publish'>,
   ctx: PublishContext,
   registryCtx: RegistryContext,
-  intend: ConfirmIntent,
+  intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
   const signing = await loadSigningContext(order, ctx, registryCtx)
@@ -105,7 +105,7 @@ async function rebaseImage(
   order: PublishRequestOf<'rebase'>,
   ctx: PublishContext,
   registryCtx: RegistryContext,
-  intend: ConfirmIntent,
+  intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
   const signing = await loadSigningContext(order, ctx, registryCtx)
@@ -128,7 +128,7 @@ async function pushImage(
   image: BuiltCatalogImage,
   { image: repository, tags, history }: PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>,
   signing: SigningContext,
-  intend: ConfirmIntent,
+  intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   const { publisher } = signing
   const before = await readTags(repository, tags, publisher)
@@ -232,9 +232,9 @@ async function callWebhook(
   order: PublishRequestOf<'deliver'> | PublishRequestOf<'follow'>,
   { targets, transport, secretOf, now }: PublishContext,
 ): Promise<PublishResponse> {
-  const grant = grantWebhook(targets, order, order.url)
+  const grant = findWebhookGrant(targets, order, order.url)
   if (grant.kind === 'refused') return grant
-  if (order.kind === 'follow') return fetchWebhookStatus(order, transport)
+  if (order.kind === 'follow') return fetchBuildStatus(order, transport)
   const file = grant.target.webhooks.find(({ url }) => url === order.url)?.secret ?? ''
   return sendWebhook({ ...order, secret: await secretOf(file), now: now() }, transport)
 }
@@ -255,7 +255,7 @@ function findTagRejection(order: PublishRequest): string | undefined {
  * The entry's credentials could copy a private base to where the entry pushes, so bases must be public or allowed by
  * the administrator.
  */
-function findBaseRejection(
+function findBaseImageRejection(
   order: PublishRequest,
   { bases }: PushTarget,
   closedHosts: readonly string[],

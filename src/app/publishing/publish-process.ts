@@ -16,37 +16,37 @@ import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.
 import { readPackageVersion } from '../version.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
-import { openKeyFile } from './key-file.ts'
+import { openSigningKeyFile } from './key-file.ts'
 import type { PublishContext, RegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
-import type { IntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
+import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
 
 const processEnvironment = process.env
-const inlineCredentials = processEnvironment['PUBLISH_CREDENTIALS']
-const keyPassword = processEnvironment['PUBLISH_KEY_PASSWORD']
+const inlinePushCredentials = processEnvironment['PUBLISH_CREDENTIALS']
+const signingKeyPassword = processEnvironment['PUBLISH_KEY_PASSWORD']
 // Child processes (git, credential helpers) inherit this environment.
 delete processEnvironment['PUBLISH_CREDENTIALS']
 delete processEnvironment['PUBLISH_KEY_PASSWORD']
-const targetsFile = processEnvironment['PUBLISH_TARGETS'] ?? ''
+const pushTargetsFile = processEnvironment['PUBLISH_TARGETS'] ?? ''
 
-const openMirrorAt = openReadOnlyMirrors()
+const openReadOnlyMirrorAt = openReadOnlyMirrors()
 
-interface LoadedContext {
+interface LoadedPublishContext {
   /** Compared on each order, so that a changed list takes effect. */
   readonly text: string
   readonly ctx: PublishContext
 }
-let loadedContext: Promise<LoadedContext> | undefined
+let loadedPublishContext: Promise<LoadedPublishContext> | undefined
 
-async function loadContext(): Promise<PublishContext> {
-  const text = targetsFile === '' ? '' : await readFile(targetsFile, 'utf8')
-  const known = await loadedContext?.catch(() => undefined)
+async function loadPublishContext(): Promise<PublishContext> {
+  const text = pushTargetsFile === '' ? '' : await readFile(pushTargetsFile, 'utf8')
+  const known = await loadedPublishContext?.catch(() => undefined)
   if (known?.text === text) return known.ctx
-  loadedContext = createContext(text)
-  return (await loadedContext).ctx
+  loadedPublishContext = createPublishContext(text)
+  return (await loadedPublishContext).ctx
 }
 
-async function createContext(text: string): Promise<LoadedContext> {
+async function createPublishContext(text: string): Promise<LoadedPublishContext> {
   const targets = parsePushTargets(text)
   const insecure = (processEnvironment['INSECURE_REGISTRIES'] ?? '').split(',').filter((host) => host !== '')
   const transportConfig = await readRegistryTransport(processEnvironment, insecure)
@@ -61,8 +61,8 @@ async function createContext(text: string): Promise<LoadedContext> {
       made.catch(() => rooms.delete(at))
       return made
     },
-    mirrorAt: openMirrorAt,
-    secretOf: async (file) => (await readFile(resolve(dirname(targetsFile), file), 'utf8')).trim(),
+    mirrorAt: openReadOnlyMirrorAt,
+    secretOf: async (file) => (await readFile(resolve(dirname(pushTargetsFile), file), 'utf8')).trim(),
     transport: openTransport({ egress: transportConfig.egress }),
     // Registries on this machine count as internal.
     closedHosts: [...transportConfig.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
@@ -86,7 +86,9 @@ async function createRegistryContext(
   const bases = openCatalogPublisher({ registry, pusher })
   const keyFile = target?.signingKey
   const key =
-    keyFile === undefined ? undefined : openKeyFile(resolve(dirname(targetsFile), keyFile), keyPassword)
+    keyFile === undefined
+      ? undefined
+      : openSigningKeyFile(resolve(dirname(pushTargetsFile), keyFile), signingKeyPassword)
   return {
     publisher,
     registry: published,
@@ -98,19 +100,23 @@ async function createRegistryContext(
 
 async function readPushCredentials(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {
   if (target?.credentials !== undefined)
-    return [await loadCredentialFile(resolve(dirname(targetsFile), target.credentials))]
-  if (inlineCredentials === undefined) return []
-  return [dockerConfigCredentials(parseDockerConfig(inlineCredentials, 'PUBLISH_CREDENTIALS'))]
+    return [await loadCredentialFile(resolve(dirname(pushTargetsFile), target.credentials))]
+  if (inlinePushCredentials === undefined) return []
+  return [dockerConfigCredentials(parseDockerConfig(inlinePushCredentials, 'PUBLISH_CREDENTIALS'))]
 }
 
 async function handleRequest(order: PublishRequest, callBack: CallParent): Promise<PublishResponse> {
   let ctx: PublishContext
   try {
-    ctx = await loadContext()
+    ctx = await loadPublishContext()
   } catch (error) {
     return { kind: 'failed', why: error instanceof Error ? error.message : String(error), retryable: true }
   }
-  return handlePublishRequest(order, ctx, async (intending) => (await callBack(intending)) as IntentDecision)
+  return handlePublishRequest(
+    order,
+    ctx,
+    async (intending) => (await callBack(intending)) as PublishIntentDecision,
+  )
 }
 
 preventPrototypePollution()

@@ -72,11 +72,11 @@ export interface ImageToRemove {
 }
 
 /** Sent before anything is written: the App records the digest or reports a newer commit. */
-export interface IntentMessage {
+export interface PublishIntentMessage {
   readonly kind: 'intend'
   readonly digest: string
 }
-export type IntentDecision = 'go' | 'superseded'
+export type PublishIntentDecision = 'go' | 'superseded'
 
 export interface PublishedImageResponse {
   readonly kind: 'published'

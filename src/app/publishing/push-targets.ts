@@ -4,13 +4,13 @@ import { z } from 'zod'
 import { parse } from 'yaml'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { repositoryKey } from '../../change/repository-key.ts'
+import { toRepositoryKey } from '../../change/repository-key.ts'
 
 const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
   message: 'must be HOST/PATH, or HOST/PATH/* for everything below it, without a tag or digest',
 })
 
-const targetSchema = z.strictObject({
+const pushTargetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
@@ -38,9 +38,9 @@ const targetSchema = z.strictObject({
     .default([]),
 })
 
-const targetsSchema = z.array(targetSchema)
+const pushTargetsSchema = z.array(pushTargetSchema)
 
-export type PushTarget = z.output<typeof targetSchema>
+export type PushTarget = z.output<typeof pushTargetSchema>
 
 /** The requesting repository, authenticated by GitHub and never read from its files. */
 export interface RequestingRepository {
@@ -62,14 +62,14 @@ export function parsePushTargets(text: string): readonly PushTarget[] {
   } catch {
     throw new Error('PUBLISH_TARGETS is not valid YAML')
   }
-  const result = targetsSchema.safeParse(value ?? [])
+  const result = pushTargetsSchema.safeParse(value ?? [])
   if (result.success) return result.data
   throw new Error(
     `PUBLISH_TARGETS: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
   )
 }
 
-export function grantPush(
+export function findPushGrant(
   targets: readonly PushTarget[],
   requester: RequestingRepository,
   image: string,
@@ -83,7 +83,7 @@ export function grantPush(
 }
 
 /** The address must match exactly. */
-export function grantWebhook(
+export function findWebhookGrant(
   targets: readonly PushTarget[],
   requester: RequestingRepository,
   url: string,
@@ -102,7 +102,7 @@ function findGrant(
   isCovered: (target: PushTarget) => boolean,
   action: string,
 ): PushGrant {
-  const name = repositoryKey(github)
+  const name = toRepositoryKey(github)
   const own = targets.filter(
     (one) =>
       one.github.toLowerCase() === name &&

@@ -59,7 +59,7 @@ export async function removeImages(
     const attachments = new Set<string>()
     for (const one of [digest, ...(platforms.get(digest) ?? [])])
       if (!needed.has(one))
-        for (const found of await findAttachments(image, one, beside.get(one) ?? [], publisher, registry))
+        for (const found of await fetchAttachments(image, one, beside.get(one) ?? [], publisher, registry))
           attachments.add(found)
     try {
       await publisher.deleteManifest(image, digest)
@@ -110,7 +110,7 @@ function retainAttachments(
  * Finds attachments by tag. Listed referrers count only if they name the image themselves, because anyone with push
  * access can list any digest.
  */
-async function findAttachments(
+async function fetchAttachments(
   image: string,
   subject: string,
   parts: readonly TaggedAttachment[],

@@ -49,17 +49,17 @@ export async function sendWebhook(call: WebhookCall, transport: Transport): Prom
     })
     if (reply.status < 200 || reply.status > 299) return toWebhookFailure(reply.status)
     const statusUrl = startedBuildSchema.safeParse(parseJson(reply.body)).data?.status_url
-    const status = statusUrl === undefined ? undefined : resolveStatusUrl(statusUrl, call.url)
+    const status = statusUrl === undefined ? undefined : toBuildStatusUrl(statusUrl, call.url)
     return { kind: 'delivered', ...(status !== undefined && { status }) }
   })
 }
 
 /** Polls the status address that the receiver returned. */
-export async function fetchWebhookStatus(
+export async function fetchBuildStatus(
   { url, status }: { readonly url: string; readonly status: string },
   transport: Transport,
 ): Promise<PublishResponse> {
-  const address = resolveStatusUrl(status, url)
+  const address = toBuildStatusUrl(status, url)
   if (address === undefined)
     return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
   return catchTransportErrors(async () => {
@@ -97,7 +97,7 @@ const buildProgressSchema = z.object({
 })
 
 /** The status address must be on the webhook's server, the only one the administrator allowed. */
-function resolveStatusUrl(status: string, url: string): string | undefined {
+function toBuildStatusUrl(status: string, url: string): string | undefined {
   if (!URL.canParse(status, url)) return undefined
   const found = new URL(status, url)
   return found.origin === new URL(url).origin && found.username === '' ? found.href : undefined

@@ -17,7 +17,7 @@ const maxRepositories = 12
 const knownRuleIds = new Set(allRules.map(({ id }) => id))
 
 /** Rejects with a ForgeError. */
-export async function describeInstalled(github: GitHubApp): Promise<InstalledBranches> {
+export async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledBranches> {
   const installed = await github.installedRepositories()
   const described = installed.slice(0, maxRepositories)
   const branches = await Promise.all(described.map((one) => describeBranch(github, one)))

@@ -10,7 +10,7 @@ import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
 import { startApp, type RunningApp } from '../serve.ts'
 import type { AppCredentials, BotSettings } from '../settings.ts'
-import { describeInstalled } from './describe-installed.ts'
+import { describeInstalledRepositories } from './describe-installed.ts'
 
 /** Milliseconds after the App's creation for which the token shows its installations. */
 const setupWindowMs = 60 * 60_000
@@ -69,7 +69,7 @@ export async function startSetup({
           gitUrl: settings.gitUrl,
           now: () => systemClock.now(),
           until: systemClock.now() + setupWindowMs,
-          describe: () => describeInstalled(github),
+          describe: () => describeInstalledRepositories(github),
         }),
     })
     onServing(running)

@@ -20,7 +20,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
   const rejected = findPathsRejectedByOpm(files)
   return readBundleObjects(files)
     .objects.flatMap((object) => {
-      const type = findObjectType(object)
+      const type = findObjectSchemaType(object)
       if (type === undefined) return []
       const name = `${object.kind} ${object.name}`
       return coerceToSchema(type, object.tree).mismatches.flatMap(
@@ -33,7 +33,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
               if (rejected.has(formatLocationKey(object.file, path))) return []
               return [createFinding(mistypedManifestField, locate(object, path), { ...data, wanted, found })]
             case 'missing':
-              return isReportedElsewhere(object, path)
+              return isReportedByOtherRule(object, path)
                 ? []
                 : [createFinding(missingManifestField, locate(object, path.slice(0, -1)), data)]
           }
@@ -43,18 +43,18 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
     .sort(compareFindings)
 }
 
-function findObjectType({ apiVersion, kind }: ParsedManifestObject): SchemaType | undefined {
+function findObjectSchemaType({ apiVersion, kind }: ParsedManifestObject): SchemaType | undefined {
   if (kind === 'ClusterServiceVersion')
     return apiVersion === 'operators.coreos.com/v1alpha1' ? csvSchema : undefined
   return findSchemaName(apiVersion, kind)
 }
 
 /** Reported by `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
-const fieldsReportedElsewherePattern =
+const otherRuleFieldsPattern =
   /^spec\.(?:displayName|install|install\.strategy|relatedImages\[\d+\]\.image|install\.spec\.deployments\[\d+\]\.name)$/
 
-function isReportedElsewhere({ kind }: ParsedManifestObject, path: FieldPath): boolean {
-  return kind === 'ClusterServiceVersion' && fieldsReportedElsewherePattern.test(formatFieldPath(path))
+function isReportedByOtherRule({ kind }: ParsedManifestObject, path: FieldPath): boolean {
+  return kind === 'ClusterServiceVersion' && otherRuleFieldsPattern.test(formatFieldPath(path))
 }
 
 /** Locations that `unreadable-bundle` reports, because opm also rejects some wrong types. */

@@ -70,7 +70,7 @@ const scalarTypes: Readonly<Record<string, { readonly words: string; fit(value: 
   }
 
 /** A null in a list becomes the type's zero value. */
-const zeroValues: Readonly<Record<string, Json>> = {
+const zeroValueByType: Readonly<Record<string, Json>> = {
   ...{
     ':string': '',
     ':boolean': false,
@@ -83,7 +83,7 @@ const zeroValues: Readonly<Record<string, Json>> = {
 }
 
 /** Go omits these fields if they are 0 or false, because they are `omitempty` and not pointers (k8s.io/api v0.36). */
-const omitEmptyFields: ReadonlySet<string> = new Set(
+const omitEmptyFieldNames: ReadonlySet<string> = new Set(
   (
     'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
     'timeoutSeconds periodSeconds successThreshold failureThreshold stdin stdinOnce tty hostNetwork hostPID hostIPC ' +
@@ -92,7 +92,7 @@ const omitEmptyFields: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 /** Fields with one of these names that are pointers. A ClusterServiceVersion's webhook has no definition. */
-const pointerFields: ReadonlySet<string> = new Set([
+const pointerFieldNames: ReadonlySet<string> = new Set([
   'core.v1.AzureDiskVolumeSource.readOnly',
   'core.v1.CSIVolumeSource.readOnly',
   'core.v1.PodSpec.priority',
@@ -144,7 +144,8 @@ class SchemaCoercer {
       if (inner.kind !== 'null') present.add(key)
       const fitted = this.coerce(field.type, inner, [...path, key])
       const isZero = (fitted === 0 || fitted === false) && !field.isRequired
-      const isOmitted = isZero && omitEmptyFields.has(key) && !pointerFields.has(`${definition}.${key}`)
+      const isOmitted =
+        isZero && omitEmptyFieldNames.has(key) && !pointerFieldNames.has(`${definition}.${key}`)
       if (fitted !== undefined && !isOmitted) result.push([key, fitted])
     }
     for (const [key, { isRequired }] of fields)
@@ -208,7 +209,7 @@ function isListType(type: SchemaType): type is readonly [SchemaType] {
 
 function getZeroValue(type: SchemaType): Json {
   const resolved = resolveSchemaType(type)
-  if (typeof resolved === 'string') return zeroValues[resolved] ?? null
+  if (typeof resolved === 'string') return zeroValueByType[resolved] ?? null
   return !isListType(resolved) && 'fields' in resolved ? {} : null
 }
 

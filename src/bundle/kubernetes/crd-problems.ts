@@ -12,7 +12,7 @@ export type CrdValidationProblem = readonly [FieldPath, string]
 /** `tree` is the whole definition. */
 export function* findCrdProblems(tree: Value, apiVersion: string): Generator<CrdValidationProblem> {
   // Schemas make up most of the definition, and these checks don't need them.
-  const crd = toPlainJson(withoutSchemas(tree))
+  const crd = toPlainJson(replaceSchemasWithTrue(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
   const spec = getField(crd, 'spec')
   const group = asString(getField(spec, 'group'))
@@ -37,15 +37,15 @@ export function* findCrdProblems(tree: Value, apiVersion: string): Generator<Crd
 }
 
 /** Replaces each schema with `true`. */
-function withoutSchemas(value: Value): Value {
-  if (value.kind === 'list') return withListItems(value, value.items.map(withoutSchemas))
+function replaceSchemasWithTrue(value: Value): Value {
+  if (value.kind === 'list') return withListItems(value, value.items.map(replaceSchemasWithTrue))
   if (value.kind !== 'map') return value
   return withMapEntries(
     value,
     value.entries.map((entry) =>
       entry.key === 'openAPIV3Schema' && entry.value.kind === 'map' && entry.value.entries.length > 0
         ? { ...entry, value: { kind: 'bool', value: true, start: entry.value.start, end: entry.value.end } }
-        : { ...entry, value: withoutSchemas(entry.value) },
+        : { ...entry, value: replaceSchemasWithTrue(entry.value) },
     ),
   )
 }
@@ -196,15 +196,15 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
   }
 }
 
-const approvalAnnotation = 'api-approved.kubernetes.io'
+const apiApprovalAnnotation = 'api-approved.kubernetes.io'
 
 /** API groups of the Kubernetes community require an approval annotation. */
 function* findApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
-  const annotation = asString(getField(crd, 'metadata', 'annotations', approvalAnnotation))
+  const annotation = asString(getField(crd, 'metadata', 'annotations', apiApprovalAnnotation))
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
-    `its group "${group}" belongs to Kubernetes, so the annotation ${approvalAnnotation} must be the URL of an approval or start with "unapproved"`,
+    `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be the URL of an approval or start with "unapproved"`,
   ]
 }

@@ -14,7 +14,7 @@ export interface SchemaProblem {
 const maxProblems = 20
 const maxDepth = 100
 /** Limits work, because alternatives can check the same value repeatedly. */
-const maxSteps = 100_000
+const maxValidationSteps = 100_000
 
 /** Ignores `apiVersion`, `kind` and `metadata`, because every object has them. */
 export function findSchemaProblems(schema: Json | undefined, object: JsonObject): readonly SchemaProblem[] {
@@ -30,7 +30,8 @@ class SchemaValidator {
   private steps = 0
 
   visit(schema: JsonObject, value: Json, path: FieldPath, isObject = false): void {
-    if (path.length > maxDepth || this.steps++ > maxSteps || this.problems.length > maxProblems) return
+    if (path.length > maxDepth || this.steps++ > maxValidationSteps || this.problems.length > maxProblems)
+      return
     if (value === null) {
       if (schema['nullable'] !== true && schema['type'] !== undefined)
         this.report(path, 'is null, but the schema does not allow null')
@@ -89,7 +90,7 @@ class SchemaValidator {
   private checkText(schema: JsonObject, value: string, path: FieldPath): void {
     this.checkSize(schema, 'Length', 'characters', [...value].length, path)
     const pattern = asString(schema['pattern'])
-    const expression = pattern === '' ? undefined : parseSafePattern(pattern, value)
+    const expression = pattern === '' ? undefined : compileSafePattern(pattern, value)
     if (expression && !expression.test(value)) this.report(path, `does not match the pattern ${pattern}`)
   }
 
@@ -190,11 +191,11 @@ function formatValue(value: Json): string {
 }
 
 /** In characters. The accepted patterns are fast on strings up to this length. */
-const maxMatchedLength = 300
+const maxPatternInputLength = 300
 
 /** Undefined for patterns that differ between Go and JavaScript or could take exponential time. */
-function parseSafePattern(pattern: string, value: string): RegExp | undefined {
-  if (value.length > maxMatchedLength || pattern.length > 1000) return undefined
+function compileSafePattern(pattern: string, value: string): RegExp | undefined {
+  if (value.length > maxPatternInputLength || pattern.length > 1000) return undefined
   if (/\[:|\\[0-9pPAzQEkCaxuU]|\(\?(?!:)/.test(pattern)) return undefined
   const bare = pattern.replace(/\\./g, 'x').replace(/\[\^?\]?[^\]]*\]/g, 'x')
   if ((bare.match(/[*+]|\{\d+,\}/g) ?? []).length > 3 || hasNestedRepetition(bare)) return undefined

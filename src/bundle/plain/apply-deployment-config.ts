@@ -26,27 +26,28 @@ function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject
   const { env, envFrom, volumes, volumeMounts, tolerations, resources, nodeSelector, affinity } = config
   const containers = asList(pod['containers']).map((container) => ({
     ...asObject(container),
-    ...(env && env.length > 0 && { env: overrideByName(getField(container, 'env'), env) }),
-    ...(envFrom && envFrom.length > 0 && { envFrom: appendMissing(getField(container, 'envFrom'), envFrom) }),
+    ...(env && env.length > 0 && { env: overrideEntriesByName(getField(container, 'env'), env) }),
+    ...(envFrom &&
+      envFrom.length > 0 && { envFrom: appendMissingEntries(getField(container, 'envFrom'), envFrom) }),
     ...(volumeMounts &&
       volumeMounts.length > 0 && {
-        volumeMounts: overrideByName(getField(container, 'volumeMounts'), volumeMounts),
+        volumeMounts: overrideEntriesByName(getField(container, 'volumeMounts'), volumeMounts),
       }),
     ...(resources && { resources }),
   }))
   return {
     ...pod,
     ...(pod['containers'] !== undefined && { containers }),
-    ...(volumes && volumes.length > 0 && { volumes: overrideByName(pod['volumes'], volumes) }),
+    ...(volumes && volumes.length > 0 && { volumes: overrideEntriesByName(pod['volumes'], volumes) }),
     ...(tolerations &&
-      tolerations.length > 0 && { tolerations: appendMissing(pod['tolerations'], tolerations) }),
+      tolerations.length > 0 && { tolerations: appendMissingEntries(pod['tolerations'], tolerations) }),
     ...(nodeSelector && { nodeSelector }),
     ...(affinity && { affinity: mergeAffinity(asObject(pod['affinity']), affinity) }),
   }
 }
 
 /** An entry replaces the original entry with its name, or the last one if there are several. */
-function overrideByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
+function overrideEntriesByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...asList(list)]
   const before = result.map((entry) => asString(getField(entry, 'name')))
   for (const entry of entries) {
@@ -58,7 +59,7 @@ function overrideByName(list: Json | undefined, entries: readonly JsonObject[]):
 }
 
 /** Skips entries that are already present. */
-function appendMissing(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
+function appendMissingEntries(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...asList(list)]
   for (const entry of entries)
     if (!result.some((other) => toCanonicalJson(other) === toCanonicalJson(entry))) result.push(entry)

@@ -7,7 +7,7 @@ import { decodeLikeGo } from '../../go/utf8.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
-import { createPathLocator } from '../../catalog/positions/locate-path.ts'
+import { createFieldPathLocator } from '../../catalog/positions/locate-path.ts'
 import type { Location } from '../../findings/finding.ts'
 import { findFilesInDirectory, type BundleFiles } from '../bundle-files.ts'
 import type { FieldPath } from '../bundle-locator.ts'
@@ -36,7 +36,7 @@ export interface ParsedManifestObjects {
   readonly unreadable: readonly UnreadableManifest[]
 }
 
-interface ManifestDocumentSpan {
+interface LocatedManifestDocument {
   readonly value: Value
   readonly start: number
   readonly end: number
@@ -47,7 +47,8 @@ export const readBundleObjects = memoizePerObject((files: BundleFiles): ParsedMa
   const unreadable: UnreadableManifest[] = []
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests', { hidden: true })) {
     try {
-      for (const document of parseManifestDocuments(bytes)) objects.push(...unpackObjects(file, document))
+      for (const document of parseManifestDocuments(bytes))
+        objects.push(...unpackManifestObjects(file, document))
     } catch (error) {
       if (!(error instanceof UnreadableManifestError)) throw error
       unreadable.push({ file, reason: error.message })
@@ -62,7 +63,8 @@ export function createObjectLocator(
   const locators = new Map<string, (path: FieldPath) => Omit<Location, 'file'>>()
   return ({ file, document: { start, end }, path: before }, path) => {
     const key = `${start} ${file}`
-    const known = locators.get(key) ?? createPathLocator(files.get(file) ?? new Uint8Array(0), start, end)
+    const known =
+      locators.get(key) ?? createFieldPathLocator(files.get(file) ?? new Uint8Array(0), start, end)
     locators.set(key, known)
     return { file, ...known([...before, ...path]) }
   }
@@ -70,7 +72,7 @@ export function createObjectLocator(
 
 class UnreadableManifestError extends Error {}
 
-function* parseManifestDocuments(bytes: Uint8Array): Generator<ManifestDocumentSpan> {
+function* parseManifestDocuments(bytes: Uint8Array): Generator<LocatedManifestDocument> {
   const text = decodeLikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) yield* parseJsonDocuments(text, bytes.length)
   else
@@ -83,7 +85,7 @@ function* parseManifestDocuments(bytes: Uint8Array): Generator<ManifestDocumentS
     }
 }
 
-function* parseJsonDocuments(text: string, length: number): Generator<ManifestDocumentSpan> {
+function* parseJsonDocuments(text: string, length: number): Generator<LocatedManifestDocument> {
   for (let at = skipJsonSpace(text, 0); at < text.length;) {
     const { value, end } = parseJsonAt(text, at)
     // Only the first document supports location lookup, because offsets in the others count bytes, not characters.
@@ -101,9 +103,9 @@ function parseJsonAt(text: string, at: number): { readonly value: Value; readonl
 }
 
 /** The object itself, or the items of a list. Doesn't unpack nested lists. */
-function* unpackObjects(
+function* unpackManifestObjects(
   file: string,
-  { value, start, end }: ManifestDocumentSpan,
+  { value, start, end }: LocatedManifestDocument,
 ): Generator<ParsedManifestObject> {
   if (value.kind === 'null') return
   if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is not an object')

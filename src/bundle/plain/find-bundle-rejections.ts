@@ -13,9 +13,9 @@ export function findBundleRejections(csv: CsvView, bundle: RegistryV1): readonly
   return registryV1Checks.flatMap((check) => [...check(csv, bundle)])
 }
 
-const specLocation = (csv: CsvView, ...path: FieldPath) => ({ file: csv.file, path: ['spec', ...path] })
-const deploymentLocation = (csv: CsvView, name: string) =>
-  specLocation(
+const toCsvSpecLocation = (csv: CsvView, ...path: FieldPath) => ({ file: csv.file, path: ['spec', ...path] })
+const toCsvDeploymentLocation = (csv: CsvView, name: string) =>
+  toCsvSpecLocation(
     csv,
     'install',
     'spec',
@@ -23,25 +23,25 @@ const deploymentLocation = (csv: CsvView, name: string) =>
     csv.deployments.findLastIndex((one) => one.name === name),
     'name',
   )
-const webhookLocation = (csv: CsvView, webhook: CsvWebhook | undefined, ...path: FieldPath) =>
-  specLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
+const toCsvWebhookLocation = (csv: CsvView, webhook: CsvWebhook | undefined, ...path: FieldPath) =>
+  toCsvSpecLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
 
 function* findDuplicateDeployments(csv: CsvView): Generator<RenderRejection> {
-  for (const name of findRepeated(csv.deployments.map((one) => one.name)))
+  for (const name of findRepeatedStrings(csv.deployments.map((one) => one.name)))
     yield {
       message: `cluster service version contains duplicate strategy deployment spec '${name}'`,
-      at: deploymentLocation(csv, name),
+      at: toCsvDeploymentLocation(csv, name),
       reportedByRule: 'broken-deployment',
     }
 }
 
 function* findInvalidDeploymentNames(csv: CsvView): Generator<RenderRejection> {
-  for (const name of sortUnique(csv.deployments.map((one) => one.name))) {
+  for (const name of toSortedUniqueStrings(csv.deployments.map((one) => one.name))) {
     const problems = findSubdomainProblems(name)
     if (problems.length > 0)
       yield {
         message: `invalid cluster service version strategy deployment name '${name}': ${problems.join(', ')}`,
-        at: deploymentLocation(csv, name),
+        at: toCsvDeploymentLocation(csv, name),
         // `broken-deployment` accepts names that are too long or have an empty part between dots.
         ...(!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name) && { reportedByRule: 'broken-deployment' }),
       }
@@ -49,7 +49,7 @@ function* findInvalidDeploymentNames(csv: CsvView): Generator<RenderRejection> {
 }
 
 function* findDuplicateCrds(_csv: CsvView, { crds }: RegistryV1): Generator<RenderRejection> {
-  for (const name of findRepeated(crds.map((crd) => crd.name))) {
+  for (const name of findRepeatedStrings(crds.map((crd) => crd.name))) {
     const { file = '' } = crds.findLast((crd) => crd.name === name) ?? {}
     yield {
       message: `bundle contains duplicate custom resource definition '${name}'`,
@@ -61,11 +61,11 @@ function* findDuplicateCrds(_csv: CsvView, { crds }: RegistryV1): Generator<Rend
 
 function* findMissingCrds(csv: CsvView, { crds }: RegistryV1): Generator<RenderRejection> {
   const present = new Set(crds.map((crd) => crd.name))
-  for (const name of sortUnique(csv.ownedCrds))
+  for (const name of toSortedUniqueStrings(csv.ownedCrds))
     if (!present.has(name))
       yield {
         message: `cluster service definition references owned custom resource definition '${name}' not found in bundle`,
-        at: specLocation(csv, 'customresourcedefinitions', 'owned', csv.ownedCrds.indexOf(name)),
+        at: toCsvSpecLocation(csv, 'customresourcedefinitions', 'owned', csv.ownedCrds.indexOf(name)),
         reportedByRule: 'unreadable-bundle',
       }
 }
@@ -84,7 +84,7 @@ function* findUnsupportedConversions(csv: CsvView): Generator<RenderRejection> {
   for (const webhook of getConversionWebhooks(csv))
     yield {
       message: `bundle contains conversion webhook ${JSON.stringify(webhook.name)} and supports install modes [${csv.modes.join(' ')}] - conversion webhooks are only supported for bundles that only support AllNamespaces install mode`,
-      at: specLocation(csv, 'installModes'),
+      at: toCsvSpecLocation(csv, 'installModes'),
       ...(webhook.conversionCrds.length > 0 &&
         csv.modes.length > 0 && { reportedByRule: 'unusable-install-modes' }),
     }
@@ -101,18 +101,18 @@ function* findWebhooksWithoutDeployment(csv: CsvView): Generator<RenderRejection
   ))
     yield {
       message: `webhook of type '${webhook.type}' with name '${webhook.name}' references non-existent deployment '${webhook.deployment}'`,
-      at: webhookLocation(csv, webhook),
+      at: toCsvWebhookLocation(csv, webhook),
       reportedByRule: 'broken-webhook',
     }
 }
 
 function* findDuplicateWebhooks(csv: CsvView): Generator<RenderRejection> {
-  for (const type of sortUnique(csv.webhooks.map((one) => one.type))) {
+  for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
-    for (const name of findRepeated(ofType.map((one) => one.name)))
+    for (const name of findRepeatedStrings(ofType.map((one) => one.name)))
       yield {
         message: `duplicate webhook '${name}' of type '${type}'`,
-        at: webhookLocation(
+        at: toCsvWebhookLocation(
           csv,
           ofType.findLast((one) => one.name === name),
           'generateName',
@@ -123,14 +123,14 @@ function* findDuplicateWebhooks(csv: CsvView): Generator<RenderRejection> {
 }
 
 function* findInvalidWebhookNames(csv: CsvView): Generator<RenderRejection> {
-  for (const type of sortUnique(csv.webhooks.map((one) => one.type))) {
+  for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
-    for (const name of sortUnique(ofType.map((one) => one.name))) {
+    for (const name of toSortedUniqueStrings(ofType.map((one) => one.name))) {
       const problems = findSubdomainProblems(name)
       if (problems.length > 0)
         yield {
           message: `webhook of type '${type}' has invalid name '${name}': ${problems.join(',')}`,
-          at: webhookLocation(
+          at: toCsvWebhookLocation(
             csv,
             ofType.find((one) => one.name === name),
             'generateName',
@@ -144,11 +144,11 @@ function* findCrdsWithSeveralConversions(csv: CsvView): Generator<RenderRejectio
   const references = getConversionWebhooks(csv).flatMap(({ name, conversionCrds }) =>
     conversionCrds.map((crd) => ({ name, crd })),
   )
-  for (const crd of findRepeated(references.map((one) => one.crd))) {
+  for (const crd of findRepeatedStrings(references.map((one) => one.crd))) {
     const names = references.filter((one) => one.crd === crd).map((one) => one.name)
     yield {
       message: `conversion webhooks [${names.sort(compareStrings).join(',')}] reference same custom resource definition '${crd}'`,
-      at: specLocation(csv, 'webhookdefinitions'),
+      at: toCsvSpecLocation(csv, 'webhookdefinitions'),
     }
   }
 }
@@ -160,7 +160,7 @@ function* findConversionsOfUnownedCrds(csv: CsvView): Generator<RenderRejection>
       if (!owned.has(crd))
         yield {
           message: `conversion webhook '${webhook.name}' references custom resource definition '${crd}' not owned bundle`,
-          at: webhookLocation(csv, webhook),
+          at: toCsvWebhookLocation(csv, webhook),
           reportedByRule: 'broken-webhook',
         }
 }
@@ -180,7 +180,7 @@ function* findForbiddenWebhookRules(csv: CsvView): Generator<RenderRejection> {
     const before = `webhook ${JSON.stringify(webhook.name)} contains forbidden rule: admission webhook rules cannot reference `
     for (const [index, rule] of webhook.rules.entries())
       for (const group of asList(getField(rule, 'apiGroups')).map(asString)) {
-        const location = webhookLocation(csv, webhook, 'rules', index)
+        const location = toCsvWebhookLocation(csv, webhook, 'rules', index)
         if (forbiddenApiGroups.has(group))
           yield { message: `${before}API group ${JSON.stringify(group)}`, at: location }
         if (group === 'admissionregistration.k8s.io')
@@ -238,12 +238,12 @@ function findSubdomainProblems(name: string): readonly string[] {
   return problems
 }
 
-function sortUnique(strings: readonly string[]): readonly string[] {
+function toSortedUniqueStrings(strings: readonly string[]): readonly string[] {
   return [...new Set(strings)].sort(compareStrings)
 }
 
-function findRepeated(strings: readonly string[]): readonly string[] {
-  return sortUnique(strings.filter((text, index) => strings.indexOf(text) !== index))
+function findRepeatedStrings(strings: readonly string[]): readonly string[] {
+  return toSortedUniqueStrings(strings.filter((text, index) => strings.indexOf(text) !== index))
 }
 
 function compareStrings(a: string, b: string): number {

@@ -10,7 +10,7 @@ import { toJsonData } from '../manifest-document.ts'
 import { refusedByOlmV1 } from '../rules/refused-by-olm-v1.ts'
 import { readBundleObjects } from './bundle-object.ts'
 import { parseRegistryV1 } from './registry-v1.ts'
-import { findExtensionRejections, renderRegistryV1 } from './render-registry.ts'
+import { findClusterExtensionRejections, renderRegistryV1 } from './render-registry.ts'
 import type {
   JsonObject,
   RenderedObject,
@@ -41,7 +41,7 @@ type PartialPlainRendering = Pick<PlainRendering, 'objects' | 'rejections'> &
 function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions): PartialPlainRendering {
   const loaded = parseRegistryV1(files)
   if (!loaded.bundle) return { objects: [], rejections: loaded.rejections }
-  const extensionRejections = findExtensionRejections(loaded.bundle, options)
+  const extensionRejections = findClusterExtensionRejections(loaded.bundle, options)
   const { objects, rejections } = renderRegistryV1(loaded.bundle, options)
   const all = [...extensionRejections, ...rejections]
   return { objects: all.length > 0 ? [] : objects, rejections: all }

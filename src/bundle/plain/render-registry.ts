@@ -38,7 +38,7 @@ const resourceGenerators: readonly ResourceGenerator[] = [
   generateCertificates,
 ]
 
-/** Only the renderer. `findExtensionRejections` covers what OLM v1 rejects before rendering. */
+/** Only the renderer. `findClusterExtensionRejections` covers what OLM v1 rejects before rendering. */
 export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions): RegistryRenderResult {
   const csv = parseCsvView(bundle.csv)
   const bundleRejections = findBundleRejections(csv, bundle)
@@ -59,7 +59,7 @@ export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions
 }
 
 /** Reasons why OLM v1 rejects an extension before it renders the bundle. */
-export function findExtensionRejections(
+export function findClusterExtensionRejections(
   bundle: RegistryV1,
   options: PlainRenderOptions,
 ): readonly RenderRejection[] {

@@ -5,16 +5,16 @@ const initialHash = [
 ] as const
 
 /** The first 32 fractional bits of the cube roots of the first 64 primes. */
-const roundConstants = Uint32Array.from(firstPrimes(64), (prime) => cubeRootFraction(prime))
+const roundConstants = Uint32Array.from(computeFirstPrimes(64), (prime) => computeCubeRootFraction(prime))
 
-function firstPrimes(count: number): number[] {
+function computeFirstPrimes(count: number): number[] {
   const primes: number[] = []
   for (let candidate = 2; primes.length < count; candidate++)
     if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate)
   return primes
 }
 
-function cubeRootFraction(prime: number): number {
+function computeCubeRootFraction(prime: number): number {
   // The root times 2^32, by integer bisection, because floats aren't precise enough.
   const wanted = BigInt(prime) << 96n
   let low = 0n

@@ -48,7 +48,7 @@ function generateWebhookConfigurations(
       const path = definition['webhookPath']
       const webhook = {
         name,
-        ...Object.fromEntries(fields.flatMap((field) => optionalEntry(field, definition[field]))),
+        ...Object.fromEntries(fields.flatMap((field) => toOptionalEntry(field, definition[field]))),
         clientConfig: {
           service: {
             ...{ namespace: installNamespace, name: serviceNameOf(deployment), port },
@@ -68,7 +68,7 @@ function generateWebhookConfigurations(
     })
 }
 
-function optionalEntry(field: string, value: Json | undefined): readonly (readonly [string, Json])[] {
+function toOptionalEntry(field: string, value: Json | undefined): readonly (readonly [string, Json])[] {
   return value === undefined ? [] : [[field, value]]
 }
 

@@ -2,7 +2,7 @@
 import type { Json } from '../../go/json/json.ts'
 import { sortByBytes } from '../../go/text.ts'
 import { toSortedJson } from '../../go/json/sorted-json.ts'
-import { bulkyProperties } from '../../catalog/template/find-drift.ts'
+import { bulkyPropertyTypes } from '../../catalog/template/find-drift.ts'
 
 export interface ComparableBundle {
   readonly name: string
@@ -65,7 +65,7 @@ function createDifference(
 function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<string>> {
   const byType = new Map<string, Set<string>>()
   for (const { type, value } of statement.properties) {
-    if (bulkyProperties.has(type)) continue
+    if (bulkyPropertyTypes.has(type)) continue
     const values = byType.get(type) ?? new Set()
     byType.set(type, values.add(toSortedJson(value)))
   }

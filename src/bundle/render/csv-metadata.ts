@@ -42,42 +42,47 @@ function findVersionProblem(spec: Value | undefined): string | undefined {
 function toCsvMetadata(csv: Json): JsonObject {
   const spec = asObject(getField(csv, 'spec'))
   return {
-    ...optionalField('annotations', filterStringMap(getField(csv, 'metadata', 'annotations'))),
+    ...toNonEmptyField('annotations', filterStringMap(getField(csv, 'metadata', 'annotations'))),
     // These two and the provider are always written, even if empty.
-    apiServiceDefinitions: describeOwnedAndRequired(spec['apiservicedefinitions'], toApiServiceDescription),
-    crdDescriptions: describeOwnedAndRequired(spec['customresourcedefinitions'], toCrdDescription),
-    ...pickNonEmptyStrings(spec, 'description', 'displayName'),
-    ...optionalField('installModes', asList(spec['installModes']).map(toInstallMode)),
-    ...optionalField('keywords', filterStrings(spec['keywords'])),
-    ...optionalField('labels', filterStringMap(getField(csv, 'metadata', 'labels'))),
-    ...optionalField(
+    apiServiceDefinitions: toOwnedAndRequiredDescriptions(
+      spec['apiservicedefinitions'],
+      toApiServiceDescription,
+    ),
+    crdDescriptions: toOwnedAndRequiredDescriptions(spec['customresourcedefinitions'], toCrdDescription),
+    ...pickNonEmptyStringFields(spec, 'description', 'displayName'),
+    ...toNonEmptyField('installModes', asList(spec['installModes']).map(toInstallMode)),
+    ...toNonEmptyField('keywords', filterStrings(spec['keywords'])),
+    ...toNonEmptyField('labels', filterStringMap(getField(csv, 'metadata', 'labels'))),
+    ...toNonEmptyField(
       'links',
-      asList(spec['links']).map((link) => pickNonEmptyStrings(asObject(link), 'name', 'url')),
+      asList(spec['links']).map((link) => pickNonEmptyStringFields(asObject(link), 'name', 'url')),
     ),
-    ...optionalField(
+    ...toNonEmptyField(
       'maintainers',
-      asList(spec['maintainers']).map((person) => pickNonEmptyStrings(asObject(person), 'name', 'email')),
+      asList(spec['maintainers']).map((person) =>
+        pickNonEmptyStringFields(asObject(person), 'name', 'email'),
+      ),
     ),
-    ...pickNonEmptyStrings(spec, 'maturity', 'minKubeVersion'),
-    ...optionalField(
+    ...pickNonEmptyStringFields(spec, 'maturity', 'minKubeVersion'),
+    ...toNonEmptyField(
       'nativeAPIs',
-      asList(spec['nativeAPIs']).map((api) => pickStrings(asObject(api), 'group', 'version', 'kind')),
+      asList(spec['nativeAPIs']).map((api) => pickStringFields(asObject(api), 'group', 'version', 'kind')),
     ),
-    provider: pickNonEmptyStrings(asObject(spec['provider']), 'name', 'url'),
+    provider: pickNonEmptyStringFields(asObject(spec['provider']), 'name', 'url'),
   }
 }
 
-function describeOwnedAndRequired(
+function toOwnedAndRequiredDescriptions(
   value: Json | undefined,
   describe: (entry: JsonObject) => JsonObject,
 ): JsonObject {
   const definitions = asObject(value)
   return {
-    ...optionalField(
+    ...toNonEmptyField(
       'owned',
       asList(definitions['owned']).map((entry) => describe(asObject(entry))),
     ),
-    ...optionalField(
+    ...toNonEmptyField(
       'required',
       asList(definitions['required']).map((entry) => describe(asObject(entry))),
     ),
@@ -85,14 +90,14 @@ function describeOwnedAndRequired(
 }
 
 function toCrdDescription(entry: JsonObject): JsonObject {
-  return { ...pickStrings(entry, 'name', 'version', 'kind'), ...toDescriptionFields(entry) }
+  return { ...pickStringFields(entry, 'name', 'version', 'kind'), ...toDescriptionFields(entry) }
 }
 
 function toApiServiceDescription(entry: JsonObject): JsonObject {
   const port = entry['containerPort']
   return {
-    ...pickStrings(entry, 'name', 'group', 'version', 'kind'),
-    ...pickNonEmptyStrings(entry, 'deploymentName'),
+    ...pickStringFields(entry, 'name', 'group', 'version', 'kind'),
+    ...pickNonEmptyStringFields(entry, 'deploymentName'),
     ...(typeof port === 'number' && port !== 0 && { containerPort: port }),
     ...toDescriptionFields(entry),
   }
@@ -100,25 +105,25 @@ function toApiServiceDescription(entry: JsonObject): JsonObject {
 
 function toDescriptionFields(entry: JsonObject): JsonObject {
   return {
-    ...pickNonEmptyStrings(entry, 'displayName', 'description'),
-    ...optionalField(
+    ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
+    ...toNonEmptyField(
       'resources',
       asList(entry['resources']).map((resource) =>
-        pickStrings(asObject(resource), 'name', 'kind', 'version'),
+        pickStringFields(asObject(resource), 'name', 'kind', 'version'),
       ),
     ),
-    ...optionalField('statusDescriptors', asList(entry['statusDescriptors']).map(toDescriptor)),
-    ...optionalField('specDescriptors', asList(entry['specDescriptors']).map(toDescriptor)),
-    ...optionalField('actionDescriptors', asList(entry['actionDescriptors']).map(toDescriptor)),
+    ...toNonEmptyField('statusDescriptors', asList(entry['statusDescriptors']).map(toDescriptor)),
+    ...toNonEmptyField('specDescriptors', asList(entry['specDescriptors']).map(toDescriptor)),
+    ...toNonEmptyField('actionDescriptors', asList(entry['actionDescriptors']).map(toDescriptor)),
   }
 }
 
 function toDescriptor(value: Json): JsonObject {
   const entry = asObject(value)
   return {
-    ...pickStrings(entry, 'path'),
-    ...pickNonEmptyStrings(entry, 'displayName', 'description'),
-    ...optionalField('x-descriptors', filterStrings(entry['x-descriptors'])),
+    ...pickStringFields(entry, 'path'),
+    ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
+    ...toNonEmptyField('x-descriptors', filterStrings(entry['x-descriptors'])),
     ...(entry['value'] !== undefined && { value: entry['value'] }),
   }
 }
@@ -127,11 +132,11 @@ function toInstallMode(value: Json): JsonObject {
   return { type: asString(getField(value, 'type')), supported: getField(value, 'supported') === true }
 }
 
-function pickStrings(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+function pickStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.map((key) => [key, asString(entry[key])]))
 }
 
-function pickNonEmptyStrings(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+function pickNonEmptyStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.map((key) => [key, asString(entry[key])] as const).filter(([, text]) => text !== ''),
   )
@@ -146,7 +151,7 @@ function filterStringMap(value: Json | undefined): JsonObject {
 }
 
 /** The field, unless its value is an empty list or an empty map. */
-function optionalField(key: string, value: readonly Json[] | JsonObject): JsonObject {
+function toNonEmptyField(key: string, value: readonly Json[] | JsonObject): JsonObject {
   const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
   return isEmpty ? {} : { [key]: value }
 }

@@ -18,27 +18,27 @@ export interface DecodedJsonResult {
 export function decodeToJson(type: StructType, value: Value): DecodedJsonResult {
   const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems
-  return { json: structToJson(type, decoded), ...(first && { problem: first.message }) }
+  return { json: decodedStructToJson(type, decoded), ...(first && { problem: first.message }) }
 }
 
-function structToJson(type: StructType, { fields, sources }: DecodedStruct): JsonObject {
+function decodedStructToJson(type: StructType, { fields, sources }: DecodedStruct): JsonObject {
   return Object.fromEntries(
     Object.entries(type.fields).flatMap(([name, fieldType]) => {
       if (!fields.has(name)) return []
-      const json = decodedToJson(fieldType, fields.get(name), sources.get(name))
+      const json = decodedValueToJson(fieldType, fields.get(name), sources.get(name))
       return json === undefined ? [] : [[name, json]]
     }),
   )
 }
 
-function decodedToJson(type: GoType, value: DecodedValue, source: Value | undefined): Json | undefined {
+function decodedValueToJson(type: GoType, value: DecodedValue, source: Value | undefined): Json | undefined {
   switch (type.kind) {
     case 'raw':
       return source && toPlainJson(source)
     case 'map':
       return mapToJson(source)
     case 'struct':
-      return typeof value === 'object' && 'fields' in value ? structToJson(type, value) : undefined
+      return typeof value === 'object' && 'fields' in value ? decodedStructToJson(type, value) : undefined
     case 'slice':
       return Array.isArray(value)
         ? value.map((item, index) => listItemToJson(type.element, item, source, index))
@@ -53,7 +53,7 @@ function decodedToJson(type: GoType, value: DecodedValue, source: Value | undefi
 
 function listItemToJson(type: GoType, item: DecodedValue, source: Value | undefined, index: number): Json {
   const own = source?.kind === 'list' ? source.items[index] : undefined
-  const json = decodedToJson(type, item, own)
+  const json = decodedValueToJson(type, item, own)
   if (json !== undefined) return json
   return type.kind === 'struct' ? {} : type.kind === 'string' ? '' : null
 }

@@ -49,7 +49,7 @@ function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle
 
 function findCsv(properties: readonly { readonly type: string; readonly value: Json }[]): Value | undefined {
   for (const { type, value } of properties) {
-    const object = type === 'olm.bundle.object' ? parseObjectProperty(value) : undefined
+    const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
     const kind = valueAt(object, 'kind')
     if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return object
   }
@@ -57,7 +57,7 @@ function findCsv(properties: readonly { readonly type: string; readonly value: J
 }
 
 /** The object in the property. opm skips unreadable objects. */
-function parseObjectProperty(value: Json): Value | undefined {
+function parseBundleObjectProperty(value: Json): Value | undefined {
   const data = getJsonFieldValues(value, 'data').at(-1)
   const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
   if (!(bytes instanceof Uint8Array)) return undefined

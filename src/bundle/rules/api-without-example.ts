@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { parseCsvExamples } from '../csv-examples.ts'
 
-export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSearch>({
+export const apiWithoutExample = defineRule<{ api: string }, BundleRuleTypes>({
   id: 'api-without-example',
   check: 'images',
   overridable: true,

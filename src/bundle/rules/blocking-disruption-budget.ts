@@ -1,10 +1,10 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
 export const blockingDisruptionBudget = defineRule<
   { name: string; field: string; value: string },
-  BundleRuleSearch
+  BundleRuleTypes
 >({
   id: 'blocking-disruption-budget',
   check: 'images',

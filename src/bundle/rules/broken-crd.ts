@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { findCrdProblems } from '../kubernetes/crd-problems.ts'
 
-export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleSearch>({
+export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleTypes>({
   id: 'broken-crd',
   check: 'images',
   overridable: true,

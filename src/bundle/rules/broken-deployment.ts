@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleSearch>({
+export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleTypes>({
   id: 'broken-deployment',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const brokenIcon = defineRule<{ problem: string }, BundleRuleSearch>({
+export const brokenIcon = defineRule<{ problem: string }, BundleRuleTypes>({
   id: 'broken-icon',
   check: 'images',
   overridable: true,

@@ -1,12 +1,12 @@
 import { defineRule } from '../../findings/rule.ts'
 import { valueAt } from '../../go/tree.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { findMetadataProblems } from '../kubernetes/metadata-problems.ts'
 import { toJsonData } from '../manifest-document.ts'
 
 export const brokenObjectMetadata = defineRule<
   { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
-  BundleRuleSearch
+  BundleRuleTypes
 >({
   id: 'broken-object-metadata',
   check: 'images',

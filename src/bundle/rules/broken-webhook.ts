@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleSearch>({
+export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleTypes>({
   id: 'broken-webhook',
   check: 'images',
   overridable: true,

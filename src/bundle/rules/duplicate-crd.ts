@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getDefinedApis } from '../registry-bundle.ts'
 
-export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleSearch>({
+export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleTypes>({
   id: 'duplicate-crd',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSearch>({
+export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleTypes>({
   id: 'duplicate-webhook',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { parseCsvExamples } from '../csv-examples.ts'
 
-export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSearch>({
+export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleTypes>({
   id: 'example-of-other-api',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 
-export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleSearch>({
+export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleTypes>({
   id: 'global-default-priority',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleSearch>({
+export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleTypes>({
   id: 'group-in-owned-crd',
   check: 'images',
   overridable: true,

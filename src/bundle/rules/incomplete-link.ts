@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleSearch>({
+export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleTypes>({
   id: 'incomplete-link',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleSearch>({
+export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleTypes>({
   id: 'incomplete-maintainer',
   check: 'images',
   overridable: true,

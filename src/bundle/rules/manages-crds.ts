@@ -1,9 +1,9 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const managesCrds = defineRule<{ account: string }, BundleRuleSearch>({
+export const managesCrds = defineRule<{ account: string }, BundleRuleTypes>({
   id: 'manages-crds',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asObject } from '../fields.ts'
 
-export const missingCsvField = defineRule<{ field: string }, BundleRuleSearch>({
+export const missingCsvField = defineRule<{ field: string }, BundleRuleTypes>({
   id: 'missing-csv-field',
   check: 'images',
   overridable: true,

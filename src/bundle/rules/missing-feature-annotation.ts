@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 
-const featureNames = [
+const openshiftFeatureNames = [
   'disconnected',
   'fips-compliant',
   'proxy-aware',
@@ -14,7 +14,7 @@ const featureNames = [
   'token-auth-azure',
   'token-auth-gcp',
 ]
-export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleSearch>({
+export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleTypes>({
   id: 'missing-feature-annotation',
   check: 'images',
   overridable: true,
@@ -30,7 +30,7 @@ export const missingFeatureAnnotation = defineRule<{ annotation: string }, Bundl
     fix: 'Set the annotation to "true" or "false".',
   }),
   *find({ csv }) {
-    for (const feature of featureNames) {
+    for (const feature of openshiftFeatureNames) {
       const annotation = `features.operators.openshift.io/${feature}`
       const value = getField(csv.data, 'metadata', 'annotations', annotation)
       if (value !== 'true' && value !== 'false')

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asObject } from '../fields.ts'
 
 const knownAnnotations = [
@@ -9,7 +9,7 @@ const knownAnnotations = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleSearch>({
+export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleTypes>({
   id: 'misspelt-annotation',
   check: 'images',
   overridable: true,

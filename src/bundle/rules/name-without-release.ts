@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
-export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleSearch>({
+export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleTypes>({
   id: 'name-without-release',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 
-export const noDeployment = defineRule<Record<never, never>, BundleRuleSearch>({
+export const noDeployment = defineRule<Record<never, never>, BundleRuleTypes>({
   id: 'no-deployment',
   check: 'images',
   overridable: true,

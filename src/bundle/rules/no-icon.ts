@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList } from '../fields.ts'
 
-export const noIcon = defineRule<Record<never, never>, BundleRuleSearch>({
+export const noIcon = defineRule<Record<never, never>, BundleRuleTypes>({
   id: 'no-icon',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { findRemovalRelease } from '../removed-apis.ts'
 
-export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSearch>({
+export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleTypes>({
   id: 'no-max-openshift-version',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
-export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSearch>({
+export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleTypes>({
   id: 'no-min-kube-version',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
-export const noProvider = defineRule<Record<never, never>, BundleRuleSearch>({
+export const noProvider = defineRule<Record<never, never>, BundleRuleTypes>({
   id: 'no-provider',
   check: 'images',
   overridable: true,

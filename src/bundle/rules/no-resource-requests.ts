@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
-import { getField, asList, asObject, asString, podFieldPath } from '../fields.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
+import { getField, asList, asObject, asString, getPodFieldPath } from '../fields.ts'
 
-export const noResourceRequests = defineRule<{ container: string }, BundleRuleSearch>({
+export const noResourceRequests = defineRule<{ container: string }, BundleRuleTypes>({
   id: 'no-resource-requests',
   check: 'images',
   overridable: true,
@@ -25,7 +25,7 @@ export const noResourceRequests = defineRule<{ container: string }, BundleRuleSe
       ).entries()) {
         const requests = asObject(getField(container, 'resources', 'requests'))
         if ('cpu' in requests && 'memory' in requests) continue
-        const path = podFieldPath(index, 'containers', position)
+        const path = getPodFieldPath(index, 'containers', position)
         yield { path, data: { container: asString(getField(container, 'name')) } }
       }
   },

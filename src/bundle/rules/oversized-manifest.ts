@@ -1,42 +1,40 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import type { Value } from '../../go/tree.ts'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 
 // etcd's default request limit.
 const maxManifestBytes = 1_572_864
 
-export const oversizedManifest = defineRule<{ file: string; bytes: number; limit: number }, BundleRuleSearch>(
-  {
-    id: 'oversized-manifest',
-    check: 'images',
-    overridable: true,
-    judges: 'bundle',
-    severity: 'warning',
-    since: '0.1.0',
-    network: true,
-    title: 'Every manifest fits into a request to the API server',
-    format: ({ file, bytes, limit }) => ({
-      what: `${file} is ${bytes} bytes as an object, but the limit is ${limit}`,
-      why: 'The API server rejects requests of that size, even if the packed bundle is small.',
-      fix: 'Remove descriptions from schemas, or split the object.',
-    }),
-    *find({ objects }) {
-      for (const { file, tree } of objects) {
-        if (computeMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
-        const bytes = byteLength(formatUntypedGoJson(tree))
-        if (bytes > maxManifestBytes) yield { file, data: { file, bytes, limit: maxManifestBytes } }
-      }
-    },
+export const oversizedManifest = defineRule<{ file: string; bytes: number; limit: number }, BundleRuleTypes>({
+  id: 'oversized-manifest',
+  check: 'images',
+  overridable: true,
+  judges: 'bundle',
+  severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  title: 'Every manifest fits into a request to the API server',
+  format: ({ file, bytes, limit }) => ({
+    what: `${file} is ${bytes} bytes as an object, but the limit is ${limit}`,
+    why: 'The API server rejects requests of that size, even if the packed bundle is small.',
+    fix: 'Remove descriptions from schemas, or split the object.',
+  }),
+  *find({ objects }) {
+    for (const { file, tree } of objects) {
+      if (computeMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
+      const bytes = byteLength(formatUntypedGoJson(tree))
+      if (bytes > maxManifestBytes) yield { file, data: { file, bytes, limit: maxManifestBytes } }
+    }
   },
-)
+})
 
 function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
 /** Upper bounds in JSON: bytes per UTF-16 code unit, and per number or boolean including its comma. */
-const maxScalarBytes = { unit: 6, number: 32, switch: 6 }
+const maxJsonScalarBytes = { unit: 6, number: 32, switch: 6 }
 
 /** Deeper than any manifest. Deeper values are measured by writing them out. */
 const maxDepth = 100
@@ -46,9 +44,9 @@ function computeMaxJsonBytes(value: Value, enough: number, depth = 0): number {
   if (depth > maxDepth) return Infinity
   switch (value.kind) {
     case 'string':
-      return maxScalarBytes.unit * value.value.length + 3
+      return maxJsonScalarBytes.unit * value.value.length + 3
     case 'number':
-      return Math.max(maxScalarBytes.number, value.text.length + 1)
+      return Math.max(maxJsonScalarBytes.number, value.text.length + 1)
     case 'list': {
       let bytes = 3
       for (const item of value.items)
@@ -60,11 +58,11 @@ function computeMaxJsonBytes(value: Value, enough: number, depth = 0): number {
       for (const { key, value: inner } of value.entries)
         if (bytes <= enough)
           bytes +=
-            maxScalarBytes.unit * key.length + 4 + computeMaxJsonBytes(inner, enough - bytes, depth + 1)
+            maxJsonScalarBytes.unit * key.length + 4 + computeMaxJsonBytes(inner, enough - bytes, depth + 1)
       return bytes
     }
     case 'bool':
     case 'null':
-      return maxScalarBytes.switch
+      return maxJsonScalarBytes.switch
   }
 }

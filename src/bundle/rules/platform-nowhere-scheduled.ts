@@ -1,44 +1,43 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asObject, asString } from '../fields.ts'
 
-export const platformNowhereScheduled = defineRule<
-  { platform: string; deployment: string },
-  BundleRuleSearch
->({
-  id: 'platform-nowhere-scheduled',
-  check: 'images',
-  overridable: true,
-  judges: 'bundle',
-  severity: 'warning',
-  since: '0.1.0',
-  network: true,
-  suite: 'multiarch',
-  title: 'Deployments can run on every platform that the bundle supports',
-  format: ({ platform, deployment }) => ({
-    what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
-    why: 'Users on that platform can install the Operator, but its pods remain Pending.',
-    fix: 'Remove the label, or widen the node affinity.',
-  }),
-  *find({ csv }) {
-    const labels = Object.entries(asObject(getField(csv.data, 'metadata', 'labels')))
-    const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))
-    for (const [label, value] of labels) {
-      const platform = /^operatorframework\.io\/(arch|os)\.(.+)$/.exec(label)
-      if (!platform || value !== 'supported') continue
-      const [, part = '', name = ''] = platform
-      for (const entry of deployments) {
-        const allowed = findAllowedLabelValues(entry, `kubernetes.io/${part}`)
-        if (allowed && !allowed.includes(name))
-          yield {
-            path: ['metadata', 'labels', label],
-            data: { platform: name, deployment: asString(getField(entry, 'name')) },
-          }
+export const platformNowhereScheduled = defineRule<{ platform: string; deployment: string }, BundleRuleTypes>(
+  {
+    id: 'platform-nowhere-scheduled',
+    check: 'images',
+    overridable: true,
+    judges: 'bundle',
+    severity: 'warning',
+    since: '0.1.0',
+    network: true,
+    suite: 'multiarch',
+    title: 'Deployments can run on every platform that the bundle supports',
+    format: ({ platform, deployment }) => ({
+      what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
+      why: 'Users on that platform can install the Operator, but its pods remain Pending.',
+      fix: 'Remove the label, or widen the node affinity.',
+    }),
+    *find({ csv }) {
+      const labels = Object.entries(asObject(getField(csv.data, 'metadata', 'labels')))
+      const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))
+      for (const [label, value] of labels) {
+        const platform = /^operatorframework\.io\/(arch|os)\.(.+)$/.exec(label)
+        if (!platform || value !== 'supported') continue
+        const [, part = '', name = ''] = platform
+        for (const entry of deployments) {
+          const allowed = findAllowedLabelValues(entry, `kubernetes.io/${part}`)
+          if (allowed && !allowed.includes(name))
+            yield {
+              path: ['metadata', 'labels', label],
+              data: { platform: name, deployment: asString(getField(entry, 'name')) },
+            }
+        }
       }
-    }
+    },
   },
-})
+)
 
 /** The label values that the required node affinity allows; undefined if a term does not restrict the label. */
 function findAllowedLabelValues(deployment: Json, key: string): readonly string[] | undefined {

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { findRemovedApiUses } from '../removed-apis.ts'
 
-export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleSearch>({
+export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleTypes>({
   id: 'removed-api',
   check: 'images',
   overridable: true,

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
 const defaultSccNames = [
@@ -12,7 +12,7 @@ const defaultSccNames = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleSearch>({
+export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleTypes>({
   id: 'risky-permission',
   check: 'images',
   overridable: true,

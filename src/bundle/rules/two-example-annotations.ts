@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asObject } from '../fields.ts'
 
-export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleSearch>({
+export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleTypes>({
   id: 'two-example-annotations',
   check: 'images',
   overridable: true,

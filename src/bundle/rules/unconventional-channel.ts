@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
 import { annotationKeys } from '../bundle-metadata.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 
-export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleSearch>({
+export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleTypes>({
   id: 'unconventional-channel',
   check: 'images',
   overridable: true,

@@ -1,12 +1,12 @@
 import { defineRule } from '../../findings/rule.ts'
 import { parseVersion } from '../../catalog/versions/version.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
 /** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
-export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSearch>({
+export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleTypes>({
   id: 'unconventional-csv-name',
   check: 'images',
   overridable: true,

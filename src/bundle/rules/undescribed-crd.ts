@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 
-export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSearch>({
+export const undescribedCrd = defineRule<{ crd: string }, BundleRuleTypes>({
   id: 'undescribed-crd',
   check: 'images',
   overridable: true,

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 
 const capabilityLevels = [
@@ -9,7 +9,7 @@ const capabilityLevels = [
   'Deep Insights',
   'Auto Pilot',
 ]
-export const unknownCapability = defineRule<{ capability: string }, BundleRuleSearch>({
+export const unknownCapability = defineRule<{ capability: string }, BundleRuleTypes>({
   id: 'unknown-capability',
   check: 'images',
   overridable: true,

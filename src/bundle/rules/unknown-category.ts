@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 
 const knownCategories: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const knownCategories: ReadonlySet<string> = new Set([
   'Storage',
   'Streaming & Messaging',
 ])
-export const unknownCategory = defineRule<{ category: string }, BundleRuleSearch>({
+export const unknownCategory = defineRule<{ category: string }, BundleRuleTypes>({
   id: 'unknown-category',
   check: 'images',
   overridable: true,

@@ -1,7 +1,7 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 
-export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSearch>({
+export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleTypes>({
   id: 'unknown-csv-version',
   check: 'images',
   overridable: true,

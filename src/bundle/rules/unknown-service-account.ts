@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
-import { getField, asList, asString, podFieldPath } from '../fields.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
+import { getField, asList, asString, getPodFieldPath } from '../fields.ts'
 
-export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, BundleRuleSearch>({
+export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, BundleRuleTypes>({
   id: 'unknown-service-account',
   check: 'images',
   overridable: true,
@@ -30,7 +30,7 @@ export const unknownServiceAccount = defineRule<{ deployment: string; account: s
       const account = asString(getField(entry, 'spec', 'template', 'spec', 'serviceAccountName'))
       if (!created.has(account))
         yield {
-          path: podFieldPath(index, 'serviceAccountName'),
+          path: getPodFieldPath(index, 'serviceAccountName'),
           data: { deployment: asString(getField(entry, 'name')), account },
         }
     }

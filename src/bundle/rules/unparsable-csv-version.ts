@@ -1,9 +1,9 @@
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog/versions/version.ts'
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 
-export const unparsableCsvVersion = defineRule<{ field: string; text: string }, BundleRuleSearch>({
+export const unparsableCsvVersion = defineRule<{ field: string; text: string }, BundleRuleTypes>({
   id: 'unparsable-csv-version',
   check: 'images',
   overridable: true,

@@ -1,34 +1,33 @@
 import { defineRule } from '../../findings/rule.ts'
 import { parseVersion } from '../../catalog/versions/version.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 
-export const unparsableMinKubeVersion = defineRule<
-  { version: string; isPrefixed: boolean },
-  BundleRuleSearch
->({
-  id: 'unparsable-min-kube-version',
-  check: 'images',
-  overridable: true,
-  judges: 'bundle',
-  severity: 'error',
-  since: '0.1.0',
-  network: true,
-  title: 'minKubeVersion is a valid version',
-  format: ({ version, isPrefixed }) => ({
-    ...(isPrefixed && { severity: 'warning' as const }),
-    what: `minKubeVersion is "${version}", which is not a valid version`,
-    why: isPrefixed
-      ? '`opm alpha bundle validate` rejects it. OLM ignores the "v".'
-      : "OLM can't parse it, so the requirement is never met.",
-    fix: 'Write three numbers, for example 1.25.0.',
-  }),
-  *find({ csv }) {
-    const version = asString(getField(csv.data, 'spec', 'minKubeVersion'))
-    if (version.trim() !== '' && !parseVersion(version).ok)
-      yield {
-        path: ['spec', 'minKubeVersion'],
-        data: { version, isPrefixed: version.startsWith('v') && parseVersion(version.slice(1)).ok },
-      }
+export const unparsableMinKubeVersion = defineRule<{ version: string; isPrefixed: boolean }, BundleRuleTypes>(
+  {
+    id: 'unparsable-min-kube-version',
+    check: 'images',
+    overridable: true,
+    judges: 'bundle',
+    severity: 'error',
+    since: '0.1.0',
+    network: true,
+    title: 'minKubeVersion is a valid version',
+    format: ({ version, isPrefixed }) => ({
+      ...(isPrefixed && { severity: 'warning' as const }),
+      what: `minKubeVersion is "${version}", which is not a valid version`,
+      why: isPrefixed
+        ? '`opm alpha bundle validate` rejects it. OLM ignores the "v".'
+        : "OLM can't parse it, so the requirement is never met.",
+      fix: 'Write three numbers, for example 1.25.0.',
+    }),
+    *find({ csv }) {
+      const version = asString(getField(csv.data, 'spec', 'minKubeVersion'))
+      if (version.trim() !== '' && !parseVersion(version).ok)
+        yield {
+          path: ['spec', 'minKubeVersion'],
+          data: { version, isPrefixed: version.startsWith('v') && parseVersion(version.slice(1)).ok },
+        }
+    },
   },
-})
+)

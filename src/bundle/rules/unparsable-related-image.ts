@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 
-export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleSearch>({
+export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleTypes>({
   id: 'unparsable-related-image',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
-import { getField, asList, asString, podFieldPath } from '../fields.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
+import { getField, asList, asString, getPodFieldPath } from '../fields.ts'
 
-export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleSearch>({
+export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleTypes>({
   id: 'unrelated-image',
   check: 'images',
   overridable: true,
@@ -32,7 +32,7 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
                 [asString(getField(variable, 'name')), asString(getField(variable, 'value'))] as const,
             )
             .filter(([variable]) => variable.startsWith('RELATED_IMAGE_'))
-          const path = podFieldPath(index, list, position)
+          const path = getPodFieldPath(index, list, position)
           for (const [where, image] of [
             [`container ${name}`, asString(getField(container, 'image'))] as const,
             ...variables,

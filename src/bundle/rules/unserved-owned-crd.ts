@@ -1,10 +1,10 @@
 import { defineRule } from '../../findings/rule.ts'
 import { valueAt } from '../../go/tree.ts'
-import type { BundleRuleSearch } from '../bundle-rule.ts'
+import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { toJsonData } from '../manifest-document.ts'
 
-export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleSearch>({
+export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleTypes>({
   id: 'unserved-owned-crd',
   check: 'images',
   overridable: true,

@@ -19,7 +19,7 @@ export function compareCrds(
   const old = parseCrdVersions(before)
   const now = parseCrdVersions(after)
   return [
-    ...compareCrdAsWhole(before, after, old, now, stored),
+    ...compareCrdStructure(before, after, old, now, stored),
     ...[...old].flatMap(([name, { schema }]) => {
       const next = now.get(name)
       return next ? compareSchemas(schema, next.schema).map((one) => toCrdProblem(name, one, next.index)) : []
@@ -49,7 +49,7 @@ function parseCrdVersions(crd: JsonObject): ReadonlyMap<string, CrdVersion> {
   return versions
 }
 
-function* compareCrdAsWhole(
+function* compareCrdStructure(
   before: JsonObject,
   after: JsonObject,
   old: ReadonlyMap<string, CrdVersion>,
@@ -113,14 +113,16 @@ function toCrdProblem(
 /** Served versions share the same objects, unless a webhook converts them. */
 function* compareServedVersions(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
   if (getField(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
-  const known = new Set([...compareServedPairs(before)].map(({ key }) => key))
-  for (const { key, ...problem } of compareServedPairs(after)) if (!known.has(key)) yield problem
+  const known = new Set([...compareServedVersionPairs(before)].map(({ key }) => key))
+  for (const { key, ...problem } of compareServedVersionPairs(after)) if (!known.has(key)) yield problem
 }
 
-function* compareServedPairs(crd: JsonObject): Generator<CrdUpgradeProblem & { readonly key: string }> {
+function* compareServedVersionPairs(
+  crd: JsonObject,
+): Generator<CrdUpgradeProblem & { readonly key: string }> {
   const served = [...parseCrdVersions(crd)]
     .filter(([, { isServed }]) => isServed)
-    .sort(([a], [b]) => compareKubeVersions(a, b))
+    .sort(([a], [b]) => compareKubeApiVersions(a, b))
   for (const [at, [older, { schema }]] of served.entries())
     for (const [newer, { schema: next, index }] of served.slice(at + 1))
       for (const one of compareSchemas(schema, next)) {
@@ -130,8 +132,8 @@ function* compareServedPairs(crd: JsonObject): Generator<CrdUpgradeProblem & { r
 }
 
 /** Kubernetes' version order: v1 above v1beta1 above v1alpha1, then other names in reverse order. */
-export function compareKubeVersions(a: string, b: string): number {
-  const [first, second] = [parseKubeVersion(a), parseKubeVersion(b)]
+export function compareKubeApiVersions(a: string, b: string): number {
+  const [first, second] = [parseKubeApiVersion(a), parseKubeApiVersion(b)]
   if (!first && !second) return a < b ? 1 : a > b ? -1 : 0
   if (!first || !second) return first ? 1 : -1
   for (const [index, value] of first.entries())
@@ -139,7 +141,7 @@ export function compareKubeVersions(a: string, b: string): number {
   return 0
 }
 
-function parseKubeVersion(name: string): readonly number[] | undefined {
+function parseKubeApiVersion(name: string): readonly number[] | undefined {
   const { major, stage, minor } =
     /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(name)?.groups ?? {}
   if (major === undefined) return undefined

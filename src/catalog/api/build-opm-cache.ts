@@ -30,7 +30,7 @@ export type OpmCacheResult =
   /** Why opm can't build the cache, in opm's words where possible. */
   | { readonly ok: false; readonly error: string }
 
-const encoder = new TextEncoder()
+const utf8Encoder = new TextEncoder()
 /** The longest file name on the systems that opm runs on, in bytes. */
 const maxFileNameBytes = 255
 
@@ -56,8 +56,8 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
   const index = buildPackageIndex(declared)
   const shared = new EscapedJsonCache()
   for (const bundle of bundles)
-    withPackageInErrors(bundle.package, () => addBundleFiles(files, bundle, index, shared))
-  files.set('packages.json', [encoder.encode(formatPackageIndex(index))])
+    addPackageNameToErrors(bundle.package, () => addBundleFiles(files, bundle, index, shared))
+  files.set('packages.json', [utf8Encoder.encode(formatPackageIndex(index))])
   return {
     files: [...files].map(([path, pieces]) => ({ path, pieces })),
     packages: [...index.keys()],
@@ -69,7 +69,7 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
 function addCustomBlob(files: Map<string, JsonChunks>, blob: Meta): void {
   const problem = findCustomBlobProblem(blob)
   if (problem !== undefined) throw new UnservableCatalogError(problem)
-  const content = encoder.encode(`${toStoredJson(blob.value)}\n`)
+  const content = utf8Encoder.encode(`${toStoredJson(blob.value)}\n`)
   const hash = new Fnv64a()
   hash.update(content)
   const path = ['metas', blob.schema, blob.package, `${hash.hex()}.json`].filter((part) => part !== '')
@@ -77,7 +77,7 @@ function addCustomBlob(files: Map<string, JsonChunks>, blob: Meta): void {
 }
 
 /** opm processes one package at a time and reports the package that fails. */
-function withPackageInErrors(name: string, work: () => void): void {
+function addPackageNameToErrors(name: string, work: () => void): void {
   try {
     work()
   } catch (error) {
@@ -115,7 +115,7 @@ function addBundleFiles(
 function findFileNameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name contains a slash'
   if (name.includes('\0')) return 'the name contains a NUL character'
-  return encoder.encode(name).length > maxFileNameBytes
+  return utf8Encoder.encode(name).length > maxFileNameBytes
     ? `the name is longer than ${maxFileNameBytes} bytes`
     : undefined
 }

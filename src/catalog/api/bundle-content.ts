@@ -83,7 +83,7 @@ export function parseBundleContent(blob: Value): ApiBundleContent {
     properties: properties
       .filter(({ type }) => !bulkyPropertyTypes.has(type))
       .map(({ type, value }) => ({ type, value: toStoredJson(value) })),
-    ...extractObjects(ofType('olm.bundle.object')),
+    ...extractBundleObjects(ofType('olm.bundle.object')),
     ...(metadata && { csvMetadata: decodeProperty(metadata) }),
   }
 }
@@ -120,28 +120,28 @@ const emptyString = { kind: 'string', start: 0, end: 0, quoted: true } as const
 
 /** The JSON that opm stores for a blob: keys sorted by bytes, HTML unescaped, numbers as floats. */
 export function toStoredJson(value: Value): string {
-  return stringifyBounded(value, { escapeHtml: false, exactNumbers: false })
+  return formatBoundedJson(value, { escapeHtml: false, exactNumbers: false })
 }
 
 /** The JSON that Go writes when it embeds the value in other JSON. */
 export function toEmbeddedJson(value: Value): string {
-  return stringifyBounded(value, { escapeHtml: true, exactNumbers: false })
+  return formatBoundedJson(value, { escapeHtml: true, exactNumbers: false })
 }
 
-function stringifyBounded(value: Value, options: { escapeHtml: boolean; exactNumbers: boolean }): string {
+function formatBoundedJson(value: Value, options: { escapeHtml: boolean; exactNumbers: boolean }): string {
   const text = formatGoJson(value, { ...options, maxLength: maxJsonLength })
   if (text.length >= maxJsonLength) throw new UnservableCatalogError('the blob is too long to be served')
   return text
 }
 
-function extractObjects(properties: readonly RawProperty[]): Pick<ApiBundleContent, 'objects' | 'csv'> {
+function extractBundleObjects(properties: readonly RawProperty[]): Pick<ApiBundleContent, 'objects' | 'csv'> {
   const objects: string[] = []
   let csv = -1
   let previous: (() => Uint8Array) | undefined
   for (const { value } of properties) {
     const { data, problem, summary } = parseBundleObject(value, previous)
     if (problem !== undefined) throw new UnservableCatalogError(problem)
-    const json = toObjectJson(data())
+    const json = decodeObjectToJson(data())
     if (csv < 0 && isCsvJson(json, summary.kind)) csv = objects.length
     objects.push(json)
     previous = data
@@ -150,12 +150,12 @@ function extractObjects(properties: readonly RawProperty[]): Pick<ApiBundleConte
 }
 
 /** opm accepts anything that starts with a brace, even invalid JSON, and parses everything else as YAML. */
-function toObjectJson(data: Uint8Array): string {
+function decodeObjectToJson(data: Uint8Array): string {
   const text = decodeLikeGo(data, invalidByteMarker)
   if (trimLeadingSpace(text).startsWith('{')) return text
   const manifest = parseManifest(data)
   if (typeof manifest === 'string') throw new UnservableCatalogError(manifest)
-  return stringifyBounded(manifest.value ?? nullValue, { escapeHtml: true, exactNumbers: true })
+  return formatBoundedJson(manifest.value ?? nullValue, { escapeHtml: true, exactNumbers: true })
 }
 
 /** opm parses the strings as YAML here, because some JSON isn't YAML, and some text in braces isn't JSON. */

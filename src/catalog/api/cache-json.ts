@@ -84,7 +84,7 @@ export function createBundleEncoder(
     ['csvName', marshalNonEmptyString(content.name)],
     ['packageName', marshalNonEmptyString(of.name)],
   ]
-  const manifests = manifestFields(buildManifests(content, of), shared)
+  const manifests = toManifestFields(buildManifests(content, of), shared)
   const apis: readonly CacheJsonField[] = [
     ['bundlePath', marshalNonEmptyString(content.image)],
     ['providedApis', marshalNonEmptyList(content.providedApis.map(formatGroupVersionKind))],
@@ -94,7 +94,7 @@ export function createBundleEncoder(
   const dependencies = marshalNonEmptyList(content.dependencies.map(formatTypedValue))
   const properties = content.properties.map(formatTypedValue)
   // A separate piece, because it is the same in all channels and longer than the other parts.
-  const propertiesPiece = properties.length === 0 ? undefined : encoder.encode(marshalList(properties))
+  const propertiesPiece = properties.length === 0 ? undefined : utf8Encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
     encodeObject([
       ...identity,
@@ -114,7 +114,7 @@ export function createBundleEncoder(
 }
 
 /** A CSV that is one of the objects uses the same pieces in both places. */
-function manifestFields(
+function toManifestFields(
   { csv, objects }: BundleManifests,
   shared: EscapedJsonCache,
 ): readonly CacheJsonField[] {
@@ -131,8 +131,8 @@ function manifestFields(
   ]
 }
 
-const encoder = new TextEncoder()
-const [openList, comma, closeList] = ['[', ',', ']'].map((text) => encoder.encode(text)) as [
+const utf8Encoder = new TextEncoder()
+const [openList, comma, closeList] = ['[', ',', ']'].map((text) => utf8Encoder.encode(text)) as [
   Uint8Array,
   Uint8Array,
   Uint8Array,
@@ -148,11 +148,11 @@ function encodeObject(fields: readonly CacheJsonField[]): JsonChunks {
     separator = ','
     if (typeof json === 'string') pending += json
     else {
-      pieces.push(encoder.encode(pending), json)
+      pieces.push(utf8Encoder.encode(pending), json)
       pending = ''
     }
   }
-  return [...pieces, encoder.encode(`${pending}}`)]
+  return [...pieces, utf8Encoder.encode(`${pending}}`)]
 }
 
 function formatGroupVersionKind({ group, version, kind }: GroupVersionKind): string {

@@ -7,8 +7,8 @@ import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 /** A large piece is the same object in every place where it occurs. */
 export type JsonChunks = readonly BytePiece[]
 
-const encoder = new TextEncoder()
-const quoteByte = encoder.encode('"')
+const utf8Encoder = new TextEncoder()
+const quoteByte = utf8Encoder.encode('"')
 
 export class EscapedJsonCache {
   private readonly ofJson = new Map<string, Uint8Array>()
@@ -29,7 +29,7 @@ export class EscapedJsonCache {
 
 /** The content of a JSON string, without its quotes. */
 function escapeJson(json: string): Uint8Array {
-  return encoder.encode(marshalString(json)).subarray(1, -1)
+  return utf8Encoder.encode(marshalString(json)).subarray(1, -1)
 }
 
 function getOrCreateBytes(

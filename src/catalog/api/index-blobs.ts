@@ -59,7 +59,7 @@ export function collectIndexBlob(
 
 function toIndexPackage(value: Value): IndexPackageBlob {
   const { decoded } = decodeGoStruct(packageType, value)
-  const icon = getStruct(decoded, 'icon')
+  const icon = getStructField(decoded, 'icon')
   const data = icon?.fields.get('base64data')
   return {
     name: getTextField(decoded, 'name'),
@@ -92,7 +92,7 @@ function toIndexChannel(value: Value): IndexChannelBlob {
 function toIndexDeprecations(value: Value): readonly IndexDeprecationBlob[] {
   const { decoded } = decodeGoStruct(deprecationType, value)
   return getStructList(decoded, 'entries').map((entry) => {
-    const reference = getStruct(entry, 'reference')
+    const reference = getStructField(entry, 'reference')
     return {
       package: getTextField(decoded, 'package'),
       schema: reference ? getTextField(reference, 'schema') : '',
@@ -102,7 +102,7 @@ function toIndexDeprecations(value: Value): readonly IndexDeprecationBlob[] {
   })
 }
 
-function getStruct(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+function getStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
   const found = decoded.fields.get(field)
   return typeof found === 'object' && 'fields' in found ? found : undefined
 }

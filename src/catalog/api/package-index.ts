@@ -38,10 +38,13 @@ export interface IndexedBundle {
 
 export function buildPackageIndex({ packages, channels, deprecations }: IndexBlobs): PackageIndex {
   const deprecated = new Map(
-    deprecations.map((one) => [joinKey(one.package, one.schema, one.name), { message: one.message }]),
+    deprecations.map((one) => [
+      formatCompositeKey(one.package, one.schema, one.name),
+      { message: one.message },
+    ]),
   )
   const deprecationOf = (...of: readonly string[]): { deprecation?: ApiDeprecation } => {
-    const deprecation = deprecated.get(joinKey(...of))
+    const deprecation = deprecated.get(formatCompositeKey(...of))
     return deprecation ? { deprecation } : {}
   }
   const ofPackage = Map.groupBy(channels, (channel) => channel.package)
@@ -67,7 +70,7 @@ export function buildPackageIndex({ packages, channels, deprecations }: IndexBlo
   )
 }
 
-function joinKey(...parts: readonly string[]): string {
+function formatCompositeKey(...parts: readonly string[]): string {
   return JSON.stringify(parts)
 }
 

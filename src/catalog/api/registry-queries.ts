@@ -78,7 +78,7 @@ export function getChannelEntriesThatReplace(
     const { replaces } = bundle
     // opm lists a bundle once for each time it skips the name.
     const times =
-      (replaces === name ? 1 : 0) + skipsExceptReplaced(bundle).filter((skip) => skip === name).length
+      (replaces === name ? 1 : 0) + getSkipsExceptReplaced(bundle).filter((skip) => skip === name).length
     for (let time = 0; time < times; time++) entries.push(toApiChannelEntry(bundle, replaces))
   }
   return entries.length > 0 ? success(entries) : failure(`no channel entries found that replace ${name}`)
@@ -104,9 +104,9 @@ export function getChannelEntriesThatProvide(
   for (const bundle of iterateEntries(catalog.index)) {
     if (!providesApi(catalog, bundle, api)) continue
     entries.push(toApiChannelEntry(bundle, bundle.replaces))
-    for (const skip of skipsExceptReplaced(bundle)) entries.push(toApiChannelEntry(bundle, skip))
+    for (const skip of getSkipsExceptReplaced(bundle)) entries.push(toApiChannelEntry(bundle, skip))
   }
-  return entries.length > 0 ? success(entries) : noProviderFailure(api)
+  return entries.length > 0 ? success(entries) : createNoProviderFailure(api)
 }
 
 /** Considers only channel heads, and only those of their skips that are in the channel. */
@@ -118,10 +118,10 @@ export function getLatestChannelEntriesThatProvide(
   for (const { channel, head } of iterateChannelHeads(catalog.index)) {
     if (!providesApi(catalog, head, api)) continue
     entries.push(toApiChannelEntry(head, head.replaces))
-    for (const skip of skipsExceptReplaced(head))
+    for (const skip of getSkipsExceptReplaced(head))
       if (channel.bundles.has(skip)) entries.push(toApiChannelEntry(head, skip))
   }
-  return entries.length > 0 ? success(entries) : noProviderFailure(api)
+  return entries.length > 0 ? success(entries) : createNoProviderFailure(api)
 }
 
 /** The head of the default channel of the first package, by name, that provides the API there. */
@@ -136,7 +136,7 @@ export function getDefaultBundleThatProvides(
     if (channel.name === parent.defaultChannel)
       return getBundleWithoutEdges(catalog, { package: parent.name, channel: channel.name, name: head.name })
   }
-  return isProvided ? failure(`no entry found that provides ${formatApi(api)}`) : noProviderFailure(api)
+  return isProvided ? failure(`no entry found that provides ${formatApi(api)}`) : createNoProviderFailure(api)
 }
 
 /** All bundles in all channels, in opm's order. Omits the manifests of bundles that have an image. */
@@ -187,7 +187,7 @@ function* iterateChannelHeads(index: PackageIndex): Generator<ChannelHead> {
     }
 }
 
-function skipsExceptReplaced({ skips, replaces }: IndexedBundle): readonly string[] {
+function getSkipsExceptReplaced({ skips, replaces }: IndexedBundle): readonly string[] {
   return skips.filter((skip) => skip !== replaces)
 }
 
@@ -210,7 +210,7 @@ function toApiChannelEntry(bundle: IndexedBundle, replaces: string): ApiChannelE
   }
 }
 
-function noProviderFailure(api: RequestedApi): { ok: false; error: string } {
+function createNoProviderFailure(api: RequestedApi): { ok: false; error: string } {
   return failure(`no channel entries found that provide ${formatApi(api)}`)
 }
 

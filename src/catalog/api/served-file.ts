@@ -38,22 +38,22 @@ export interface ServedBundle {
   readonly providedApis: readonly GroupVersionKind[]
 }
 
-const encoder = new TextEncoder()
+const utf8Encoder = new TextEncoder()
 
 /** Never throws. For a file that opm can't load, only the facts are meaningful. */
 export function parseServedFile(bytes: Uint8Array): ServedFile {
-  const drafted = createDraft()
+  const drafted = createServedFileDraft()
   let problem: string | undefined
   // Works blob by blob, because the parsed file is several times larger than the file.
   const onMeta = (meta: Meta) => {
     problem ??= addBlobToDraft(meta, drafted)
   }
   const facts = parseCatalogFile(bytes, { forVerdict: true, onMeta })
-  if (facts.loadError !== undefined) return { facts, ...createDraft() }
+  if (facts.loadError !== undefined) return { facts, ...createServedFileDraft() }
   return { facts, ...drafted, ...(problem !== undefined && { problem }) }
 }
 
-const createDraft = () => ({
+const createServedFileDraft = () => ({
   blobs: [] as ServedBlob[],
   bundles: [] as ServedBundle[],
   packages: [],
@@ -69,7 +69,7 @@ type ServedFileDraft = Pick<ServedFile, keyof IndexBlobs> & {
 function addBlobToDraft(meta: Meta, into: ServedFileDraft): string | undefined {
   const { schema, name, package: of, value } = meta
   try {
-    const blob = { schema, package: of, name, line: encoder.encode(`${toStoredJson(value)}\n`) }
+    const blob = { schema, package: of, name, line: utf8Encoder.encode(`${toStoredJson(value)}\n`) }
     into.blobs.push(blob)
     if (collectIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)

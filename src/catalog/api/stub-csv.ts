@@ -29,8 +29,8 @@ export function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): Jso
   out.key('metadata')
   out.open('{')
   out.field('name', marshalNonEmptyString(content.name))
-  writeMap(out, metadata, 'labels')
-  writeMap(out, metadata, 'annotations')
+  writeStringMap(out, metadata, 'labels')
+  writeStringMap(out, metadata, 'annotations')
   out.close('}')
   out.key('spec')
   out.open('{')
@@ -52,8 +52,11 @@ function writeSpec(
   out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
   out.field('version', marshalString(content.version))
   text('maturity')
-  out.field('customresourcedefinitions', formatDefinitions(metadata, 'crdDescriptions', formatCrd))
-  out.field('apiservicedefinitions', formatDefinitions(metadata, 'apiServiceDefinitions', formatApiService))
+  out.field('customresourcedefinitions', formatApiDefinitions(metadata, 'crdDescriptions', formatCrd))
+  out.field(
+    'apiservicedefinitions',
+    formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiService),
+  )
   out.field(...formatStructList(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
   out.field('displayName', marshalString(getTextField(metadata, 'displayName')))
@@ -87,7 +90,7 @@ function writeIcon(out: JsonChunkWriter, { icon }: IndexedPackage): void {
 }
 
 /** Go decodes null as an empty string here. */
-function writeMap(out: JsonChunkWriter, metadata: DecodedStruct, name: string): void {
+function writeStringMap(out: JsonChunkWriter, metadata: DecodedStruct, name: string): void {
   const found = metadata.fields.get(name)
   if (typeof found !== 'object' || !('kind' in found) || found.kind !== 'map' || found.entries.length === 0)
     return
@@ -107,14 +110,14 @@ function formatRelatedImage({ name, image }: ApiRelatedImage): string {
   ])
 }
 
-function formatDefinitions(
+function formatApiDefinitions(
   metadata: DecodedStruct,
   field: string,
   each: (item: DecodedStruct) => string,
 ): string {
   const found = metadata.fields.get(field)
   if (typeof found !== 'object' || !('fields' in found)) return '{}'
-  return getCachedJson(found, found.at, each, () =>
+  return getOrFormatCachedJson(found, found.at, each, () =>
     marshalObject([formatStructList(found, 'owned', each), formatStructList(found, 'required', each)]),
   )
 }
@@ -127,15 +130,17 @@ function formatStructList(
 ): CsvJsonField {
   const source = of.sources.get(field)
   if (!source) return [field, undefined]
-  const list = getCachedJson(of, source, each, () => {
-    const items = getStructList(of, field).map((item) => getCachedJson(item, item.at, each, () => each(item)))
+  const list = getOrFormatCachedJson(of, source, each, () => {
+    const items = getStructList(of, field).map((item) =>
+      getOrFormatCachedJson(item, item.at, each, () => each(item)),
+    )
     return marshalNonEmptyList(items) ?? ''
   })
   return [field, list === '' ? undefined : list]
 }
 
 /** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
-function getCachedJson(owner: DecodedStruct, value: Value, by: object, write: () => string): string {
+function getOrFormatCachedJson(owner: DecodedStruct, value: Value, by: object, write: () => string): string {
   const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
   if (!hasUniqueSpellings(owner)) return write()
   if (memo?.marshalled?.by === by) return memo.marshalled.text
@@ -145,15 +150,15 @@ function getCachedJson(owner: DecodedStruct, value: Value, by: object, write: ()
 }
 
 function formatGvk(item: DecodedStruct): string {
-  return formatAllFields(item, 'group', 'version', 'kind')
+  return formatStringFields(item, 'group', 'version', 'kind')
 }
 
 function formatMaintainer(item: DecodedStruct): string {
-  return formatNonEmptyFields(item, 'name', 'email')
+  return formatNonEmptyStringFields(item, 'name', 'email')
 }
 
 function formatLink(item: DecodedStruct): string {
-  return formatNonEmptyFields(item, 'name', 'url')
+  return formatNonEmptyStringFields(item, 'name', 'url')
 }
 
 function formatInstallMode(item: DecodedStruct): string {
@@ -164,7 +169,7 @@ function formatInstallMode(item: DecodedStruct): string {
 }
 
 function formatResource(item: DecodedStruct): string {
-  return formatAllFields(item, 'name', 'kind', 'version')
+  return formatStringFields(item, 'name', 'kind', 'version')
 }
 
 function formatCrd(item: DecodedStruct): string {
@@ -206,18 +211,20 @@ function formatDescriptor(item: DecodedStruct): string {
 
 function formatProvider(metadata: DecodedStruct): string {
   const found = metadata.fields.get('provider')
-  return typeof found === 'object' && 'fields' in found ? formatNonEmptyFields(found, 'name', 'url') : '{}'
+  return typeof found === 'object' && 'fields' in found
+    ? formatNonEmptyStringFields(found, 'name', 'url')
+    : '{}'
 }
 
 function toStringFields(item: DecodedStruct, ...names: readonly string[]): CsvJsonField[] {
   return names.map((name) => [name, marshalString(getTextField(item, name))])
 }
 
-function formatAllFields(item: DecodedStruct, ...names: readonly string[]): string {
+function formatStringFields(item: DecodedStruct, ...names: readonly string[]): string {
   return marshalObject(toStringFields(item, ...names))
 }
 
-function formatNonEmptyFields(item: DecodedStruct, ...names: readonly string[]): string {
+function formatNonEmptyStringFields(item: DecodedStruct, ...names: readonly string[]): string {
   return marshalObject(names.map((name) => [name, marshalNonEmptyString(getTextField(item, name))]))
 }
 
@@ -225,7 +232,7 @@ function formatStringList(item: DecodedStruct, field: string): string | undefine
   const source = item.sources.get(field)
   const list =
     source &&
-    getCachedJson(
+    getOrFormatCachedJson(
       item,
       source,
       formatStringList,

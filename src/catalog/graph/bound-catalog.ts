@@ -16,7 +16,7 @@ export type BoundedCatalogResult =
   | { readonly ok: false; readonly error: string }
 
 /** Fails as opm does if any bundle has no version, even one outside the bounds. */
-export function boundCatalog(
+export function restrictCatalogToBounds(
   catalog: Catalog,
   { packageName, minimumEdge }: GraphBounds,
 ): BoundedCatalogResult {
@@ -33,14 +33,14 @@ export function boundCatalog(
     .map((channel) =>
       floor === undefined
         ? channel
-        : { ...channel, entries: boundEntries(channel, minimumEdge, floor, versions.value) },
+        : { ...channel, entries: restrictEntriesToBounds(channel, minimumEdge, floor, versions.value) },
     )
     // Without bounds, opm draws empty channels too.
     .filter(({ entries }) => (packageName ?? minimumEdge) === undefined || entries.length > 0)
   return { ok: true, value: { ...catalog, channels } }
 }
 
-function boundEntries(
+function restrictEntriesToBounds(
   { entries }: ChannelBlob,
   minimumEdge: string | undefined,
   floor: Version,

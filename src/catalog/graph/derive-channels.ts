@@ -25,14 +25,14 @@ export function deriveChannels(
     const members = bundles.filter(({ channels }) => channels.includes(name))
     const entries =
       mode === 'replaces-mode'
-        ? linkByReplaces(members, bundles)
-        : linkByVersion(members, { skipsPatches: mode === 'semver-skippatch' })
+        ? linkBundlesByReplaces(members, bundles)
+        : linkBundlesByVersion(members, { skipsPatches: mode === 'semver-skippatch' })
     return { schema: 'olm.channel', name, package: its, entries }
   })
 }
 
 /** Replaced bundles belong to the channel too, because users upgrade from them. */
-function linkByReplaces(
+function linkBundlesByReplaces(
   members: readonly UpdateGraphBundle[],
   all: readonly UpdateGraphBundle[],
 ): WritableEntry[] {
@@ -50,7 +50,7 @@ function linkByReplaces(
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function linkByVersion(
+function linkBundlesByVersion(
   members: readonly UpdateGraphBundle[],
   { skipsPatches }: { readonly skipsPatches: boolean },
 ): WritableEntry[] {

@@ -1,16 +1,16 @@
 // A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub rejects more than 50,000 characters or 500
 // edges. Drawings that are too large to read are omitted well below that limit.
 import { toPrintable } from '../../findings/printable.ts'
-import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
+import type { DrawnChannel, DrawnRow, PackageDrawing } from './drawing.ts'
 
 const maxNodes = 90
 const maxEdges = 160
 const maxDrawnSkips = 4
 /** Entities make names up to ten times longer. This limit leaves room for the closing text below GitHub's limit. */
-const maxCharacters = 40_000
+const maxMermaidCharacters = 40_000
 
 /** Returns Mermaid source without a fence, or undefined if the drawing is empty or too large. */
-export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
+export function drawMermaid(drawings: readonly PackageDrawing[]): string | undefined {
   const lines = ['flowchart BT', ...mermaidStyles]
   const linkStyles = new Map<string, number[]>()
   let nodes = 0
@@ -38,7 +38,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
         ...channel.rows.map((row, at) => `${id}n${at}${formatNodeLabel(row, drawing.compares)}`),
       ]
       const length = named.reduce((sum, line) => sum + line.length + 1, 0)
-      if (characters + length > maxCharacters) {
+      if (characters + length > maxMermaidCharacters) {
         left++
         continue
       }

@@ -2,7 +2,7 @@
 // no scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be
 // compared.
 import { toPrintable } from '../../findings/printable.ts'
-import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
+import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, PackageDrawing } from './drawing.ts'
 
 const rowHeight = 24
 const laneWidth = 11
@@ -51,7 +51,7 @@ const badgeColors: Readonly<Record<DrawingBadge, string>> = {
   'not in channel': colors.faint,
 }
 
-const statusSigns = { added: '+', removed: '−', kept: '' } as const
+const signByDiffStatus = { added: '+', removed: '−', kept: '' } as const
 
 interface ChannelCard {
   readonly width: number
@@ -59,7 +59,7 @@ interface ChannelCard {
   readonly body: string
 }
 
-export function drawSvg(drawing: Drawing): string {
+export function drawSvg(drawing: PackageDrawing): string {
   const title = `${drawing.package}${drawing.badges.map((badge) => ` (${badge})`).join('')}`
   const cards = drawing.channels.map((channel) => drawCard(channel, drawing.compares))
   const positions = layOutCards(cards)
@@ -73,7 +73,11 @@ export function drawSvg(drawing: Drawing): string {
     ...cards.map(({ height }, at) => (positions[at]?.[1] ?? 0) + height + cardGap),
   ])
   const { width: legendWidth, body: legend } = drawLegend(drawing)
-  const width = Math.max(right, legendWidth + 2 * cardGap, Math.round(textWidth(title) * 1.4) + 2 * cardGap)
+  const width = Math.max(
+    right,
+    legendWidth + 2 * cardGap,
+    Math.round(estimateTextWidth(title) * 1.4) + 2 * cardGap,
+  )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 36}" viewBox="0 0 ${width} ${bottom + 36}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="12">`,
     `<title>${escapeXml(title)}</title>`,
@@ -150,21 +154,21 @@ function drawHeading({ name, badges, status, entries, entriesBefore }: DrawnChan
   const label = truncateLabel(name)
   let x = cardPadding
   const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
-  x += Math.round(textWidth(label) * 1.1) + 8
+  x += Math.round(estimateTextWidth(label) * 1.1) + 8
   if (status !== 'kept') {
-    const pill = drawPill(x, 19, status === 'added' ? 'new' : 'removed', colors[status])
+    const pill = drawBadge(x, 19, status === 'added' ? 'new' : 'removed', colors[status])
     parts.push(pill.body)
     x += pill.width + 6
   }
   for (const badge of badges) {
-    const pill = drawPill(x, 19, badge, badgeColors[badge])
+    const pill = drawBadge(x, 19, badge, badgeColors[badge])
     parts.push(pill.body)
     x += pill.width + 6
   }
   const before = entriesBefore === undefined ? '' : `${entriesBefore} → `
   const count = `${before}${entries === 1 ? '1 entry' : `${entries} entries`}`
   parts.push(drawText(x + 4, 23, count, `fill="${colors.faint}" font-size="11"`))
-  return { width: x + 4 + textWidth(count), body: parts.join('') }
+  return { width: x + 4 + estimateTextWidth(count), body: parts.join('') }
 }
 
 function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compares: boolean) {
@@ -187,7 +191,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
     )
   }
   let x = textX
-  const shown = (status === 'kept' ? '' : `${statusSigns[status]} `) + truncateLabel(label)
+  const shown = (status === 'kept' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
   const color =
     status !== 'kept'
       ? colors[status]
@@ -196,16 +200,16 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
         : colors.text
   const style = `fill="${color}"${isGroup ? ' font-style="italic"' : ''}${badges.includes('head') ? ' font-weight="bold"' : ''}`
   parts.push(drawText(x, y + 4, shown, style))
-  x += textWidth(shown) + 8
+  x += estimateTextWidth(shown) + 8
   for (const badge of badges) {
     // The ring already shows this, and in long semver channels the label would repeat on every line.
     if (badge === 'skipped') continue
-    const pill = drawPill(x, y, badge, badgeColors[badge])
+    const pill = drawBadge(x, y, badge, badgeColors[badge])
     parts.push(pill.body)
     x += pill.width + 6
   }
   for (const note of notes) {
-    const words = statusSigns[note.status] + truncateLabel(note.text)
+    const words = signByDiffStatus[note.status] + truncateLabel(note.text)
     parts.push(
       drawText(
         x,
@@ -215,7 +219,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
         note.text,
       ),
     )
-    x += Math.round(textWidth(words) * 0.93) + 10
+    x += Math.round(estimateTextWidth(words) * 0.93) + 10
   }
   return {
     width: x,
@@ -305,7 +309,7 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
   return `<path d="${paths.join('')}" ${style}/><path d="M${nodeX - 11} ${end - 3}L${nodeX - 7} ${end}L${nodeX - 11} ${end + 3}" fill="none" stroke="${color}" stroke-width="${width}"/>`
 }
 
-function drawLegend({ compares, unchanged }: Drawing): { width: number; body: string } {
+function drawLegend({ compares, unchanged }: PackageDrawing): { width: number; body: string } {
   const items: [string, string, string][] = compares
     ? [
         ['added', colors.added, ''],
@@ -321,7 +325,7 @@ function drawLegend({ compares, unchanged }: Drawing): { width: number; body: st
   const parts = items.map(([label, color, dashes]) => {
     const line = `<path d="M${x} 6H${x + 24}" stroke="${color}" stroke-width="2"${dashes === '' ? '' : ` stroke-dasharray="${dashes}"`}/>`
     const item = line + drawText(x + 30, 10, label, `font-size="11" fill="${colors.faint}"`)
-    x += 30 + textWidth(label) + 18
+    x += 30 + estimateTextWidth(label) + 18
     return item
   })
   const dots: [string, string, string][] = [
@@ -332,17 +336,17 @@ function drawLegend({ compares, unchanged }: Drawing): { width: number; body: st
   for (const [label, fill, stroke] of dots) {
     parts.push(`<circle cx="${x + 5}" cy="6" r="5" fill="${fill}" stroke="${stroke}" stroke-width="1.6"/>`)
     parts.push(drawText(x + 16, 10, label, `font-size="11" fill="${colors.faint}"`))
-    x += 16 + textWidth(label) + 18
+    x += 16 + estimateTextWidth(label) + 18
   }
   if (unchanged > 0) {
     const words = `${unchanged} ${unchanged === 1 ? 'channel' : 'channels'} unchanged`
     parts.push(drawText(x, 10, words, `font-size="11" fill="${colors.faint}"`))
-    x += textWidth(words)
+    x += estimateTextWidth(words)
   }
   return { width: x, body: parts.join('') }
 }
 
-function drawPill(x: number, y: number, label: string, color: string): { width: number; body: string } {
+function drawBadge(x: number, y: number, label: string, color: string): { width: number; body: string } {
   const width = Math.round(label.length * 6.1) + 12
   return {
     width,
@@ -361,7 +365,7 @@ function maxOf(numbers: readonly number[]): number {
   return numbers.reduce((highest, number) => Math.max(highest, number), 0)
 }
 
-function textWidth(label: string): number {
+function estimateTextWidth(label: string): number {
   return Math.round([...label].length * charWidth)
 }
 

@@ -6,7 +6,7 @@ import { memoizePerObject } from '../../findings/memoize.ts'
 
 export type DiffStatus = 'kept' | 'added' | 'removed'
 
-export interface Drawing {
+export interface PackageDrawing {
   readonly package: string
   readonly badges: readonly DrawingBadge[]
   /** In a comparison, kept parts are drawn as background. */
@@ -65,7 +65,7 @@ export interface DrawnLink {
 const maxUnfoldedRows = 30
 
 /** Folds runs of entries that only replace one another in channels longer than a screen. */
-export function drawPackage(graph: PackageGraph): Drawing {
+export function drawPackage(graph: PackageGraph): PackageDrawing {
   return {
     package: graph.name,
     badges: computeChangeBadge('deprecated', graph.deprecated, graph.deprecated),
@@ -78,7 +78,10 @@ export function drawPackage(graph: PackageGraph): Drawing {
 }
 
 /** Only channels that differ, folded to the changes and their neighbors. */
-export function drawDifference(before: PackageGraph | undefined, after: PackageGraph | undefined): Drawing {
+export function drawDifference(
+  before: PackageGraph | undefined,
+  after: PackageGraph | undefined,
+): PackageDrawing {
   const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(compareNaturally)
   const names = new Set(both.map(({ name }) => name))
   const channels: DrawnChannel[] = []
@@ -106,7 +109,7 @@ interface ChannelRow {
   readonly badges: DrawingBadge[]
 }
 
-interface MarkedEdge extends GraphEdge {
+interface EdgeWithStatus extends GraphEdge {
   readonly status: DiffStatus
 }
 
@@ -115,7 +118,7 @@ function drawChannel(
   after: ChannelGraph | undefined,
   compares: boolean,
 ): DrawnChannel {
-  const edges = markEdges(before?.edges ?? [], after?.edges ?? [], compares)
+  const edges = computeEdgeStatuses(before?.edges ?? [], after?.edges ?? [], compares)
   const rows = mergeRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
   const retained = compares ? findRelevantRows(rows, edges, index, before, after) : new Set<number>()
@@ -139,15 +142,15 @@ function drawChannel(
   }
 }
 
-function markEdges(
+function computeEdgeStatuses(
   before: readonly GraphEdge[],
   after: readonly GraphEdge[],
   compares: boolean,
-): MarkedEdge[] {
+): EdgeWithStatus[] {
   const key = ({ kind, from, to }: GraphEdge) => `${kind}\n${from}\n${to}`
   const old = new Map(before.map((edge) => [key(edge), edge]))
   const now = new Map(after.map((edge) => [key(edge), edge]))
-  const marked: MarkedEdge[] = []
+  const marked: EdgeWithStatus[] = []
   for (const [id, edge] of now)
     if (edge.from !== edge.to) marked.push({ ...edge, status: !compares || old.has(id) ? 'kept' : 'added' })
   for (const [id, edge] of old)
@@ -158,7 +161,7 @@ function markEdges(
 function mergeRows(
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
-  edges: readonly MarkedEdge[],
+  edges: readonly EdgeWithStatus[],
   compares: boolean,
 ): ChannelRow[] {
   const old = new Map(before?.nodes.map((node) => [node.name, node]))
@@ -232,7 +235,7 @@ function computeChannelBadges(
  */
 function findRelevantRows(
   rows: readonly ChannelRow[],
-  edges: readonly MarkedEdge[],
+  edges: readonly EdgeWithStatus[],
   index: ReadonlyMap<string, number>,
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
@@ -246,7 +249,7 @@ function findRelevantRows(
     if (status !== 'kept' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge))) matter.add(at)
   })
   for (const head of [...(before?.heads ?? []), ...(after?.heads ?? [])]) add(head)
-  const changedInto = new Map<string, MarkedEdge[]>()
+  const changedInto = new Map<string, EdgeWithStatus[]>()
   for (const edge of edges) {
     if (edge.status === 'kept') continue
     add(edge.to)
@@ -274,14 +277,14 @@ function findRelevantRows(
 function isUniformRow(
   at: number,
   rows: readonly ChannelRow[],
-  edges: readonly MarkedEdge[],
+  edges: readonly EdgeWithStatus[],
   index: ReadonlyMap<string, number>,
 ): boolean {
   const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
   if (!above || !row || !below) return false
   if (row.badges.some((badge) => !foldableBadges.has(badge))) return false
   if (row.ranges.some((range) => range !== '')) return false
-  for (const edge of edgesOfNode(row.node.name, edges)) {
+  for (const edge of getEdgesOfNode(row.node.name, edges)) {
     if (edge.kind !== 'replaces') {
       if (edge.to === row.node.name) return false
       continue
@@ -293,8 +296,8 @@ function isUniformRow(
   return manner === formatUniformityKey(above, edges) && manner === formatUniformityKey(below, edges)
 }
 
-function formatUniformityKey({ node, status, badges }: ChannelRow, edges: readonly MarkedEdge[]): string {
-  const skippedBy = edgesOfNode(node.name, edges)
+function formatUniformityKey({ node, status, badges }: ChannelRow, edges: readonly EdgeWithStatus[]): string {
+  const skippedBy = getEdgesOfNode(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
   return [status, ...badges.filter((badge) => foldableBadges.has(badge)), ...skippedBy.sort()].join('\n')
@@ -308,8 +311,8 @@ const foldableBadges: ReadonlySet<DrawingBadge> = new Set([
   'skipped',
 ])
 
-const edgesByName = memoizePerObject((edges: readonly MarkedEdge[]) => {
-  const known = new Map<string, MarkedEdge[]>()
+const getEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithStatus[]) => {
+  const known = new Map<string, EdgeWithStatus[]>()
   for (const edge of edges)
     for (const end of [edge.from, edge.to]) {
       const list = known.get(end)
@@ -319,8 +322,8 @@ const edgesByName = memoizePerObject((edges: readonly MarkedEdge[]) => {
   return known
 })
 
-function edgesOfNode(name: string, edges: readonly MarkedEdge[]): readonly MarkedEdge[] {
-  return edgesByName(edges).get(name) ?? []
+function getEdgesOfNode(name: string, edges: readonly EdgeWithStatus[]): readonly EdgeWithStatus[] {
+  return getEdgesByNodeName(edges).get(name) ?? []
 }
 
 /** Groups hidden rows with neighbors of the same status; a group of one is shown. */
@@ -339,7 +342,7 @@ function foldRows(rows: readonly ChannelRow[], shown: (at: number) => boolean): 
 
 function drawRow(
   group: readonly ChannelRow[],
-  edges: readonly MarkedEdge[],
+  edges: readonly EdgeWithStatus[],
   label: (name: string) => string,
 ): DrawnRow {
   const [first] = group
@@ -367,11 +370,11 @@ function drawRow(
 
 function formatRowNotes(
   { node: { name }, ranges: [was, is] }: ChannelRow,
-  edges: readonly MarkedEdge[],
+  edges: readonly EdgeWithStatus[],
   label: (name: string) => string,
 ): DrawnRow['notes'] {
   const notes: { text: string; status: DiffStatus }[] = []
-  const into = edgesOfNode(name, edges).filter((edge) => edge.to === name)
+  const into = getEdgesOfNode(name, edges).filter((edge) => edge.to === name)
   for (const status of ['kept', 'added', 'removed'] as const) {
     const skips = into.filter((edge) => edge.kind === 'skips' && edge.status === status)
     if (skips.length > 0)
@@ -393,7 +396,7 @@ function formatRowNotes(
   return notes
 }
 
-function drawLinks(edges: readonly MarkedEdge[], groupOf: ReadonlyMap<string, number>): DrawnLink[] {
+function drawLinks(edges: readonly EdgeWithStatus[], groupOf: ReadonlyMap<string, number>): DrawnLink[] {
   const links = new Map<
     string,
     { from: Set<number>; link: Omit<DrawnLink, 'from' | 'count'>; count: number }

@@ -121,11 +121,11 @@ function buildChannelGraph(
   )
   let room = maxRangeEdges
   for (const entry of sorted) {
-    const covered = findCoveredEntries(entry.skipRange, ladder, room + 1)
+    const covered = findEntriesInSkipRange(entry.skipRange, ladder, room + 1)
     const retained = covered.slice(0, room)
     isCut ||= retained.length < covered.length
     room -= retained.length
-    for (const edge of findEdgesInto(
+    for (const edge of findIncomingEdges(
       entry,
       retained.map((at) => entries[at]?.name ?? ''),
     ))
@@ -155,7 +155,7 @@ function buildChannelGraph(
   }
 }
 
-function findEdgesInto(
+function findIncomingEdges(
   { name: to, replaces, skips, skipRange }: ChannelEntry,
   covered: readonly string[],
 ): GraphEdge[] {
@@ -166,7 +166,7 @@ function findEdgesInto(
 }
 
 /** Indexes of at most `most` entries in the range. */
-function findCoveredEntries(skipRange: string, ladder: VersionIndex<number>, limit: number): number[] {
+function findEntriesInSkipRange(skipRange: string, ladder: VersionIndex<number>, limit: number): number[] {
   const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
   if (!range?.ok) return []
   const covered = new Set<number>()

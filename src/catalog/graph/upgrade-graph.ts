@@ -42,14 +42,18 @@ export function analyzeUpgradeGraph(
   const heads = sortByBytes([...byName.keys()].filter((name) => !targets.has(name)))
   const [head] = heads
   if (head === undefined || heads.length > 1) return { heads, skipped, chain: [], stranded: [] }
-  const { chain, cycle } = followReplaces(head, byName, options.chainStopsAtSkipped ? skipped : new Set())
+  const { chain, cycle } = followReplacesChain(
+    head,
+    byName,
+    options.chainStopsAtSkipped ? skipped : new Set(),
+  )
   if (cycle) return { heads, skipped, chain, cycle, stranded: [] }
   const reached = new Set(chain)
   const left = [...byName.keys()].filter((name) => !reached.has(name) && !skipped.has(name))
   return { heads, skipped, chain, stranded: sortByBytes(left) }
 }
 
-function followReplaces(
+function followReplacesChain(
   head: string,
   byName: ReadonlyMap<string, GraphEntry>,
   stopBefore: ReadonlySet<string>,

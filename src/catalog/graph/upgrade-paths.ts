@@ -3,7 +3,7 @@
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
-import { VersionIndex, type StepSpan } from '../versions/version-index.ts'
+import { VersionIndex, type VersionIndexSpan } from '../versions/version-index.ts'
 import type { Version } from '../versions/version.ts'
 
 /** Without a version, no skipRange covers the bundle. */
@@ -20,7 +20,7 @@ export function findBundlesReachingHead(
   const heads = analyzeUpgradeGraph(entries).heads
   const versions = new Map(installed.map(({ name, version }) => [name, version]))
   const ladder = new VersionIndex(versions.keys(), (name) => versions.get(name))
-  const steps = new UncoveredSteps(ladder.length)
+  const steps = new UncoveredVersionPositions(ladder.length)
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const ranges = new Map<string, VersionRange | undefined>()
   const rangeOf = (text: string): VersionRange | undefined => {
@@ -53,7 +53,7 @@ export function findBundlesReachingHead(
 }
 
 /** The positions in a version list that no range has covered yet. Visits each once, even if ranges overlap. */
-class UncoveredSteps {
+class UncoveredVersionPositions {
   /** For each position, the next position that might be uncovered. */
   private readonly next: Uint32Array
 
@@ -61,7 +61,7 @@ class UncoveredSteps {
     this.next = Uint32Array.from({ length: length + 1 }, (_, step) => step)
   }
 
-  *take({ low, high, without }: StepSpan): Generator<number> {
+  *take({ low, high, without }: VersionIndexSpan): Generator<number> {
     for (let step = this.openFrom(low); step < high; step = this.openFrom(step + 1)) {
       if (without.has(step)) continue
       this.next[step] = step + 1

@@ -65,9 +65,9 @@ export function extractPackageFacts({
     typeof icon === 'object' && 'fields' in icon ? extractIconFacts(icon, positions) : undefined
   const blob: PackageBlob = {
     place,
-    name: getText(decoded, 'name'),
-    defaultChannel: getText(decoded, 'defaultChannel'),
-    description: getText(decoded, 'description'),
+    name: getTextFieldCopy(decoded, 'name'),
+    defaultChannel: getTextFieldCopy(decoded, 'defaultChannel'),
+    description: getTextFieldCopy(decoded, 'description'),
     ...(iconFacts && { icon: iconFacts }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -76,7 +76,7 @@ export function extractPackageFacts({
 function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
-  const mediatype = getText(icon, 'mediatype')
+  const mediatype = getTextFieldCopy(icon, 'mediatype')
   if (bytes === 0 && mediatype === '') return undefined
   const looksLike = data instanceof Uint8Array ? sniffImage(data) : undefined
   return {
@@ -95,14 +95,14 @@ export function extractChannelFacts({
   const { decoded, problems, moreProblems } = decodeGoStruct(channelType, value)
   const blob: ChannelBlob = {
     place,
-    name: getText(decoded, 'name'),
-    package: getText(decoded, 'package'),
+    name: getTextFieldCopy(decoded, 'name'),
+    package: getTextFieldCopy(decoded, 'package'),
     entries: getStructList(decoded, 'entries').map((entry) => ({
       mark: positions.positionAt(entry.at.start),
-      name: getText(entry, 'name'),
-      replaces: getText(entry, 'replaces'),
+      name: getTextFieldCopy(entry, 'name'),
+      replaces: getTextFieldCopy(entry, 'replaces'),
       skips: getTextList(entry, 'skips').map(copyString),
-      skipRange: getText(entry, 'skipRange'),
+      skipRange: getTextFieldCopy(entry, 'skipRange'),
     })),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -116,17 +116,17 @@ export function extractBundleFacts({
 }: BlobFactsSource): BlobFactsResult<BundleBlob> {
   const { decoded, problems, ...more } = decodeGoStruct(bundleType, value)
   let { moreProblems } = more
-  const names = { name: getText(decoded, 'name'), package: getText(decoded, 'package') }
+  const names = { name: getTextFieldCopy(decoded, 'name'), package: getTextFieldCopy(decoded, 'package') }
   const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
   const properties = getStructList(decoded, 'properties').map((property, index): Property => {
     const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
-    if (memo?.property) return { mark, ...(memo.property as UnmarkedProperty) }
-    const type = getText(property, 'type')
+    if (memo?.property) return { mark, ...(memo.property as PropertyWithoutPosition) }
+    const type = getTextFieldCopy(property, 'type')
     const inner = property.sources.get('value')
     if (type !== 'olm.bundle.object') {
-      const bare: UnmarkedProperty = { type, ...extractProperty(type, inner, forVerdict) }
+      const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
       if (memo) memo.property = bare
       return { mark, ...bare }
     }
@@ -143,22 +143,22 @@ export function extractBundleFacts({
   const blob: BundleBlob = {
     place,
     ...names,
-    image: getText(decoded, 'image'),
+    image: getTextFieldCopy(decoded, 'image'),
     ...(image && { imageMark: positions.positionAt(image.start) }),
     properties,
     relatedImages: getStructList(decoded, 'relatedImages').map((related) => ({
       mark: positions.positionAt(related.at.start),
-      name: getText(related, 'name'),
-      image: getText(related, 'image'),
+      name: getTextFieldCopy(related, 'name'),
+      image: getTextFieldCopy(related, 'image'),
     })),
   }
   return { blob, problems, objectProblems, moreProblems }
 }
 
-type UnmarkedProperty = Omit<Property, 'mark'>
+type PropertyWithoutPosition = Omit<Property, 'mark'>
 
 /** opm's verdict depends on the values of these types. */
-const verdictPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
+const opmValidatedPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
 
 function extractProperty(
   type: string,
@@ -166,7 +166,7 @@ function extractProperty(
   forVerdict: boolean,
 ): Pick<Property, 'value' | 'error'> {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
-  const isOmitted = forVerdict && !verdictPropertyTypes.has(type)
+  const isOmitted = forVerdict && !opmValidatedPropertyTypes.has(type)
   const known: StructType | undefined = propertyTypes.get(type)
   if (!known) return { value: isOmitted ? null : toPlainJson(value) }
   const { decoded, problems } = decodeGoStruct(known, value)
@@ -188,21 +188,21 @@ export function extractDeprecationFacts({
   const { decoded, problems, moreProblems } = decodeGoStruct(deprecationType, value)
   const blob: DeprecationBlob = {
     place,
-    package: getText(decoded, 'package'),
+    package: getTextFieldCopy(decoded, 'package'),
     entries: getStructList(decoded, 'entries').map((entry) => {
       const reference = entry.fields.get('reference')
       const isStruct = typeof reference === 'object' && 'fields' in reference
       return {
         mark: positions.positionAt(entry.at.start),
-        schema: isStruct ? getText(reference, 'schema') : '',
-        name: isStruct ? getText(reference, 'name') : '',
-        message: getText(entry, 'message'),
+        schema: isStruct ? getTextFieldCopy(reference, 'schema') : '',
+        name: isStruct ? getTextFieldCopy(reference, 'name') : '',
+        message: getTextFieldCopy(entry, 'message'),
       }
     }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function getText(decoded: DecodedStruct, field: string): string {
+function getTextFieldCopy(decoded: DecodedStruct, field: string): string {
   return copyString(getTextField(decoded, field))
 }

@@ -27,7 +27,7 @@ export function parseBundleObject(
   value: Value | undefined,
   previous: () => Uint8Array = createEmptyData,
 ): BundleObjectResult {
-  const skimmed = tryFastParse(value)
+  const skimmed = tryParseBundleObjectFast(value)
   if (skimmed) return { summary: skimmed, data: () => decodeObjectData(value, previous) }
   const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
@@ -44,7 +44,7 @@ export function parseBundleObject(
 }
 
 /** The fast path for a value that contains only `data` with a JSON manifest. */
-function tryFastParse(value: Value | undefined): BundleObjectSummary | undefined {
+function tryParseBundleObjectFast(value: Value | undefined): BundleObjectSummary | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? valueAt(value, 'data') : undefined
   return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
 }

@@ -19,7 +19,7 @@ const maxValues = 1_000_000
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */
 export function findLeniencies(root: Value, positions: PositionLookup, limit: number): Leniency[] {
   if (root.kind !== 'map' || limit <= 0) return []
-  const schema = getText(root, 'schema')
+  const schema = getTextField(root, 'schema')
   const search = new LeniencySearch(root, schema, positions, limit)
   search.visit(root, (Object.hasOwn(blobShapes, schema) ? blobShapes[schema] : undefined) ?? 'any')
   return search.found
@@ -72,7 +72,7 @@ class LeniencySearch {
       case 'number': {
         if (shape !== 'any') return
         const written = this.positions.textFrom(value.start, value.end - value.start)
-        if (isSurprisingScalar(value.value, written))
+        if (isNonCanonicalScalar(value.value, written))
           this.report(value.start, { kind: 'scalar', text: copyString(written), value: value.value })
         return
       }
@@ -103,8 +103,8 @@ class LeniencySearch {
     const { root, schema, positions } = this
     this.names ??= {
       schema: copyString(schema),
-      package: copyString(getText(root, 'package')),
-      name: copyString(getText(root, 'name')),
+      package: copyString(getTextField(root, 'package')),
+      name: copyString(getTextField(root, 'name')),
     }
     this.found.push({
       ...this.names,
@@ -127,11 +127,11 @@ function getChildShape(map: MapValue, shape: KnownFieldShape, key: string): Know
   if (typeof shape === 'string') return shape
   const below = getFieldShape(shape, key)
   if (below !== 'any') return below
-  const type = getText(map, 'type')
+  const type = getTextField(map, 'type')
   return Object.hasOwn(propertyValueShapes, type) ? propertyValueShapes[type] : 'any'
 }
 
-function getText(map: MapValue, field: string): string {
+function getTextField(map: MapValue, field: string): string {
   const value = valueAt(map, field)
   return value?.kind === 'string' ? value.value : ''
 }
@@ -142,7 +142,7 @@ const plainNumberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9]|\.0)?$/
  * A number not in its normal form (`4.10`, `0123`, `1e5`, `1_000`, `0x1F`, `9007199254740993`) or a boolean other than
  * `true` and `false` (`y`, `on`, `No`). Ignores values from aliases and tags, which are deliberate.
  */
-function isSurprisingScalar(value: number | boolean, written: string): boolean {
+function isNonCanonicalScalar(value: number | boolean, written: string): boolean {
   if (/^[*!&"'|>]/.test(written)) return false
   if (typeof value === 'boolean') return !/^(?:true|false)$/i.test(written)
   if (!plainNumberPattern.test(written)) return true

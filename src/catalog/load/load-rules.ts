@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 
-const nothingLoadsMessage = 'opm stops at this error, so it cannot serve any package in the catalog.'
+const catalogLoadFailureMessage = 'opm stops at this error, so it cannot serve any package in the catalog.'
 
 export const unreadableFile = defineRule<{ message: string }>({
   id: 'unreadable-file',
@@ -12,7 +12,7 @@ export const unreadableFile = defineRule<{ message: string }>({
   title: 'Every file in the catalog can be opened',
   format: ({ message }) => ({
     what: `the file cannot be opened: ${message}`,
-    why: nothingLoadsMessage,
+    why: catalogLoadFailureMessage,
     fix: 'Remove the file, fix the broken link, or list the file in .indexignore.',
   }),
 })
@@ -27,7 +27,7 @@ export const yamlSyntax = defineRule<{ detail: string }>({
   title: 'Every document can be parsed as YAML',
   format: ({ detail }) => ({
     what: `invalid YAML: ${detail}`,
-    why: nothingLoadsMessage,
+    why: catalogLoadFailureMessage,
     fix: 'Fix the syntax on this line or just above it. If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
@@ -42,7 +42,7 @@ export const jsonSyntax = defineRule<{ detail: string }>({
   title: 'Every document in a JSON file can be parsed as JSON',
   format: ({ detail }) => ({
     what: `invalid JSON: ${detail}`,
-    why: nothingLoadsMessage,
+    why: catalogLoadFailureMessage,
     fix: 'Fix the syntax here or just before it. Look for a missing or extra comma, a missing quote, or a missing brace.',
   }),
 })
@@ -57,7 +57,7 @@ export const documentSeparator = defineRule<{ text: string }>({
   title: 'A document separator is alone on its line',
   format: ({ text }) => ({
     what: `the line starts with "---" and continues with "${truncateText(text)}"`,
-    why: `A line that starts with three dashes ends a document, even inside a multiline string. Only a comment may follow the dashes. ${nothingLoadsMessage}`,
+    why: `A line that starts with three dashes ends a document, even inside a multiline string. Only a comment may follow the dashes. ${catalogLoadFailureMessage}`,
     fix: 'Move the text after the dashes to the next line. If the dashes are part of a string, indent the line.',
   }),
 })
@@ -72,7 +72,7 @@ export const notAnObject = defineRule<{ found: string }>({
   title: 'Every document is an object with fields',
   format: ({ found }) => ({
     what: `the document is ${withArticle(found)}, not an object`,
-    why: `Every document in a catalog must be an object with a schema. ${nothingLoadsMessage}`,
+    why: `Every document in a catalog must be an object with a schema. ${catalogLoadFailureMessage}`,
     fix: 'Write the document as fields ("schema: ...", "name: ..."). Split a list of blobs into separate documents with "---" between them. If the file is not part of the catalog, list it in .indexignore.',
   }),
 })
@@ -87,7 +87,7 @@ export const duplicateField = defineRule<{ spellings: readonly string[] }>({
   title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
     what: `the same field is spelled in ${spellings.length} ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
-    why: `opm ignores case in field names, so these are the same field. ${nothingLoadsMessage}`,
+    why: `opm ignores case in field names, so these are the same field. ${catalogLoadFailureMessage}`,
     fix: 'Keep only one of these fields.',
   }),
 })
@@ -102,7 +102,7 @@ export const fieldNotText = defineRule<{ field: string; found: string }>({
   title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
     what: `"${field}" is ${withArticle(found)}, not a string`,
-    why: `Without quotes, YAML parses 1.10 as a number, yes and y as booleans, and null as an empty value. ${nothingLoadsMessage}`,
+    why: `Without quotes, YAML parses 1.10 as a number, yes and y as booleans, and null as an empty value. ${catalogLoadFailureMessage}`,
     fix: found === 'null' ? 'Set a value, or remove the field.' : 'Put the value in quotes.',
   }),
 })
@@ -117,7 +117,7 @@ export const missingSchema = defineRule<{ empty: boolean }>({
   title: 'Every document has a schema',
   format: ({ empty }) => ({
     what: empty ? 'the document is empty' : 'the document has no "schema"',
-    why: `${empty ? 'opm requires a schema even in an empty document.' : 'The schema tells opm what the document contains.'} ${nothingLoadsMessage}`,
+    why: `${empty ? 'opm requires a schema even in an empty document.' : 'The schema tells opm what the document contains.'} ${catalogLoadFailureMessage}`,
     fix: empty
       ? 'Remove the document separator ("---") that creates an empty document here. A document that contains only comments and blank lines is also empty.'
       : 'Add "schema: olm.package", "olm.channel", "olm.bundle", or "olm.deprecations". If the file is not part of the catalog, list it in .indexignore.',
@@ -137,7 +137,7 @@ export const wrongFieldType = defineRule<{ field: string; wanted: string; found:
       field === ''
         ? `the value is ${found}, but must be ${wanted}`
         : `"${field}" is ${found}, but must be ${wanted}`,
-    why: nothingLoadsMessage,
+    why: catalogLoadFailureMessage,
     fix: wanted === 'a string' ? 'Put the value in quotes.' : `Change the value to ${wanted}.`,
   }),
 })
@@ -152,7 +152,7 @@ export const badBundleObject = defineRule<{ detail: string }>({
   title: 'Every olm.bundle.object property contains a base64-encoded manifest',
   format: ({ detail }) => ({
     what: `this olm.bundle.object property cannot be decoded: ${detail}`,
-    why: nothingLoadsMessage,
+    why: catalogLoadFailureMessage,
     fix: 'Render the bundle again. The "data" field must contain one base64-encoded manifest.',
   }),
 })

@@ -31,7 +31,7 @@ export type MetaProblem =
     }
 
 /** opm shows the whole document, but a longer message does not help a reader. */
-const maxShownLength = 1 << 20
+const maxShownDocumentLength = 1 << 20
 
 /** `raw` is the original JSON, if any, which opm quotes. Ignores null, which Go decodes to an empty object. */
 export function parseMeta(
@@ -99,8 +99,8 @@ function isCaseFolded(key: string): boolean {
 
 function createNotAnObjectProblem(value: Value, raw: string | undefined): MetaProblem {
   const json =
-    raw?.slice(0, maxShownLength) ??
-    formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShownLength })
+    raw?.slice(0, maxShownDocumentLength) ??
+    formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShownDocumentLength })
   const found = getGoKind(value)
   const offset = value.kind === 'list' ? 1 : byteLength(json)
   const detail = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`

@@ -47,7 +47,7 @@ export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOpt
 }
 
 /** `message` is opm's error message. */
-export function createUnreadableFacts(message: string): FileFacts {
+export function createUnreadableFileFacts(message: string): FileFacts {
   return {
     bytes: 0,
     packages: [],

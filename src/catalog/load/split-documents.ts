@@ -23,7 +23,7 @@ import { TextPositionLookup } from '../../go/position-lookup.ts'
 const jsonDetectionBytes = 4096
 
 /** After this many decoded JSON objects, an error no longer makes the decoder try YAML. */
-const maxObjectsBeforeSwitch = 1
+const maxJsonObjectsBeforeYaml = 1
 
 export interface CatalogDocument {
   /** Byte offset in the file. */
@@ -209,13 +209,13 @@ function toMetaOrProblem(
 function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions): Generator<CatalogDocument> {
   const asValues = options.asValues === true
   const reader = options.exact === true || asValues ? undefined : new RegularJsonReader(bytes)
-  let whole: JsonText | undefined
+  let whole: DecodedJsonText | undefined
   let handedOver = 0
   let at = 0
   for (let count = 0; ; count++) {
     const start = skipJsonSpaceBytes(bytes, at)
     if (start >= bytes.length) return
-    const regular = handedOver < maxConsecutiveIrregular ? reader?.read(start) : undefined
+    const regular = handedOver < maxConsecutiveIrregularObjects ? reader?.read(start) : undefined
     const meta = regular && toRegularMeta(regular)
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
@@ -234,7 +234,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
       at = end
       continue
     }
-    if (count > maxObjectsBeforeSwitch) {
+    if (count > maxJsonObjectsBeforeYaml) {
       const problem = createJsonProblem(found.refused, bytes, text, false)
       yield { start: at, end: bytes.length, positions, problem }
       return
@@ -260,15 +260,15 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
 }
 
 /** After this many irregular objects in a row, skip the fast reader so that nothing else is read twice. */
-const maxConsecutiveIrregular = 32
+const maxConsecutiveIrregularObjects = 32
 
-interface JsonText {
+interface DecodedJsonText {
   readonly text: string
   readonly places: PositionLookup
   readonly offsets: ByteOffsets
 }
 
-function decodeJsonText(bytes: Uint8Array): JsonText {
+function decodeJsonText(bytes: Uint8Array): DecodedJsonText {
   const text = decodeLikeGo(bytes)
   return { text, places: new TextPositionLookup(text), offsets: new ByteOffsets(bytes, text) }
 }
@@ -288,7 +288,7 @@ function toRegularMeta({ tree }: RegularJsonObject): Meta | undefined {
 /** The fast reader has read the object, so it is well-formed. */
 function parseExactJsonDocument(
   bytes: Uint8Array,
-  { text, places: positions, offsets }: JsonText,
+  { text, places: positions, offsets }: DecodedJsonText,
   start: number,
 ): CatalogDocument {
   const found = parseJsonDocument(bytes, text, offsets.unitAt(start), false)

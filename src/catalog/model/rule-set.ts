@@ -26,7 +26,7 @@ export interface RuleSet {
 type RuleSwitch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
 
 /** The release that introduced each rule. */
-const firstReleaseBySwitch: Readonly<Record<RuleSwitch, string>> = {
+const firstOpmReleaseBySwitch: Readonly<Record<RuleSwitch, string>> = {
   deprecations: '1.32.0',
   packageNameSyntax: '1.41.0',
   uniqueVersions: '1.47.0',
@@ -37,8 +37,8 @@ const firstReleaseBySwitch: Readonly<Record<RuleSwitch, string>> = {
 }
 
 /** Older releases don't check case-variant keys when loading, which the facts can't show. */
-const oldestSupportedRelease = '1.28.0'
-const lastReleaseWithPriority = '1.73.0'
+const oldestSupportedOpmRelease = '1.28.0'
+const lastOpmReleaseWithPriority = '1.73.0'
 
 /** The rules of `--profile opm`. */
 export const defaultRuleSet: RuleSet = createRuleSet('opm-v1.73', '1.73.0')
@@ -47,13 +47,13 @@ export const defaultRuleSet: RuleSet = createRuleSet('opm-v1.73', '1.73.0')
 export function findRuleSet(release: string): RuleSet | undefined {
   const plain = release.replace(/^v/, '')
   // Accepts only final releases, because the table doesn't distinguish prereleases.
-  if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldestSupportedRelease) < 0)
+  if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldestSupportedOpmRelease) < 0)
     return undefined
   return createRuleSet(`opm-v${plain}`, plain)
 }
 
 function createRuleSet(id: string, release: string): RuleSet {
-  const isEnabled = (name: RuleSwitch): boolean => compare(release, firstReleaseBySwitch[name]) >= 0
+  const isEnabled = (name: RuleSwitch): boolean => compare(release, firstOpmReleaseBySwitch[name]) >= 0
   return {
     id,
     deprecations: isEnabled('deprecations'),
@@ -63,6 +63,6 @@ function createRuleSet(id: string, release: string): RuleSet {
     releases: isEnabled('releases'),
     pullSpecs: isEnabled('pullSpecs'),
     skipRangeSyntax: isEnabled('skipRangeSyntax'),
-    integerPriority: compare(release, lastReleaseWithPriority) <= 0,
+    integerPriority: compare(release, lastOpmReleaseWithPriority) <= 0,
   }
 }

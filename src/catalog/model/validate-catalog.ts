@@ -23,7 +23,7 @@ export interface CatalogVerdict {
 }
 
 /** Rules whose findings an incompletely parsed file can cause. */
-const ruleIdsAboutMissingBlobs: ReadonlySet<string> = new Set([
+const missingBlobRuleIds: ReadonlySet<string> = new Set([
   unknownPackage.id,
   unknownDefaultChannel.id,
   packageWithoutChannel.id,
@@ -47,7 +47,7 @@ export function validateCatalog(
   ofFiles.addAll(catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error'))
   const ofModel = whole
     ? model.findings
-    : model.findings.filter((found) => !ruleIdsAboutMissingBlobs.has(found.rule))
+    : model.findings.filter((found) => !missingBlobRuleIds.has(found.rule))
   const message = loadError?.message ?? model.message
   return {
     passed: message === undefined,

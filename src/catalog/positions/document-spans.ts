@@ -8,8 +8,8 @@ export interface DocumentSpan {
   readonly end: number
 }
 
-const BRACE = 0x7b
-const BRACKET = 0x5b
+const OPEN_BRACE = 0x7b
+const OPEN_BRACKET = 0x5b
 const CLOSING_BRACE = 0x7d
 const CLOSING_BRACKET = 0x5d
 const QUOTE = 0x22
@@ -25,7 +25,7 @@ export function* findDocumentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
   if (isJson) {
     for (;;) {
       while (at < bytes.length && (bytes[at] as number) <= 0x20) at++
-      if (bytes[at] !== BRACE) break
+      if (bytes[at] !== OPEN_BRACE) break
       const end = findClosingBrace(bytes, at)
       yield { start: at, end }
       at = end
@@ -40,7 +40,7 @@ function findClosingBrace(bytes: Uint8Array, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at] as number
     if (byte === QUOTE) at = findClosingQuote(bytes, at)
-    else if (byte === BRACE || byte === BRACKET) depth++
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
     else if ((byte === CLOSING_BRACE || byte === CLOSING_BRACKET) && --depth === 0) return at + 1
   }
   return bytes.length

@@ -4,7 +4,7 @@ import type { Finding, Location } from '../../findings/finding.ts'
 import { findDocumentSpans } from './document-spans.ts'
 import { PositionConverter } from './position-converter.ts'
 import { PositionedTreeReader, type ByteLocation } from './positioned-tree.ts'
-import { addEndsInTree, maxValueLines } from './tree-ends.ts'
+import { addLocationEndsInTree, maxValueLines } from './tree-ends.ts'
 
 type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>
 
@@ -60,7 +60,7 @@ function findEndsOnLines(
   ends: Map<Location, LocationEnd>,
 ): ByteLocation[] {
   // In UTF-16, line ends have other bytes. Such a file is one document if it can be parsed.
-  if (isUtf16(bytes)) {
+  if (hasUtf16ByteOrderMark(bytes)) {
     for (const at of locations) ends.set(at, { endLine: at.line, endColumn: at.column })
     return locations.map((at) => ({ at, byte: 0 }))
   }
@@ -73,7 +73,7 @@ function findEndsOnLines(
   })
 }
 
-function isUtf16([first, second]: Uint8Array): boolean {
+function hasUtf16ByteOrderMark([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
 }
 
@@ -97,7 +97,7 @@ function findEndsInDocuments(
     const size = end - start
     if (inside.length === 0 || size > Math.min(maxDocumentBytes, left)) continue
     const tree = trees.read(document, reader.markOf(start))
-    if (tree) addEndsInTree(tree, inside, ends)
+    if (tree) addLocationEndsInTree(tree, inside, ends)
     left -= size
   }
   return left

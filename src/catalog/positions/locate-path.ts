@@ -9,17 +9,17 @@ import { decodeLikeGo } from '../../go/utf8.ts'
  * `start` and `end` are the document's byte offsets in the file. Matches names exactly first, then case-insensitively.
  * Returns the deepest location that exists on the path, or the first line of an unreadable document.
  */
-export function locatePath(
+export function locateFieldPath(
   bytes: Uint8Array,
   start: number,
   end: number,
   path: readonly (string | number)[],
 ): Omit<Location, 'file'> {
-  return createPathLocator(bytes, start, end)(path)
+  return createFieldPathLocator(bytes, start, end)(path)
 }
 
 /** Reads the document once for many paths. */
-export function createPathLocator(
+export function createFieldPathLocator(
   bytes: Uint8Array,
   start: number,
   end: number,

@@ -67,7 +67,7 @@ export class PositionConverter {
     const stop = Math.min(this.lineEnd, this.at + maxScannedBytes)
     let before = this.at - 1
     while (before >= this.lineStart && bytes[before] === 0x20) before--
-    return measureValue(
+    return measureValueLength(
       decodeLikeGo(bytes.subarray(this.at, stop)),
       before < this.lineStart ? '' : String.fromCharCode(bytes[before] as number),
     )
@@ -75,10 +75,10 @@ export class PositionConverter {
 }
 
 /** `before` is the last non-blank character before the text. */
-function measureValue(text: string, before: string): number {
+function measureValueLength(text: string, before: string): number {
   const whole = text.trimEnd().length
   const [first = ''] = text
-  if (first === '"' || first === "'") return findEndOfQuoted(text, 0) ?? whole
+  if (first === '"' || first === "'") return findEndOfQuotedString(text, 0) ?? whole
   if (first === '{' || first === '[') return findEndOfBracket(text) ?? whole
   // Inside brackets, commas and brackets end a plain value.
   const end = '{[,'.includes(before) && before !== '' ? /[,\]}]|:\s|\s#/ : /\s#/
@@ -87,7 +87,7 @@ function measureValue(text: string, before: string): number {
 }
 
 /** Returns the offset after the closing quote, or undefined if the quote isn't closed here. */
-function findEndOfQuoted(text: string, start: number): number | undefined {
+function findEndOfQuotedString(text: string, start: number): number | undefined {
   const quote = text[start]
   for (let at = start + 1; at < text.length; at++) {
     if (quote === '"' && text[at] === '\\') at++
@@ -104,7 +104,7 @@ function findEndOfBracket(text: string): number | undefined {
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
     if (character === '"') {
-      const end = findEndOfQuoted(text, at)
+      const end = findEndOfQuotedString(text, at)
       if (end === undefined) return undefined
       at = end - 1
     } else if (character === '{' || character === '[') depth++

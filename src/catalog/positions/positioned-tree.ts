@@ -46,7 +46,7 @@ export class PositionedTreeReader {
 
   /** `from` is where the document begins. Returns undefined if it is unreadable or empty. */
   read(document: DocumentSpan, from: TextPosition): PositionedTree | undefined {
-    return this.readRegular(document.start, from) ?? readTreeExactly(this.bytes, document, from)
+    return this.readRegular(document.start, from) ?? readPositionedTreeExactly(this.bytes, document, from)
   }
 
   private readRegular(start: number, from: TextPosition): PositionedTree | undefined {
@@ -59,7 +59,7 @@ export class PositionedTreeReader {
 }
 
 /** `PositionedTreeReader.read` without the fast readers, so that tests can compare the results. */
-export function readTreeExactly(
+export function readPositionedTreeExactly(
   bytes: Uint8Array,
   { start, end }: DocumentSpan,
   from: TextPosition,

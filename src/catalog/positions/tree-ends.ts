@@ -7,7 +7,7 @@ import type { MapEntry, TextSpan, Value } from '../../go/tree.ts'
 export const maxValueLines = 20
 
 /** Adds the ends of keys and values that start at `places` (ascending) to `ends`. */
-export function addEndsInTree(
+export function addLocationEndsInTree(
   tree: PositionedTree,
   locations: readonly ByteLocation[],
   ends: Map<Location, Pick<Location, 'endLine' | 'endColumn'>>,
@@ -32,7 +32,7 @@ export function addEndsInTree(
   }
 }
 
-interface StartingNode {
+interface NodeAtOffset {
   value?: Value
   key?: MapEntry
 }
@@ -41,10 +41,10 @@ interface StartingNode {
 function findNodesStartingAt(
   { root, isNested }: PositionedTree,
   ascending: readonly number[],
-): Map<number, StartingNode> {
+): Map<number, NodeAtOffset> {
   const offsets = new Set(ascending)
-  const nodes = new Map<number, StartingNode>()
-  const at = (offset: number): StartingNode => {
+  const nodes = new Map<number, NodeAtOffset>()
+  const at = (offset: number): NodeAtOffset => {
     const known = nodes.get(offset) ?? {}
     nodes.set(offset, known)
     return known
@@ -87,13 +87,13 @@ function createEndTrimmer(tree: PositionedTree): (end: number) => number {
   return (end) => {
     const before = known.get(end)
     if (before !== undefined) return before
-    const at = trimEnd(tree, 0, end)
+    const at = trimTrailingWhitespace(tree, 0, end)
     known.set(end, at)
     return at
   }
 }
 
-function trimEnd(tree: PositionedTree, start: number, end: number): number {
+function trimTrailingWhitespace(tree: PositionedTree, start: number, end: number): number {
   let at = end
   while (at > start && isWhitespace(tree.codeAt(at - 1))) at--
   return at
@@ -115,7 +115,8 @@ function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): nu
     if (!first || first.start < value.start || first.start > stop) return Math.min(value.start + 1, end)
     value = first
   }
-  if (value.kind !== 'map') return value.end <= stop ? value.end : trimEnd(tree, value.start, stop)
+  if (value.kind !== 'map')
+    return value.end <= stop ? value.end : trimTrailingWhitespace(tree, value.start, stop)
   const first = findFirstEntry(value.entries, value.start, stop)
   if (!first) return Math.min(value.start + 1, end)
   // An alias points to a value further up.

@@ -4,7 +4,7 @@ import type { Json } from '../../go/json/json.ts'
 import { isJsonObject } from '../../go/json/json-fields.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
-import { extendText } from './extend-text.ts'
+import { extendYamlText } from './extend-text.ts'
 import { templateTextFormatters } from './format-template-text.ts'
 import { isSameJson } from './same-json.ts'
 import { parseTemplateDocument } from './template-document.ts'
@@ -42,7 +42,7 @@ export function amendTemplate(
   if (isSameJson(fields, wanted)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, error: 'it is not valid UTF-8' }
-  const extended = extendText(text, fields, wanted)
+  const extended = extendYamlText(text, fields, wanted)
   return extended.ok ? verifyTemplateText(extended.value, wanted) : extended
 }
 

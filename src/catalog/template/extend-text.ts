@@ -29,12 +29,12 @@ interface TextEdit {
 class CannotExtendError extends Error {}
 
 /** Fails if `after` does more than add items and keys to `before`, or if they can't be inserted into the text. */
-export function extendText(text: string, before: Json, after: Json): CatalogReadResult<string> {
+export function extendYamlText(text: string, before: Json, after: Json): CatalogReadResult<string> {
   const edits: TextEdit[] = []
   try {
     const contents = parseYamlContents(text)
     if (contents === undefined) return { ok: false, error: 'it does not contain a document' }
-    new TextExtender(text, edits, detectListOffset(text, contents)).node(contents, before, after)
+    new YamlTextExtender(text, edits, detectListOffset(text, contents)).node(contents, before, after)
   } catch (error) {
     if (error instanceof CannotExtendError) return { ok: false, error: error.message }
     // The YAML library recurses per bracket and can exhaust the stack.
@@ -63,7 +63,7 @@ function parseYamlContents(text: string): Node | undefined {
   return isNode(contents) ? contents : undefined
 }
 
-class TextExtender {
+class YamlTextExtender {
   private readonly text: string
   private readonly edits: TextEdit[]
   private readonly lineEnd: string
@@ -143,7 +143,7 @@ class TextExtender {
         : templateTextFormatters.item(orderKeysLikeNeighbors(item, list.items), column, {
             ...this.style,
             gap,
-            quotes: detectQuotes(last),
+            quotes: detectQuoteStyles(last),
           }),
     )
     this.insertLines(this.afterLines(findNodeEnd(last), column), lines)
@@ -295,7 +295,7 @@ function orderKeysLikeNeighbors(item: Json, neighbours: readonly unknown[]): Jso
 }
 
 /** The quoting style of each of the neighbor's values. */
-function detectQuotes(neighbour: unknown): ReadonlyMap<string, string> {
+function detectQuoteStyles(neighbour: unknown): ReadonlyMap<string, string> {
   if (!isMap(neighbour)) return new Map()
   return new Map(
     neighbour.items.flatMap(({ key, value }) =>

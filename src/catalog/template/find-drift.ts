@@ -28,7 +28,7 @@ export interface DriftOptions {
 }
 
 /** opm can move metadata from one of these to the other. */
-export const bulkyProperties: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+export const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
 /** Packages first, then channels, bundles, deprecations, and other blobs, each sorted by name. */
 export function findDrift(
@@ -81,7 +81,7 @@ function createDrift(
 function toCatalogFacts(catalog: WritableCatalog): Catalog {
   const bundles = catalog.bundles.map((bundle) => ({
     ...bundle,
-    properties: (bundle.properties ?? []).filter(({ type }) => !bulkyProperties.has(type)),
+    properties: (bundle.properties ?? []).filter(({ type }) => !bulkyPropertyTypes.has(type)),
   }))
   const facts = parseCatalogFile(new TextEncoder().encode(formatJsonLines({ ...catalog, bundles })))
   return assembleCatalog([{ path: 'rendered.json', facts }])
@@ -160,7 +160,7 @@ function formatBundleFields({
   relatedImages,
 }: BundleBlob): Readonly<Record<string, string>> {
   const listed = properties
-    .filter(({ type }) => !bulkyProperties.has(type))
+    .filter(({ type }) => !bulkyPropertyTypes.has(type))
     .map(({ type, value }) => `${type} ${toSortedJson(value)}`)
   return {
     image,

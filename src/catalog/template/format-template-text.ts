@@ -13,23 +13,23 @@ export interface TemplateTextStyle {
 }
 
 export const templateTextFormatters = {
-  item: formatItem,
-  pairs: formatPairs,
-  flow: formatFlow,
+  item: formatBlockListItem,
+  pairs: formatBlockMapping,
+  flow: formatFlowValue,
   flowPair: formatFlowPair,
   json: formatMultilineJson,
 }
 
 /** An item of a block list, without the last line feed. */
-function formatItem(value: Json, column: number, style: TemplateTextStyle): string {
+function formatBlockListItem(value: Json, column: number, style: TemplateTextStyle): string {
   const dash = `${' '.repeat(column)}-${style.gap}`
   if (!isJsonObject(value)) return dash + formatScalar(value)
   const inner = column + 1 + style.gap.length
-  return dash + formatPairs(value, inner, style).slice(inner)
+  return dash + formatBlockMapping(value, inner, style).slice(inner)
 }
 
 /** Keys of a block mapping, without the last line feed. */
-function formatPairs(
+function formatBlockMapping(
   value: Readonly<Record<string, Json>>,
   column: number,
   style: TemplateTextStyle,
@@ -41,17 +41,20 @@ function formatPairs(
       if (Array.isArray(its)) {
         const items = its as readonly Json[]
         if (items.length === 0) return `${name} []`
-        return [name, ...items.map((one) => formatItem(one, column + style.listOffset, style))].join('\n')
+        return [name, ...items.map((one) => formatBlockListItem(one, column + style.listOffset, style))].join(
+          '\n',
+        )
       }
-      if (isJsonObject(its)) return `${name}\n${formatPairs(its, column + 2, style)}`
+      if (isJsonObject(its)) return `${name}\n${formatBlockMapping(its, column + 2, style)}`
       return `${name} ${formatScalar(its, style.quotes?.get(key))}`
     })
     .join('\n')
 }
 
-function formatFlow(value: Json, isJson = false): string {
+function formatFlowValue(value: Json, isJson = false): string {
   if (isJson) return formatSpacedJson(value)
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map((one) => formatFlow(one)).join(', ')}]`
+  if (Array.isArray(value))
+    return `[${(value as readonly Json[]).map((one) => formatFlowValue(one)).join(', ')}]`
   if (isJsonObject(value))
     return `{${Object.entries(value)
       .map(([key, its]) => formatFlowPair(key, its, false))
@@ -64,7 +67,7 @@ function formatFlow(value: Json, isJson = false): string {
 function formatFlowPair(key: string, value: Json, isJson: boolean): string {
   return isJson
     ? `${JSON.stringify(key)}: ${formatSpacedJson(value)}`
-    : `${formatScalar(key)}: ${formatFlow(value)}`
+    : `${formatScalar(key)}: ${formatFlowValue(value)}`
 }
 
 /** Multiline JSON. The caller has already indented the first line. */

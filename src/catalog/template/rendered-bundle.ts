@@ -74,7 +74,7 @@ export function hasSubstitutesFor(bundle: RenderedBundle): boolean {
 
 /** The first object of that kind, readable or not. */
 function findCsv({ blob, csv }: RenderedBundle): Value | undefined {
-  if (csv !== undefined) return toValue(csv)
+  if (csv !== undefined) return toValueTree(csv)
   for (const { data } of decodeProperties(blob)) {
     const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
@@ -105,7 +105,7 @@ function* decodeProperties({
 }: WritableBundle): Generator<{ type: string; value: Value; data?: () => Uint8Array }> {
   let previous: (() => Uint8Array) | undefined
   for (const { type, value: json } of properties) {
-    const value = toValue(json)
+    const value = toValueTree(json)
     if (type !== 'olm.bundle.object') {
       yield { type, value }
       continue
@@ -115,7 +115,7 @@ function* decodeProperties({
   }
 }
 
-function toValue(json: Json): Value {
+function toValueTree(json: Json): Value {
   return readJson(JSON.stringify(json), 0).value
 }
 

@@ -41,7 +41,7 @@ interface DefaultChannelCandidate {
   readonly name: string
 }
 
-const linkedKindsAndArchetypes = (['major', 'minor'] as const).flatMap((kind) =>
+const linkedChannelKinds = (['major', 'minor'] as const).flatMap((kind) =>
   archetypes.map((archetype) => [kind, archetype] as const),
 )
 
@@ -81,7 +81,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
         channels,
       )
   else
-    for (const [kind, archetype] of linkedKindsAndArchetypes)
+    for (const [kind, archetype] of linkedChannelKinds)
       linkAcrossChannels(
         placed.filter((entry) => entry.kind === kind && entry.archetype === archetype),
         channels,

@@ -134,7 +134,9 @@ function parseSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTem
   if (preference === 'major' && !major) return mismatch('major')
   const imagesOf = (archetype: Archetype) => {
     const list = decoded.fields.get(archetype)
-    return isStruct(list) ? getStructList(list, 'bundles').map((bundle) => getTextField(bundle, 'image')) : []
+    return isDecodedStruct(list)
+      ? getStructList(list, 'bundles').map((bundle) => getTextField(bundle, 'image'))
+      : []
   }
   return {
     ok: true,
@@ -203,7 +205,7 @@ function findBuildMetadataConflict(versions: ReadonlyMap<string, Version>): stri
   return `encountered bundle versions which differ only by build metadata, which cannot be ordered: ${all}`
 }
 
-function isStruct(value: unknown): value is DecodedStruct {
+function isDecodedStruct(value: unknown): value is DecodedStruct {
   return typeof value === 'object' && value !== null && 'fields' in value
 }
 

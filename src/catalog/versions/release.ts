@@ -1,8 +1,8 @@
 import { quote } from '../../go/text.ts'
 import { parsePrereleaseIdentifier } from './version.ts'
-import type { ParsedVersion, VersionNumber } from './version.ts'
+import type { ParsedVersion, NumericVersionPart } from './version.ts'
 
-export type ReleaseVersion = readonly (VersionNumber | string)[]
+export type ReleaseVersion = readonly (NumericVersionPart | string)[]
 
 const maxReleaseLength = 20
 
@@ -14,7 +14,7 @@ export function parseRelease(text: string): ParsedVersion<ReleaseVersion> {
       error: `invalid release ${quote(text)}: exceeds maximum length of ${maxReleaseLength} characters`,
     }
   }
-  const segments: (VersionNumber | string)[] = []
+  const segments: (NumericVersionPart | string)[] = []
   const errors: string[] = []
   for (const [index, part] of text.split('.').entries()) {
     const segment = parsePrereleaseIdentifier(part)

@@ -4,19 +4,19 @@ import { quote } from '../../go/text.ts'
 import { compareVersions, parseVersion } from './version.ts'
 import type { ParsedVersion, Version } from './version.ts'
 
-type Operator = '=' | '!=' | '<' | '<=' | '>' | '>='
+type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>='
 
-export interface Comparator {
-  readonly operator: Operator
+export interface VersionComparator {
+  readonly operator: ComparisonOperator
   readonly version: Version
 }
 
 /** Alternatives (`||`), each a list of comparators that must all match. An empty alternative never matches. */
 export interface VersionRange {
-  readonly alternatives: readonly (readonly Comparator[])[]
+  readonly alternatives: readonly (readonly VersionComparator[])[]
 }
 
-const operatorBySymbol: Readonly<Record<string, Operator>> = {
+const operatorBySymbol: Readonly<Record<string, ComparisonOperator>> = {
   '': '=',
   '=': '=',
   '==': '=',
@@ -42,9 +42,9 @@ export function parseVersionRange(text: string): ParsedVersion<VersionRange> {
     }
     expanded.push(alternative)
   }
-  const alternatives: Comparator[][] = []
+  const alternatives: VersionComparator[][] = []
   for (const terms of expanded) {
-    const comparators: Comparator[] = []
+    const comparators: VersionComparator[] = []
     for (const term of terms) {
       const comparator = parseComparator(term)
       if (!comparator.ok) return comparator
@@ -63,7 +63,7 @@ export function isInRange(version: Version, range: VersionRange): boolean {
   )
 }
 
-function satisfiesComparator(version: Version, comparator: Comparator): boolean {
+function satisfiesComparator(version: Version, comparator: VersionComparator): boolean {
   const order = compareVersions(version, comparator.version)
   switch (comparator.operator) {
     case '=':
@@ -186,7 +186,7 @@ function incrementInt64(text: string): string | undefined {
   return BigInt.asIntN(64, value + 1n).toString()
 }
 
-function parseComparator(term: string): ParsedVersion<Comparator> {
+function parseComparator(term: string): ParsedVersion<VersionComparator> {
   const parts = splitOperator(term)
   if (!parts.ok) return parts
   const [sign, text] = parts.value

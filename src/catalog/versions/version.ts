@@ -3,14 +3,14 @@
 import { quote, trimSpace } from '../../go/text.ts'
 
 /** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */
-export type VersionNumber = number | bigint
+export type NumericVersionPart = number | bigint
 
 export interface Version {
-  readonly major: VersionNumber
-  readonly minor: VersionNumber
-  readonly patch: VersionNumber
+  readonly major: NumericVersionPart
+  readonly minor: NumericVersionPart
+  readonly patch: NumericVersionPart
   /** Numeric identifiers as numbers, all others as text. Empty for a release. */
-  readonly prerelease: readonly (VersionNumber | string)[]
+  readonly prerelease: readonly (NumericVersionPart | string)[]
   readonly build: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export function parseVersion(text: string): ParsedVersion<Version> {
   const [patchText, prerelease] = cutAtSeparator(beforeBuild, '-')
   const patch = parseNumber('Patch', patchText)
   if (!patch.ok) return patch
-  const identifiers: (VersionNumber | string)[] = []
+  const identifiers: (NumericVersionPart | string)[] = []
   for (const part of prerelease?.split('.') ?? []) {
     const identifier = parsePrereleaseIdentifier(part)
     if (!identifier.ok) return identifier
@@ -73,7 +73,7 @@ export function parseVersionTolerantly(text: string): ParsedVersion<Version> {
 }
 
 /** Parses one dot-separated part of a prerelease. opm's release segments use the same grammar. */
-export function parsePrereleaseIdentifier(part: string): ParsedVersion<VersionNumber | string> {
+export function parsePrereleaseIdentifier(part: string): ParsedVersion<NumericVersionPart | string> {
   if (part === '') return failure('Prerelease is empty')
   if (/^[0-9]*$/.test(part)) {
     if (hasLeadingZero(part)) {
@@ -109,8 +109,8 @@ function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']):
 
 /** Compares dot-separated identifiers. Numbers sort before strings, and a list sorts before its extensions. */
 export function compareIdentifiers(
-  a: readonly (VersionNumber | string)[],
-  b: readonly (VersionNumber | string)[],
+  a: readonly (NumericVersionPart | string)[],
+  b: readonly (NumericVersionPart | string)[],
 ): number {
   for (const [index, left] of a.entries()) {
     const right = b[index]
@@ -122,11 +122,11 @@ export function compareIdentifiers(
   return a.length - b.length
 }
 
-function compareNumbers(a: VersionNumber, b: VersionNumber): number {
+function compareNumbers(a: NumericVersionPart, b: NumericVersionPart): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function parseNumber(part: 'Major' | 'Minor' | 'Patch', digits: string): ParsedVersion<VersionNumber> {
+function parseNumber(part: 'Major' | 'Minor' | 'Patch', digits: string): ParsedVersion<NumericVersionPart> {
   if (!/^[0-9]*$/.test(digits)) {
     return failure(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(digits)}`)
   }
@@ -136,7 +136,7 @@ function parseNumber(part: 'Major' | 'Minor' | 'Patch', digits: string): ParsedV
   return parseUint(digits)
 }
 
-function parseUint(digits: string): ParsedVersion<VersionNumber> {
+function parseUint(digits: string): ParsedVersion<NumericVersionPart> {
   if (digits === '') return failure(`strconv.ParseUint: parsing "": invalid syntax`)
   if (digits.length <= 15) return { ok: true, value: Number(digits) }
   // 2^64-1 has 20 digits. Without the limit, a malicious megabyte of digits would be converted.

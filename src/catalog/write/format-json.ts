@@ -39,13 +39,13 @@ function formatJsonValue(value: Json, indent: string): string {
     if (items.length === 0) return '[]'
     return `[\n${items.map((item) => inner + formatJsonValue(item, inner)).join(',\n')}\n${indent}]`
   }
-  const entries = getFields(value as JsonObject)
+  const entries = getOrderedFields(value as JsonObject)
   if (entries.length === 0) return '{}'
   return `{\n${entries.map(([key, item]) => `${inner}${quoteJsonString(key)}: ${formatJsonValue(item, inner)}`).join(',\n')}\n${indent}}`
 }
 
 /** JavaScript puts keys that look like array indexes first. They occur only where opm sorts all keys by bytes. */
-function getFields(value: JsonObject): [string, Json][] {
+function getOrderedFields(value: JsonObject): [string, Json][] {
   const entries = Object.entries(value)
   return /^\d+$/.test(entries[0]?.[0] ?? '') ? entries.sort(([a], [b]) => compareBytes(a, b)) : entries
 }

@@ -8,7 +8,7 @@ import { sortBlobsForWriting } from './blob-order.ts'
 import type { WritableCatalog } from './writable-catalog.ts'
 
 /** After this column, a space in a string becomes a line break. */
-const foldColumn = 80
+const lineFoldColumn = 80
 /** Longer keys are written with a question mark. */
 const maxSimpleKeyLength = 128
 
@@ -117,7 +117,7 @@ class YamlWriter {
     // Most strings are short or base64, so they cannot be folded.
     if (
       /^[\x21-\x7e]*$/.test(text) ||
-      (this.column + text.length <= foldColumn && /^[\x20-\x7e]*$/.test(text))
+      (this.column + text.length <= lineFoldColumn && /^[\x20-\x7e]*$/.test(text))
     )
       return this.put(text)
     const characters = [...text]
@@ -126,7 +126,7 @@ class YamlWriter {
     characters.forEach((character, at) => {
       if (character === ' ') {
         const inside = margin === 0 || (at > 0 && at < characters.length - 1)
-        if (!isKey && !spaces && this.column > foldColumn && inside && characters[at + 1] !== ' ')
+        if (!isKey && !spaces && this.column > lineFoldColumn && inside && characters[at + 1] !== ' ')
           this.line(indent)
         else this.put(' ')
         spaces = true
@@ -152,7 +152,7 @@ class YamlWriter {
         this.put(escapeCharacter(character))
         spaces = false
       } else if (character === ' ') {
-        if (!isKey && !spaces && this.column > foldColumn && at > 0 && at < characters.length - 1) {
+        if (!isKey && !spaces && this.column > lineFoldColumn && at > 0 && at < characters.length - 1) {
           this.line(indent)
           if (characters[at + 1] === ' ') this.put('\\')
         } else this.put(' ')

@@ -12,11 +12,11 @@ export function compareKeys(a: string, b: string): number {
     const [one = '', other = ''] = [left[at], right[at]]
     if (one === other) continue
     const [isLetter, otherIsLetter] = [letterPattern.test(one), letterPattern.test(other)]
-    if (isLetter && otherIsLetter) return codePoint(one) - codePoint(other)
+    if (isLetter && otherIsLetter) return getCodePoint(one) - getCodePoint(other)
     if (isLetter || otherIsLetter) return otherIsLetter ? -1 : 1
     const [first, second] = [parseNumberAt(left, right, at), parseNumberAt(right, left, at)]
     if (first.value !== second.value) return first.value < second.value ? -1 : 1
-    return first.end - second.end || codePoint(one) - codePoint(other)
+    return first.end - second.end || getCodePoint(one) - getCodePoint(other)
   }
   return left.length - right.length
 }
@@ -40,10 +40,10 @@ function parseNumberAt(
   let end = at
   for (; end < text.length && digitPattern.test(text[end] ?? ''); end++)
     // As wide as Go's int64, which wraps around.
-    value = BigInt.asIntN(64, value * 10n + BigInt(codePoint(text[end] ?? '') - 0x30))
+    value = BigInt.asIntN(64, value * 10n + BigInt(getCodePoint(text[end] ?? '') - 0x30))
   return { value, end }
 }
 
-function codePoint(character: string): number {
+function getCodePoint(character: string): number {
   return character.codePointAt(0) ?? 0
 }

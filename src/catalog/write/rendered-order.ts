@@ -9,7 +9,7 @@ const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'o
  * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm
  * shuffles them if more than a dozen images are unsorted.
  */
-export function sortForRendering(catalog: WritableCatalog): WritableCatalog {
+export function sortCatalogForRendering(catalog: WritableCatalog): WritableCatalog {
   return { ...catalog, bundles: catalog.bundles.map(sortBundleForRendering) }
 }
 

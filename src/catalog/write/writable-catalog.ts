@@ -64,7 +64,7 @@ export interface WritableDeprecation {
     | null
 }
 
-export interface WritableOther {
+export interface WritableOtherBlob {
   readonly schema: string
   readonly package: string
   readonly value: JsonObject
@@ -76,7 +76,7 @@ export interface WritableCatalog {
   readonly channels: readonly WritableChannel[]
   readonly bundles: readonly WritableBundle[]
   readonly deprecations: readonly WritableDeprecation[]
-  readonly others: readonly WritableOther[]
+  readonly others: readonly WritableOtherBlob[]
 }
 
 export type CatalogReadResult<Value> =
@@ -106,7 +106,7 @@ export function toWritableCatalog(metas: Iterable<Meta>): CatalogReadResult<Writ
     channels: [] as WritableChannel[],
     bundles: [] as WritableBundle[],
     deprecations: [] as WritableDeprecation[],
-    others: [] as WritableOther[],
+    others: [] as WritableOtherBlob[],
   }
   const budget = { left: maxValues }
   for (const meta of metas) {
@@ -117,7 +117,7 @@ export function toWritableCatalog(metas: Iterable<Meta>): CatalogReadResult<Writ
   return { ok: true, value: catalog }
 }
 
-interface ValueBudget {
+interface JsonValueBudget {
   left: number
 }
 
@@ -126,12 +126,12 @@ type MutableCatalog = { -readonly [Kind in keyof WritableCatalog]: WritableCatal
 function addWritableBlob(
   { value, schema, package: of }: Meta,
   into: MutableCatalog,
-  budget: ValueBudget,
+  budget: JsonValueBudget,
 ): string | undefined {
   switch (schema) {
     case 'olm.package': {
       const { decoded, problems } = decodeGoStruct(packageType, value)
-      const icon = getStruct(decoded, 'icon')
+      const icon = getStructField(decoded, 'icon')
       into.packages.push({
         schema,
         name: getTextField(decoded, 'name'),
@@ -142,7 +142,7 @@ function addWritableBlob(
             mediatype: getTextField(icon, 'mediatype'),
           },
         }),
-        ...pickText(decoded, 'description'),
+        ...pickNonEmptyTextField(decoded, 'description'),
         ...toWritableProperties(decoded, budget),
       })
       return problems[0] && `parse package: ${problems[0].message}`
@@ -158,9 +158,9 @@ function addWritableBlob(
               const skips = getTextList(entry, 'skips')
               return {
                 name: getTextField(entry, 'name'),
-                ...pickText(entry, 'replaces'),
+                ...pickNonEmptyTextField(entry, 'replaces'),
                 ...(skips.length > 0 && { skips }),
-                ...pickText(entry, 'skipRange'),
+                ...pickNonEmptyTextField(entry, 'skipRange'),
               }
             })
           : null,
@@ -173,8 +173,8 @@ function addWritableBlob(
       const related = getStructList(decoded, 'relatedImages')
       into.bundles.push({
         schema,
-        ...pickText(decoded, 'name'),
-        ...pickText(decoded, 'package'),
+        ...pickNonEmptyTextField(decoded, 'name'),
+        ...pickNonEmptyTextField(decoded, 'package'),
         image: getTextField(decoded, 'image'),
         ...toWritableProperties(decoded, budget),
         ...(related.length > 0 && {
@@ -193,10 +193,10 @@ function addWritableBlob(
         package: getTextField(decoded, 'package'),
         entries: Array.isArray(decoded.fields.get('entries'))
           ? getStructList(decoded, 'entries').map((entry) => {
-              const reference = getStruct(entry, 'reference')
+              const reference = getStructField(entry, 'reference')
               return {
                 reference: reference
-                  ? { schema: getTextField(reference, 'schema'), ...pickText(reference, 'name') }
+                  ? { schema: getTextField(reference, 'schema'), ...pickNonEmptyTextField(reference, 'name') }
                   : { schema: '' },
                 message: getTextField(entry, 'message'),
               }
@@ -226,14 +226,17 @@ function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
 }
 
 /** Omits empty fields. */
-function pickText<Name extends string>(decoded: DecodedStruct, name: Name): { [_ in Name]?: string } {
+function pickNonEmptyTextField<Name extends string>(
+  decoded: DecodedStruct,
+  name: Name,
+): { [_ in Name]?: string } {
   const found = getTextField(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }
 }
 
 function toWritableProperties(
   decoded: DecodedStruct,
-  budget: ValueBudget,
+  budget: JsonValueBudget,
 ): { properties?: WritableProperty[] } {
   const list = getStructList(decoded, 'properties')
   if (list.length === 0) return {}
@@ -248,7 +251,7 @@ function toWritableProperties(
   }
 }
 
-function getStruct(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+function getStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
   const value = decoded.fields.get(field)
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }
@@ -270,7 +273,7 @@ export function toPlainJson(value: Value): CatalogReadResult<Json> {
 }
 
 /** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */
-function toJsonWithinBudget(value: Value, depth: number, budget: ValueBudget): Json {
+function toJsonWithinBudget(value: Value, depth: number, budget: JsonValueBudget): Json {
   if (depth > maxDepth) budget.left = 0
   if (budget.left-- <= 0) return null
   switch (value.kind) {

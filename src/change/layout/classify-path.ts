@@ -1,6 +1,6 @@
 // Classifies a path by name only. An ambiguous path is infrastructure, which only maintainers can change
 // (docs/threats.md#t08, #t09, and #t10).
-import { findContainingCatalog, type CatalogRoot, type Layout } from './layout.ts'
+import { findContainingCatalog, type CatalogRoot, type RepositoryLayout } from './layout.ts'
 import type { PathRole } from '../change.ts'
 import { findPathProblem } from './path-rules.ts'
 
@@ -29,7 +29,7 @@ const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'depreca
  *   infrastructure;
  * - `operators/<directory>/...`, `veneer/<directory>.yaml`, `catalog-templates/<directory>.yaml`: the package's sources.
  */
-export function classifyPath(path: string, layout: Layout): PathRole {
+export function classifyPath(path: string, layout: RepositoryLayout): PathRole {
   const odd = findPathProblem(path)
   if (odd !== undefined) return { kind: 'infrastructure', odd }
   const names = path.split('/')
@@ -41,7 +41,11 @@ export function classifyPath(path: string, layout: Layout): PathRole {
       name === 'OWNERS' || name === 'CATALOG_OWNERS' || name === 'ci.yaml' ? directory : undefined
     return speaksFor === undefined ? { kind: 'owners' } : { kind: 'owners', directory: speaksFor }
   }
-  if (names.some((part, index) => part.startsWith('.') && !canStartWithDot(names, index, directory, catalog)))
+  if (
+    names.some(
+      (part, index) => part.startsWith('.') && !isPackageIgnoreFile(names, index, directory, catalog),
+    )
+  )
     return infrastructureRole
   if (catalog) return { kind: 'catalog', catalog: catalog.root, directory: directory ?? '' }
   if (directory !== undefined) return { kind: 'operator', directory }
@@ -72,7 +76,7 @@ function isCiYaml(names: readonly string[]): boolean {
   return names.length === 3 && names[0] === 'operators' && names[2] === 'ci.yaml'
 }
 
-function canStartWithDot(
+function isPackageIgnoreFile(
   names: readonly string[],
   index: number,
   directory: string | undefined,

@@ -11,18 +11,18 @@ import {
   findVersionInName,
   findVersionInPath,
 } from './catalog-version.ts'
-import { isBelow, type CatalogRoot, type Layout } from './layout.ts'
+import { isPathBelow, type CatalogRoot, type RepositoryLayout } from './layout.ts'
 import { findPathProblem } from './path-rules.ts'
 import { isTemplatePath } from './template-path.ts'
 
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
-export type PeekFile = (path: string) => string | undefined
+export type PeekFileText = (path: string) => string | undefined
 
 /**
  * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
  */
-const maxPeeksPerCandidate = 20
-const maxSearchPeeks = 2000
+const maxFileReadsPerCandidate = 20
+const maxSearchFileReads = 2000
 
 /** Parent directories of `catalog/` that are known to contain published catalogs. `peek` must confirm others. */
 const catalogParentNames = new Set(['fbc', 'release'])
@@ -42,13 +42,13 @@ const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'depreca
 /**
  * Detects the catalogs in `paths` (every path of one tree). Pass the paths of the base tip. With the paths of a pull
  * request, its author could choose who owns which files.
- * New catalogs beside existing ones come from `addNewCatalogs`.
+ * New catalogs beside existing ones come from `addNewCatalogsToLayout`.
  */
 export function detectLayout(
   paths: readonly string[],
   configured: Config['catalogs'],
-  peek?: PeekFile,
-): Layout {
+  peek?: PeekFileText,
+): RepositoryLayout {
   const templates = filterTemplates(paths)
   if (configured.length > 0)
     return {
@@ -56,9 +56,9 @@ export function detectLayout(
       templates: templates.toSorted(),
     }
   if (peek === undefined)
-    return computeLayout(filterBlobFiles(paths))(filterDockerfiles(paths))(filterIndexIgnoreFiles(paths))(
-      templates,
-    )
+    return computeLayoutFromPaths(filterBlobFiles(paths))(filterDockerfiles(paths))(
+      filterIndexIgnoreFiles(paths),
+    )(templates)
   const catalogs = detectCatalogRoots(
     filterBlobFiles(paths),
     filterDockerfiles(paths),
@@ -70,15 +70,15 @@ export function detectLayout(
 
 /** The paths that affect detection. Most changes do not affect any of these, so the layout remains the same object. */
 const filterTemplates = createListFilter(isTemplatePath)
-const filterBlobFiles = createListFilter(canHoldBlobs)
+const filterBlobFiles = createListFilter(isPossibleBlobFile)
 const filterDockerfiles = createListFilter(isDockerfile)
 const filterIndexIgnoreFiles = createListFilter<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
 
-const computeLayout = memoizePerObject((files: readonly string[]) =>
+const computeLayoutFromPaths = memoizePerObject((files: readonly string[]) =>
   memoizePerObject((recipes: readonly string[]) =>
     memoizePerObject((ignores: readonly string[]) => {
       const catalogs = lazy(() => detectCatalogRoots(files, recipes, ignores, undefined))
-      return memoizePerObject((templates: readonly string[]): Layout => ({
+      return memoizePerObject((templates: readonly string[]): RepositoryLayout => ({
         catalogs: catalogs(),
         templates: templates.toSorted(),
       }))
@@ -90,28 +90,28 @@ function detectCatalogRoots(
   paths: readonly string[],
   recipes: readonly string[],
   ignores: readonly string[],
-  peek: PeekFile | undefined,
+  peek: PeekFileText | undefined,
 ): readonly CatalogRoot[] {
   const files = paths.map((path) => ({ path, names: path.split('/') }))
   const roots: string[] = []
   const take = (found: Iterable<string>, confirm = true) => {
     for (const root of [...new Set(found)].sort())
-      if (!roots.some((other) => isBelow(root, other) || isBelow(other, root) || root === other))
-        if (!confirm || hasBlobs(root, files, peek)) roots.push(root)
+      if (!roots.some((other) => isPathBelow(root, other) || isPathBelow(other, root) || root === other))
+        if (!confirm || hasBlobsInDirectory(root, files, peek)) roots.push(root)
   }
-  take(findInCatalogsDirectory(files))
+  take(findRootsInCatalogsDirectory(files))
   take(
-    findVersionThenCatalog(
+    findVersionCatalogRoots(
       files.filter(({ names }) => isVersionName(names[0]) || catalogParentNames.has(names[0] ?? '')),
     ),
   )
-  take(findCatalogThenVersion(files))
-  take(findCatalogThenProduct(files))
-  take(findCatalogWithSuffix(files))
-  take(findPlainCatalog(files))
-  if (roots.length === 0) take(findPrefixedCatalogs(files, peek !== undefined))
-  if (roots.length === 0 && peek) take(searchPackageBlobs(files, ignores, peek), false)
-  return descendPastDockerfiles(roots, files, recipes, ignores)
+  take(findCatalogVersionRoots(files))
+  take(findCatalogProductRoots(files))
+  take(findSuffixedCatalogRoots(files))
+  take(findSingleCatalogRoot(files))
+  if (roots.length === 0) take(findNestedCatalogRoots(files, peek !== undefined))
+  if (roots.length === 0 && peek) take(findRootsByPackageBlobs(files, ignores, peek), false)
+  return moveRootsBelowDockerfiles(roots, files, recipes, ignores)
     .map((root) => toCatalogRoot(root, findVersionInPath(root)))
     .sort(compareCatalogs)
 }
@@ -120,16 +120,16 @@ function detectCatalogRoots(
  * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and
  * rejects a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
-function descendPastDockerfiles(
+function moveRootsBelowDockerfiles(
   roots: readonly string[],
-  files: readonly SplitPath[],
+  files: readonly PathWithSegments[],
   recipes: readonly string[],
   ignores: readonly string[],
 ): string[] {
   const inRoots = new Set(recipes.map(getParentDirectory))
   return roots.map((root) => {
     if (!inRoots.has(root) || ignores.includes(`${root}/.indexignore`)) return root
-    const inside = files.filter(({ path }) => isBelow(path, root))
+    const inside = files.filter(({ path }) => isPathBelow(path, root))
     const [only = root, ...more] = new Set(
       inside.map(({ names }) => names.slice(0, root.split('/').length + 1).join('/')),
     )
@@ -151,12 +151,12 @@ function getParentDirectory(path: string): string {
  * existing catalog just by version (`catalogs/v4.23` next to `catalogs/v4.22`). Everything else that looks like a
  * catalog keeps its role from the base, so maintainers must approve it. Never extends a configured layout.
  */
-export function addNewCatalogs(
-  base: Layout,
+export function addNewCatalogsToLayout(
+  base: RepositoryLayout,
   resultPaths: readonly string[],
   configured: Config['catalogs'],
-  peek?: PeekFile,
-): Layout {
+  peek?: PeekFileText,
+): RepositoryLayout {
   if (configured.length > 0) return base
   const shapes = new Set(
     base.catalogs.map(({ root }) => toVersionlessPath(root)).filter((shape) => shape.includes('<')),
@@ -166,13 +166,13 @@ export function addNewCatalogs(
   const found = detectLayout(resultPaths, [], peek).catalogs.filter(
     ({ root }) =>
       shapes.has(toVersionlessPath(root)) &&
-      !known.some((other) => other === root || isBelow(root, other) || isBelow(other, root)),
+      !known.some((other) => other === root || isPathBelow(root, other) || isPathBelow(other, root)),
   )
   if (found.length === 0) return base
   return { ...base, catalogs: [...base.catalogs, ...found].sort(compareCatalogs) }
 }
 
-interface SplitPath {
+interface PathWithSegments {
   readonly path: string
   readonly names: readonly string[]
 }
@@ -190,7 +190,7 @@ function toCatalogRoot(root: string, version: string | undefined): CatalogRoot {
   return version === undefined ? { root } : { root, version }
 }
 
-function canHoldBlobs(path: string): boolean {
+function isPossibleBlobFile(path: string): boolean {
   return (
     /\.(?:ya?ml|json)$/.test(path) &&
     !/(?:^|\/)\./.test(path) &&
@@ -201,7 +201,7 @@ function canHoldBlobs(path: string): boolean {
 }
 
 /** L1, L2: `catalogs/<version>/<directory>/file`, or `catalogs/<directory>/file` if there is only one catalog. */
-function findInCatalogsDirectory(files: readonly SplitPath[]): string[] {
+function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalogs' && names.length >= 2)
   const versioned = inside.filter(({ names }) => names.length >= 3 && isVersionName(names[1]))
   const named = inside.filter(
@@ -213,7 +213,7 @@ function findInCatalogsDirectory(files: readonly SplitPath[]): string[] {
 }
 
 /** L3, L4: `<version>/catalog/...`, also below a directory such as `fbc/`. */
-function findVersionThenCatalog(files: readonly SplitPath[]): string[] {
+function findVersionCatalogRoots(files: readonly PathWithSegments[]): string[] {
   const found: string[] = []
   for (const { names } of files)
     for (const at of [0, 1])
@@ -223,7 +223,7 @@ function findVersionThenCatalog(files: readonly SplitPath[]): string[] {
 }
 
 /** L5: `catalog/<version>/...`. */
-function findCatalogThenVersion(files: readonly SplitPath[]): string[] {
+function findCatalogVersionRoots(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(({ names }) => names[0] === 'catalog' && names.length >= 3 && isVersionName(names[1]))
     .map(({ names }) => names.slice(0, 2).join('/'))
@@ -233,7 +233,7 @@ function findCatalogThenVersion(files: readonly SplitPath[]): string[] {
  * L6: `catalog/<product>-<version>/file` and `catalog/<product>/file`, one catalog each. All directories must share the
  * product, so a single package directory whose name ends in numbers does not match.
  */
-function findCatalogThenProduct(files: readonly SplitPath[]): string[] {
+function findCatalogProductRoots(files: readonly PathWithSegments[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalog')
   if (inside.some(({ names }) => names.length === 2)) return []
   const children = new Set(inside.map(({ names }) => names[1] ?? ''))
@@ -243,7 +243,7 @@ function findCatalogThenProduct(files: readonly SplitPath[]): string[] {
 }
 
 /** L7, L8 and the second tree of L5: `catalog-<something>/...`, or a version below it. */
-function findCatalogWithSuffix(files: readonly SplitPath[]): string[] {
+function findSuffixedCatalogRoots(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(
       ({ names }) =>
@@ -257,17 +257,17 @@ function findCatalogWithSuffix(files: readonly SplitPath[]): string[] {
 }
 
 /** L5 (shared tree), L9, L10, L12, L13: everything in `catalog/` is one catalog. */
-function findPlainCatalog(files: readonly SplitPath[]): string[] {
+function findSingleCatalogRoot(files: readonly PathWithSegments[]): string[] {
   return files.some(({ names }) => names[0] === 'catalog' && names.length >= 2) ? ['catalog'] : []
 }
 
 /** The same families one directory deeper if the root has no catalog, for a catalog inside a source repository. */
-function findPrefixedCatalogs(files: readonly SplitPath[], confirmed: boolean): string[] {
+function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: boolean): string[] {
   const trusted = files.filter(
     ({ names }) =>
       catalogParentNames.has(names[0] ?? '') || (confirmed && !ignoredDirectories.has(names[0] ?? '')),
   )
-  const found: string[] = findVersionThenCatalog(trusted)
+  const found: string[] = findVersionCatalogRoots(trusted)
   for (const { names } of trusted) {
     if (names[1] !== 'catalog' && names[1] !== 'catalogs') continue
     if (names.length >= 4 && isVersionName(names[2])) found.push(names.slice(0, 3).join('/'))
@@ -275,7 +275,7 @@ function findPrefixedCatalogs(files: readonly SplitPath[], confirmed: boolean): 
   }
   // Checks the deepest directories first, because `fbc/catalog/v4.20` rules out `fbc/catalog`.
   const versions = found.filter((root) => isVersionName(root.split('/').at(-1)))
-  return [...versions, ...found.filter((root) => !versions.some((inner) => isBelow(inner, root)))]
+  return [...versions, ...found.filter((root) => !versions.some((inner) => isPathBelow(inner, root)))]
 }
 
 /**
@@ -283,16 +283,16 @@ function findPrefixedCatalogs(files: readonly SplitPath[], confirmed: boolean): 
  * are its siblings of other versions. A directory with several packages, or the only directory with a package, is a
  * catalog.
  */
-function searchPackageBlobs(
-  files: readonly SplitPath[],
+function findRootsByPackageBlobs(
+  files: readonly PathWithSegments[],
   ignores: readonly string[],
-  peek: PeekFile,
+  peek: PeekFileText,
 ): string[] {
   const holders = new Map<string, number>()
   let peeks = 0
   for (const { path, names } of files) {
     if (names.slice(0, -1).some((name) => ignoredDirectories.has(name))) continue
-    if (++peeks > maxSearchPeeks) break
+    if (++peeks > maxSearchFileReads) break
     const text = peek(path) ?? ''
     // A template also contains packages and is next to the catalog that is rendered from it.
     if (!declaresSchema(text, 'olm.package') || isTemplateText(text)) continue
@@ -333,11 +333,15 @@ function isVersionName(name: string | undefined): boolean {
   return name !== undefined && findVersionInName(name)?.stem === ''
 }
 
-function hasBlobs(root: string, files: readonly SplitPath[], peek: PeekFile | undefined): boolean {
+function hasBlobsInDirectory(
+  root: string,
+  files: readonly PathWithSegments[],
+  peek: PeekFileText | undefined,
+): boolean {
   if (!peek) return true
-  let left = maxPeeksPerCandidate
+  let left = maxFileReadsPerCandidate
   for (const { path } of files) {
-    if (!isBelow(path, root)) continue
+    if (!isPathBelow(path, root)) continue
     if (/"?schema"?\s*:\s*["']?olm\.[a-z]/i.test(peek(path) ?? '')) return true
     if (--left === 0) return false
   }

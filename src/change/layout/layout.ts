@@ -1,6 +1,6 @@
 import { memoizePerObject } from '../../findings/memoize.ts'
 
-export interface Layout {
+export interface RepositoryLayout {
   /** Catalogs are never nested. Ordered by path, then numerically by version. */
   readonly catalogs: readonly CatalogRoot[]
   /**
@@ -20,20 +20,20 @@ export interface CatalogRoot {
 }
 
 /** A root of '' contains everything. */
-export function isBelow(path: string, root: string): boolean {
+export function isPathBelow(path: string, root: string): boolean {
   return root === '' || (path.length > root.length && path.startsWith(root) && path[root.length] === '/')
 }
 
 /** The first of two equal roots wins. */
 const indexCatalogsByRoot = memoizePerObject(
-  ({ catalogs }: Layout): ReadonlyMap<string, CatalogRoot> =>
+  ({ catalogs }: RepositoryLayout): ReadonlyMap<string, CatalogRoot> =>
     new Map(catalogs.toReversed().map((catalog) => [catalog.root, catalog])),
 )
 
 /** Includes files such as dot files, which opm reads too. */
-export function findContainingCatalog(path: string, layout: Layout): CatalogRoot | undefined {
+export function findContainingCatalog(path: string, layout: RepositoryLayout): CatalogRoot | undefined {
   const roots = indexCatalogsByRoot(layout)
-  for (const folder of ancestorDirectories(path)) {
+  for (const folder of listAncestorDirectories(path)) {
     const found = roots.get(folder)
     if (found) return found
   }
@@ -41,10 +41,10 @@ export function findContainingCatalog(path: string, layout: Layout): CatalogRoot
 }
 
 /** Every directory above one of the paths, including ''. */
-export function collectDirectories(paths: Iterable<string>): ReadonlySet<string> {
+export function collectAncestorDirectories(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>()
   for (const path of paths)
-    for (const folder of ancestorDirectories(path)) {
+    for (const folder of listAncestorDirectories(path)) {
       // The folders above were added with it.
       if (folders.has(folder)) break
       folders.add(folder)
@@ -53,7 +53,7 @@ export function collectDirectories(paths: Iterable<string>): ReadonlySet<string>
 }
 
 /** Nearest first, ending with ''. */
-export function* ancestorDirectories(path: string): Generator<string> {
+export function* listAncestorDirectories(path: string): Generator<string> {
   for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
     yield path.slice(0, slash)
   yield ''

@@ -4,7 +4,7 @@
 /** The longest path in public catalog repositories has 180 characters and 8 levels. */
 const maxPathLength = 512
 const maxPathDepth = 24
-const maxNameLength = 200
+const maxPathSegmentLength = 200
 
 const allowedCharactersPattern = /^[A-Za-z0-9._+=,@~ ()[\]{}^!#%&$'-]+$/
 // Device names and names that some operating systems cannot check out.
@@ -27,7 +27,8 @@ export function findPathProblem(path: string): string | undefined {
     if (name === '') return 'it has an empty component'
     if (name === '.' || name === '..') return `it has the component ${name}`
     if (gitDirectoryPattern.test(name)) return 'it has a component that Git reserves'
-    if (name.length > maxNameLength) return `it has a component longer than ${maxNameLength} characters`
+    if (name.length > maxPathSegmentLength)
+      return `it has a component longer than ${maxPathSegmentLength} characters`
     if (!allowedCharactersPattern.test(name))
       return 'it contains a character that some operating systems do not support'
     if (/[. ]$/.test(name)) return 'it has a component that ends with a dot or a space'

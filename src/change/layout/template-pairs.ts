@@ -2,10 +2,10 @@
 // Ignores ambiguous pairs.
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { placeholderPattern, type TemplateConfig } from '../../config/templates.ts'
+import { pathPlaceholderPattern, type TemplateConfig } from '../../config/templates.ts'
 import { hasPathBelow, findPathsBelow } from '../sorted-paths.ts'
 import { createListFilter } from '../incremental-list.ts'
-import { isBelow, type Layout } from './layout.ts'
+import { isPathBelow, type RepositoryLayout } from './layout.ts'
 
 const templateFilePattern = /\.(?:ya?ml|json)$/
 
@@ -19,7 +19,7 @@ export interface TemplatePair {
 }
 
 /** Whether the name of a catalog path is that of a file. Otherwise, it is a directory. */
-export function isCatalogFile(catalog: string): boolean {
+export function isCatalogFilePath(catalog: string): boolean {
   return templateFilePattern.test(catalog)
 }
 
@@ -40,7 +40,7 @@ export interface LoadedTemplatePair extends TemplatePair {
 export interface TemplatePairInputs {
   /** Every path of the base and every path of the result, sorted. */
   readonly trees: readonly (readonly string[])[]
-  readonly layout: Layout
+  readonly layout: RepositoryLayout
   readonly stated: readonly TemplateConfig[]
   /** The text of `operators/<directory>/ci.yaml` at the base, if it exists. */
   readonly ciYaml: (directory: string) => string | undefined
@@ -58,25 +58,25 @@ export function findTouchedTemplatePairs(
     ({ template, catalog }) => !configuredPaths.has(template) && !configuredPaths.has(catalog),
   )
   const isTouched = ({ template, catalog }: TemplatePair) =>
-    touched.some((path) => path === template || path === catalog || isBelow(path, catalog))
+    touched.some((path) => path === template || path === catalog || isPathBelow(path, catalog))
   return [
     ...stated.filter(isTouched),
     ...recognised
       .filter(isTouched)
       .filter(({ catalog }) => inputs.trees.some((paths) => hasPathBelow(paths, catalog))),
-  ].sort((a, b) => compareText(a.template, b.template) || compareText(a.catalog, b.catalog))
+  ].sort((a, b) => compareStrings(a.template, b.template) || compareStrings(a.catalog, b.catalog))
 }
 
 function findConfiguredPairs({ trees, stated }: TemplatePairInputs): readonly TemplatePair[] {
   return stated.flatMap(({ template, catalog, offer }) => {
-    if (template.replace(placeholderPattern, '') === template)
+    if (template.replace(pathPlaceholderPattern, '') === template)
       return [{ template, catalog, isStated: true, offer }]
     const pattern = toTemplatePattern(template)
     const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
-    return union(trees.map((paths) => findPathsBelow(paths, above))).flatMap((path) => {
+    return flattenDistinct(trees.map((paths) => findPathsBelow(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
-      const rendered = catalog.replace(placeholderPattern, (_match, name: string) => groups[name] ?? '')
+      const rendered = catalog.replace(pathPlaceholderPattern, (_match, name: string) => groups[name] ?? '')
       return [{ template: path, catalog: rendered, isStated: true, offer }]
     })
   })
@@ -86,7 +86,7 @@ function toTemplatePattern(template: string): RegExp {
   const known = new Set<string>()
   let source = ''
   let end = 0
-  for (const match of template.matchAll(placeholderPattern)) {
+  for (const match of template.matchAll(pathPlaceholderPattern)) {
     const name = match[1] ?? ''
     source += escapeRegExp(template.slice(end, match.index))
     source += known.has(name) ? `\\k<${name}>` : `(?<${name}>[^/]+)`
@@ -114,7 +114,7 @@ const filterPairableTemplates = createListFilter<string>(
     ),
 )
 
-function union(lists: readonly (readonly string[])[]): readonly string[] {
+function flattenDistinct(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())]
 }
 
@@ -122,8 +122,8 @@ function* findPairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Gene
   const roots = new Set(layout.catalogs.map(({ root }) => root))
   const pair = (template: string, catalog: string) =>
     ({ template, catalog, isStated: false, offer: 'none' }) as const
-  const mappings = new Map<string, CatalogsByTemplate | undefined>()
-  for (const path of union(trees.map(filterPairableTemplates))) {
+  const mappings = new Map<string, CatalogNamesByTemplate | undefined>()
+  for (const path of flattenDistinct(trees.map(filterPairableTemplates))) {
     const { directory, file = '' } = operatorTemplatePattern.exec(path)?.groups ?? {}
     if (directory !== undefined) {
       if (!mappings.has(directory)) mappings.set(directory, parseCatalogMapping(ciYaml(directory)))
@@ -148,10 +148,10 @@ function dropAmbiguousPairs(pairs: readonly TemplatePair[]): readonly TemplatePa
   return pairs.filter(({ catalog }) => templates.get(catalog) === 1)
 }
 
-type CatalogsByTemplate = ReadonlyMap<string, readonly string[]>
+type CatalogNamesByTemplate = ReadonlyMap<string, readonly string[]>
 
 /** Returns `fbc.catalog_mapping` of a ci.yaml, or undefined if it is missing or invalid. */
-function parseCatalogMapping(text: string | undefined): CatalogsByTemplate | undefined {
+function parseCatalogMapping(text: string | undefined): CatalogNamesByTemplate | undefined {
   if (text === undefined) return undefined
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })
   if (document.errors.length > 0) return undefined
@@ -169,6 +169,6 @@ function parseCatalogMapping(text: string | undefined): CatalogsByTemplate | und
   return mapping
 }
 
-function compareText(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

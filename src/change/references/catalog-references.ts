@@ -4,7 +4,7 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { NewImageReference } from '../change.ts'
 
 /** Bundle and related images, once per bundle, in catalog order. */
-export function* collectCatalogReferences({
+export function* collectCatalogImageReferences({
   bundles,
 }: Pick<Catalog, 'bundles'>): Generator<NewImageReference> {
   for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {

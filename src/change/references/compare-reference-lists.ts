@@ -1,6 +1,6 @@
 // Compares a composite list before and after a pull request, entry by entry. If an edit affects more than entries, the
 // file does not count as a list, and only maintainers can change it.
-import type { TreeFiles } from '../compare-blobs.ts'
+import type { TreeFileReader } from '../compare-blobs.ts'
 import type { ReferenceListChange } from '../change.ts'
 import type { PathChange } from '../path-change.ts'
 import { canBeReferenceList, parseReferenceList } from './reference-list.ts'
@@ -11,7 +11,7 @@ import { canBeReferenceList, parseReferenceList } from './reference-list.ts'
  */
 export function compareReferenceLists(
   change: PathChange,
-  treeFiles: TreeFiles,
+  treeFiles: TreeFileReader,
 ): ReferenceListChange | undefined {
   const { path, before, after } = change
   if (!canBeReferenceList(path) || before?.mode !== '100644' || after?.mode !== '100644') return undefined

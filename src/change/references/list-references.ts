@@ -5,7 +5,10 @@ import { parseReferenceList } from './reference-list.ts'
 export type LocatedImageReference = NewImageReference
 
 /** Returns an empty list if the file isn't a composite list. */
-export function* parseListReferences(path: string, bytes: Uint8Array): Generator<LocatedImageReference> {
+export function* parseListedImageReferences(
+  path: string,
+  bytes: Uint8Array,
+): Generator<LocatedImageReference> {
   for (const { name, image, imageMark } of parseReferenceList(bytes)?.references ?? [])
     yield { reference: image, at: { file: path, ...imageMark }, package: name, bundle: name, role: 'listed' }
 }

@@ -4,7 +4,7 @@ import type { CatalogChange, NewImageReference, ReferenceListChange } from '../c
  * Returns the references of the result's bundles (bundle image and related images) that the base catalog with the same
  * root does not contain, once per bundle and role, in the order of the result.
  */
-export function findNewReferences({ base, result }: CatalogChange): NewImageReference[] {
+export function findNewImageReferences({ base, result }: CatalogChange): NewImageReference[] {
   const known = new Set<string>()
   for (const bundle of base?.bundles ?? []) {
     known.add(bundle.image)
@@ -38,7 +38,7 @@ export function findNewReferences({ base, result }: CatalogChange): NewImageRefe
   return found
 }
 
-export function findNewListReferences({
+export function findNewListedReferences({
   path,
   added,
   updated,

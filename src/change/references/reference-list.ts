@@ -29,8 +29,8 @@ export interface ReferenceList {
 /** In bytes. Enough for thousands of entries. Real lists have dozens. */
 const maxListBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
-const plainTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
-const keyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
+const printableTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
+const yamlKeyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
 const entryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 // Unquoted text that YAML 1.1 or 1.2 reads as another type.
 const nonStringScalarPattern =
@@ -55,7 +55,7 @@ export function canBeReferenceList(path: string): boolean {
 export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined {
   if (bytes.length > maxListBytes) return undefined
   const text = decodeUtf8(bytes)
-  if (text === undefined || !plainTextPattern.test(text)) return undefined
+  if (text === undefined || !printableTextPattern.test(text)) return undefined
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
@@ -76,7 +76,7 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
   })
   const root = document.contents
   if (indirect || !isMap(root) || root.flow === true) return undefined
-  const fields = indexFields(root.items)
+  const fields = indexFieldsByKey(root.items)
   const list = fields?.get('references')
   if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
 
@@ -92,7 +92,7 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
   let previous = head
   for (const item of list.value.items) {
     if (!isMap(item) || item.flow === true) return undefined
-    const entry = indexFields(item.items)
+    const entry = indexFieldsByKey(item.items)
     const scalars = [...(entry?.values() ?? [])].flatMap(({ key, value }) => [key, value])
     if (!entry || !scalars.every((node): node is Scalar<string> => isPlainScalar(node, text)))
       return undefined
@@ -126,11 +126,11 @@ type YamlPairs = readonly { readonly key: unknown; readonly value: unknown }[]
 type YamlField = { readonly key: Scalar<string>; readonly value: unknown }
 
 /** Returns undefined if two keys differ only in case, because Go's JSON parser ignores case. */
-function indexFields(items: YamlPairs): Map<string, YamlField> | undefined {
+function indexFieldsByKey(items: YamlPairs): Map<string, YamlField> | undefined {
   const fields = new Map<string, YamlField>()
   const folded = new Set<string>()
   for (const { key, value } of items) {
-    if (!isScalar(key) || typeof key.value !== 'string' || !keyPattern.test(key.value)) return undefined
+    if (!isScalar(key) || typeof key.value !== 'string' || !yamlKeyPattern.test(key.value)) return undefined
     if (folded.has(key.value.toLowerCase())) return undefined
     folded.add(key.value.toLowerCase())
     fields.set(key.value, { key: key as Scalar<string>, value })

@@ -3,17 +3,17 @@ import type { BundleUpgradeFacts } from '../../bundle/bundle-upgrade-facts.ts'
 import { memoizePerObject } from '../../findings/memoize.ts'
 import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema } from './package-settings.ts'
-import { readSettings } from './settings-file.ts'
+import { parsePackageSettings } from './settings-file.ts'
 
 /** The touched bundles, without removed ones. */
-export function listPresentBundles({ touched, bundles }: PackageSources) {
+export function listTouchedBundlesWithFacts({ touched, bundles }: PackageSources) {
   return touched.flatMap((bundle) => {
     const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
     return facts ? [{ bundle, facts }] : []
   })
 }
 
-export const indexDirectoriesByName = memoizePerObject(
+export const indexDirectoriesByBundleName = memoizePerObject(
   ({
     bundles = new Map<string, BundleUpgradeFacts>(),
   }: PackageSources): ReadonlyMap<string, readonly string[]> => {
@@ -25,14 +25,14 @@ export const indexDirectoriesByName = memoizePerObject(
 )
 
 /** Names to look up in catalogs: removed bundles, and upgrade targets that are in no directory. */
-export function listUnresolvedNames(sources: PackageSources): ReadonlySet<string> {
+export function listUnresolvedBundleNames(sources: PackageSources): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
-  const known = indexDirectoriesByName(sources)
-  const edges = listPresentBundles(sources).flatMap(({ facts: { replaces, skips } }) =>
+  const known = indexDirectoriesByBundleName(sources)
+  const edges = listTouchedBundlesWithFacts(sources).flatMap(({ facts: { replaces, skips } }) =>
     [...(replaces ? [replaces] : []), ...skips].map(({ text }) => text),
   )
   const released = sources.releaseConfigs.flatMap((file) =>
-    (readSettings(file, releaseConfigSchema).value?.catalog_templates ?? []).flatMap(
+    (parsePackageSettings(file, releaseConfigSchema).value?.catalog_templates ?? []).flatMap(
       ({ replaces, skips = [] }) => [...(replaces === undefined ? [] : [replaces]), ...skips],
     ),
   )
@@ -43,12 +43,12 @@ export function listUnresolvedNames(sources: PackageSources): ReadonlySet<string
 }
 
 export function isKnownBundle(name: string, sources: PackageSources): boolean {
-  return indexDirectoriesByName(sources).has(name) || sources.catalogs.has(name)
+  return indexDirectoriesByBundleName(sources).has(name) || sources.catalogs.has(name)
 }
 
 /** The cycle of `replaces` through this bundle, starting and ending with it. Undefined without a cycle. */
 export function findReplacesCycle(name: string, sources: PackageSources): readonly string[] | undefined {
-  const byName = indexDirectoriesByName(sources)
+  const byName = indexDirectoriesByBundleName(sources)
   const path = [name]
   const seen = new Set(path)
   for (;;) {

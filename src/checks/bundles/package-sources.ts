@@ -16,18 +16,18 @@ export interface PackageSources {
    * The requested bundle names that this package's catalogs in the result contain, with those catalogs.
    */
   readonly catalogs: ReadonlyMap<string, readonly string[]>
-  readonly ciYaml?: SettingsFile & { readonly isTouched: boolean }
+  readonly ciYaml?: PackageSettingsFile & { readonly isTouched: boolean }
   /** Present only if the change touches it and the base has one. */
-  readonly ciYamlBefore?: SettingsFile
+  readonly ciYamlBefore?: PackageSettingsFile
   /** Only files that the change touches. */
-  readonly releaseConfigs: readonly SettingsFile[]
+  readonly releaseConfigs: readonly PackageSettingsFile[]
   /** Bundles of which the change touches only `release-config.yaml`. */
   readonly configured?: readonly Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[]
   /** File names in `catalog-templates/` of the result. */
   readonly templates: ReadonlySet<string>
 }
 
-export interface SettingsFile {
+export interface PackageSettingsFile {
   readonly path: string
   readonly text: string
 }

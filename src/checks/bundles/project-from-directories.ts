@@ -8,12 +8,16 @@ import {
 import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
 import type { WritableCatalog } from '../../catalog/write/writable-catalog.ts'
 import type { Location } from '../../findings/finding.ts'
-import { computeProjectedChanges, type ProjectedCatalog, type ImageNamer } from './projected-catalog.ts'
-import { listPresentBundles } from './bundle-edges.ts'
-import { isGraphModeChange, findGraphMode } from './validate-package-settings.ts'
+import {
+  computeProjectedCatalogChanges,
+  type ProjectedCatalog,
+  type BundleImageNamer,
+} from './projected-catalog.ts'
+import { listTouchedBundlesWithFacts } from './bundle-edges.ts'
+import { hasUpdateGraphModeChange, findUpdateGraphMode } from './validate-package-settings.ts'
 import { ciYamlSchema } from './package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
-import { readSettings } from './settings-file.ts'
+import { parsePackageSettings } from './settings-file.ts'
 
 /**
  * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
@@ -21,20 +25,20 @@ import { readSettings } from './settings-file.ts'
  */
 export function projectCatalogsFromDirectories(
   sources: PackageSources,
-  imageOf: ImageNamer,
+  imageOf: BundleImageNamer,
 ): readonly ProjectedCatalog[] {
   const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
   // An unreadable ci.yaml is reported elsewhere.
-  const graphMode = findGraphMode(ciYaml)
-  const isOtherGraph = isGraphModeChange(sources)
+  const graphMode = findUpdateGraphMode(ciYaml)
+  const isOtherGraph = hasUpdateGraphModeChange(sources)
   if (!graphMode || !bundles || !published || (touched.length === 0 && !isOtherGraph)) return []
   // The catalogs contain bundles without directories, so the directories don't show all edges.
   if (sources.catalogs.size > 0) return []
-  const modeBefore = isOtherGraph ? (findGraphMode(ciYamlBefore) ?? graphMode) : graphMode
-  const before = buildCatalog(directory, published, { graphMode: modeBefore, imageOf })
-  const after = buildCatalog(directory, bundles, { graphMode, imageOf })
-  const present = listPresentBundles(sources)
-  const at = present[0] ? findBundleLocations(present[0]) : findGraphLocation(sources)
+  const modeBefore = isOtherGraph ? (findUpdateGraphMode(ciYamlBefore) ?? graphMode) : graphMode
+  const before = buildCatalogFromDirectories(directory, published, { graphMode: modeBefore, imageOf })
+  const after = buildCatalogFromDirectories(directory, bundles, { graphMode, imageOf })
+  const present = listTouchedBundlesWithFacts(sources)
+  const at = present[0] ? findBundleLocations(present[0]) : findUpdateGraphLocation(sources)
   // A package without bundles has no catalog.
   if (!after || !at) return []
   return [
@@ -42,7 +46,7 @@ export function projectCatalogsFromDirectories(
       directory,
       kind: 'directories',
       catalogs: [graphMode],
-      changes: computeProjectedChanges([graphMode], before, after),
+      changes: computeProjectedCatalogChanges([graphMode], before, after),
       at,
       images: present.flatMap(({ bundle, facts }) =>
         facts.name && bundle.kind === 'added'
@@ -56,7 +60,7 @@ export function projectCatalogsFromDirectories(
 function findBundleLocations({
   bundle,
   facts,
-}: ReturnType<typeof listPresentBundles>[number]): ProjectedCatalog['at'] | undefined {
+}: ReturnType<typeof listTouchedBundlesWithFacts>[number]): ProjectedCatalog['at'] | undefined {
   const within = ({ at }: { readonly at: Location }): Location => ({
     ...at,
     file: `${bundle.root}/${at.file}`,
@@ -67,16 +71,16 @@ function findBundleLocations({
 }
 
 /** The graph setting in ci.yaml, if the change touches only that. */
-function findGraphLocation({ ciYaml }: PackageSources): ProjectedCatalog['at'] | undefined {
+function findUpdateGraphLocation({ ciYaml }: PackageSources): ProjectedCatalog['at'] | undefined {
   return ciYaml?.isTouched === true
-    ? { whole: readSettings(ciYaml, ciYamlSchema).locationOf(['updateGraph']) }
+    ? { whole: parsePackageSettings(ciYaml, ciYamlSchema).locationOf(['updateGraph']) }
     : undefined
 }
 
-function buildCatalog(
+function buildCatalogFromDirectories(
   directory: string,
   bundles: ReadonlyMap<string, BundleUpgradeFacts>,
-  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: ImageNamer },
+  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: BundleImageNamer },
 ): WritableCatalog | undefined {
   const placed = [...bundles].flatMap(([folder, facts]): (UpdateGraphBundle & { folder: string })[] => {
     const { name, version, channels, replaces, skips, skipRange } = facts

@@ -5,11 +5,15 @@ import type { BundleSource, RenderedBundle } from '../../catalog/template/bundle
 import { renderTemplate, getTemplateImages } from '../../catalog/template/render-template.ts'
 import { parseTemplateDocument } from '../../catalog/template/template-document.ts'
 import { findReusableBundles } from '../validation/templates/reusable-bundles.ts'
-import { computeProjectedChanges, type ProjectedCatalog, type ImageNamer } from './projected-catalog.ts'
+import {
+  computeProjectedCatalogChanges,
+  type ProjectedCatalog,
+  type BundleImageNamer,
+} from './projected-catalog.ts'
 import { parseCiYaml } from './validate-package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
-import { readSettings } from './settings-file.ts'
+import { parsePackageSettings } from './settings-file.ts'
 
 export interface LoadedTemplate {
   /** Absent for a new template. */
@@ -33,7 +37,7 @@ export function listTemplatesToRelease(sources: PackageSources): readonly Catalo
 export function projectCatalogsFromTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, LoadedTemplate>,
-  imageOf: ImageNamer,
+  imageOf: BundleImageNamer,
 ): readonly ProjectedCatalog[] {
   return listTemplatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
@@ -53,7 +57,7 @@ function listTemplateReleases(sources: PackageSources): readonly TemplateRelease
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
     if (!config || !rendered || name === undefined) return []
-    const { value, locationOf } = readSettings(config, releaseConfigSchema)
+    const { value, locationOf } = parsePackageSettings(config, releaseConfigSchema)
     return (value?.catalog_templates ?? []).map((entry, index): TemplateRelease => {
       const path = ['catalog_templates', index]
       const edge = (['replaces', 'skipRange', 'skips'] as const).find((key) => entry[key] !== undefined)
@@ -79,7 +83,7 @@ function projectTemplateCatalogs(
   sources: PackageSources,
   { template_name: template, type, catalog_names: catalogs }: CatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
-  imageOf: ImageNamer,
+  imageOf: BundleImageNamer,
 ): readonly ProjectedCatalog[] {
   const { directory } = sources
   const releases = listTemplateReleases(sources).filter((release) => release.template === template)
@@ -128,7 +132,7 @@ function projectTemplateCatalogs(
     {
       ...common,
       at: added[0]?.at ?? first.at,
-      changes: computeProjectedChanges(catalogs, rendered?.value, result.value),
+      changes: computeProjectedCatalogChanges(catalogs, rendered?.value, result.value),
       images: added.map(({ name, version }) => ({ name, image: imageOf(directory, version) })),
     },
   ]

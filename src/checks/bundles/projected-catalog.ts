@@ -33,7 +33,7 @@ const [before, after] = ['0', '1'].map((digit) => ({
   oid: toBlobSha(digit.repeat(40)),
 }))
 
-export function computeProjectedChanges(
+export function computeProjectedCatalogChanges(
   names: readonly string[],
   base: WritableCatalog | undefined,
   result: WritableCatalog,
@@ -63,17 +63,17 @@ function parseCatalogBytes(bytes: Uint8Array): Catalog {
 }
 
 /** Returns the image name of a bundle directory before the build. */
-export type ImageNamer = (directory: string, version: string) => string
+export type BundleImageNamer = (directory: string, version: string) => string
 
 /** Uses the configured pattern, or a placeholder. */
-export function createImageNamer(pattern: string | undefined): ImageNamer {
+export function createBundleImageNamer(pattern: string | undefined): BundleImageNamer {
   return (directory, version) =>
     (pattern === undefined ? undefined : formatBundleImage(pattern, directory, version)) ??
     formatPlaceholderImage(directory, version)
 }
 
 /** No registry can have this host (RFC 2606). */
-export const placeholderHost = 'not-built.invalid/'
+export const placeholderRegistryPrefix = 'not-built.invalid/'
 
 export function formatPlaceholderImage(directory: string, version: string): string {
   const repository = directory
@@ -84,5 +84,5 @@ export function formatPlaceholderImage(directory: string, version: string): stri
     .replaceAll(/[^\w.-]/g, '-')
     .replace(/^[.-]/, '_')
     .slice(0, 128)
-  return `${placeholderHost}${repository || 'bundle'}:${tag}`
+  return `${placeholderRegistryPrefix}${repository || 'bundle'}:${tag}`
 }

@@ -8,23 +8,23 @@ import {
   type WritableCatalog,
 } from '../../catalog/write/writable-catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
-import { computeProjectedChanges } from './projected-catalog.ts'
-import { isPlainName, type PlannedTemplate } from './release-plan.ts'
+import { computeProjectedCatalogChanges } from './projected-catalog.ts'
+import { isSafePathSegment, type PlannedTemplate } from './release-plan.ts'
 
-export interface CatalogAtBase {
+export interface BaseCatalogFile {
   readonly path: string
   readonly format: 'yaml' | 'json'
   /** Absent if the catalog does not have the package yet. */
   readonly bytes?: Uint8Array
 }
 
-export interface PackageAtBase {
+export interface BasePackageFiles {
   /** Below `operators/`. */
   readonly directory: string
   /** Existing templates by file name. */
   readonly templates: ReadonlyMap<string, Uint8Array>
   /** Existing catalogs by name. */
-  readonly catalogs: ReadonlyMap<string, CatalogAtBase>
+  readonly catalogs: ReadonlyMap<string, BaseCatalogFile>
 }
 
 export interface ReleaseFiles {
@@ -35,16 +35,17 @@ export interface ReleaseFiles {
 
 /** Errors are clauses for readers, without a period. */
 export function computeReleaseFiles(
-  base: PackageAtBase,
+  base: BasePackageFiles,
   bundle: ReleasedBundle,
   templates: readonly PlannedTemplate[],
 ): CatalogReadResult<ReleaseFiles> {
-  if (!isPlainName(base.directory)) return createFailure('the package directory has an invalid name')
+  if (!isSafePathSegment(base.directory))
+    return createErrorResult('the package directory has an invalid name')
   const files = new Map<string, Uint8Array>()
   const changes: CatalogChange[] = []
   for (const one of templates) {
     const problem = applyTemplateRelease(one, base, bundle, { files, changes })
-    if (problem !== undefined) return createFailure(problem)
+    if (problem !== undefined) return createErrorResult(problem)
   }
   return {
     ok: true,
@@ -57,7 +58,7 @@ export function computeReleaseFiles(
   }
 }
 
-interface CollectedFiles {
+interface CollectedReleaseFiles {
   readonly files: Map<string, Uint8Array>
   readonly changes: CatalogChange[]
 }
@@ -65,11 +66,11 @@ interface CollectedFiles {
 /** Returns a readable error if the release is impossible. */
 function applyTemplateRelease(
   { template: name, type, catalogs: names, release }: PlannedTemplate,
-  { directory, templates, catalogs }: PackageAtBase,
+  { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,
-  { files, changes }: CollectedFiles,
+  { files, changes }: CollectedReleaseFiles,
 ): string | undefined {
-  const known: { catalog: string; place: CatalogAtBase }[] = []
+  const known: { catalog: string; place: BaseCatalogFile }[] = []
   for (const catalog of names) {
     const baseCatalog = catalogs.get(catalog)
     if (!baseCatalog) return `the catalog ${catalog} does not exist, and a maintainer must create it`
@@ -107,30 +108,32 @@ function applyTemplateRelease(
       [bundle],
     )
     if (!released.ok) return `the catalog ${catalog} cannot be rendered: ${released.error}`
-    if (place.bytes && isSameBytes(place.bytes, released.value)) continue
+    if (place.bytes && areBytesEqual(place.bytes, released.value)) continue
     files.set(place.path, released.value)
-    const now = toWritableCatalog(released.value)
+    const now = tryParseCatalog(released.value)
     if (now)
-      changes.push(...computeProjectedChanges([catalog], place.bytes && toWritableCatalog(place.bytes), now))
+      changes.push(
+        ...computeProjectedCatalogChanges([catalog], place.bytes && tryParseCatalog(place.bytes), now),
+      )
   }
   return undefined
 }
 
 export function collectBundleNames(files: readonly Uint8Array[]): ReadonlySet<string> {
   return new Set(
-    files.flatMap((bytes) => toWritableCatalog(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []),
+    files.flatMap((bytes) => tryParseCatalog(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []),
   )
 }
 
-function toWritableCatalog(bytes: Uint8Array): WritableCatalog | undefined {
+function tryParseCatalog(bytes: Uint8Array): WritableCatalog | undefined {
   const read = parseWritableCatalog([bytes])
   return read.ok ? read.value : undefined
 }
 
-function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
-function createFailure(error: string): { readonly ok: false; readonly error: string } {
+function createErrorResult(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

@@ -2,9 +2,9 @@
 // plain names become paths.
 import type { BundleRelease, TemplateType } from '../../catalog/template/amend-template.ts'
 import type { CatalogReadResult } from '../../catalog/write/writable-catalog.ts'
-import type { SettingsFile } from './package-sources.ts'
+import type { PackageSettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema } from './package-settings.ts'
-import { readSettings } from './settings-file.ts'
+import { parsePackageSettings } from './settings-file.ts'
 
 export interface PlannedTemplate {
   /** File in `catalog-templates/`. */
@@ -30,37 +30,42 @@ const maxTemplates = 20
 const maxCatalogs = 50
 const maxChannels = 100
 /** Limit for bundle and channel names. The longest public name has a third of this length. */
-const maxNameLength = 253
+const maxBundleOrChannelNameLength = 253
 
-export function planRelease(ciYaml: SettingsFile | undefined, config: SettingsFile): ReleasePlanResult {
-  const settings = ciYaml && readSettings(ciYaml, ciYamlSchema).value
+export function planRelease(
+  ciYaml: PackageSettingsFile | undefined,
+  config: PackageSettingsFile,
+): ReleasePlanResult {
+  const settings = ciYaml && parsePackageSettings(ciYaml, ciYamlSchema).value
   if (settings?.fbc?.enabled !== true)
     return { ok: 'nothing', why: 'ci.yaml does not set `fbc.enabled: true`' }
-  const { value } = readSettings(config, releaseConfigSchema)
-  if (!value) return createFailure('its release-config.yaml is malformed')
+  const { value } = parsePackageSettings(config, releaseConfigSchema)
+  if (!value) return createErrorResult('its release-config.yaml is malformed')
   if (value.catalog_templates.length > maxTemplates)
-    return createFailure(`its release-config.yaml lists more than ${maxTemplates} templates`)
+    return createErrorResult(`its release-config.yaml lists more than ${maxTemplates} templates`)
   const templates: PlannedTemplate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
-    if (!isPlainName(template) || !/\.(?:ya?ml|json)$/.test(template))
-      return createFailure('its release-config.yaml lists a template with an invalid file name')
+    if (!isSafePathSegment(template) || !/\.(?:ya?ml|json)$/.test(template))
+      return createErrorResult('its release-config.yaml lists a template with an invalid file name')
     const mapped = settings.fbc.catalog_mapping.filter(({ template_name: name }) => name === template)
     const [mapping] = mapped
     if (!mapping || mapped.length > 1)
-      return createFailure(`ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`)
+      return createErrorResult(
+        `ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`,
+      )
     if (templates.some((one) => one.template === template))
-      return createFailure(`its release-config.yaml lists the template ${template} twice`)
-    if (!mapping.catalog_names.every(isPlainName) || mapping.catalog_names.length > maxCatalogs)
-      return createFailure(
+      return createErrorResult(`its release-config.yaml lists the template ${template} twice`)
+    if (!mapping.catalog_names.every(isSafePathSegment) || mapping.catalog_names.length > maxCatalogs)
+      return createErrorResult(
         `ci.yaml maps the template ${template} to catalogs with invalid names, or to too many catalogs`,
       )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
     if (channels.length > maxChannels || !names.every(isPrintableName))
-      return createFailure(
+      return createErrorResult(
         'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
       )
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
-      return createFailure('its release-config.yaml has a skipRange with invalid characters or length')
+      return createErrorResult('its release-config.yaml has a skipRange with invalid characters or length')
     templates.push({
       template,
       type: mapping.type,
@@ -72,15 +77,15 @@ export function planRelease(ciYaml: SettingsFile | undefined, config: SettingsFi
 }
 
 /** A path segment that is not hidden and does not leave its directory. */
-export function isPlainName(name: string): boolean {
+export function isSafePathSegment(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/.test(name) && !name.includes('..')
 }
 
 /** Text without whitespace or invisible characters, which is safe to write into a template. */
 export function isPrintableName(name: string): boolean {
-  return name.length <= maxNameLength && /^[!-~]+$/.test(name)
+  return name.length <= maxBundleOrChannelNameLength && /^[!-~]+$/.test(name)
 }
 
-function createFailure(error: string): { readonly ok: false; readonly error: string } {
+function createErrorResult(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

@@ -5,7 +5,7 @@ import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { unknownOpmRelease } from '../validation/opm-release-unknown.ts'
 import { applyRuleSettings } from '../validation/rule-settings.ts'
-import { fixedRules } from '../validation/validate-fully.ts'
+import { fixedRuleIds } from '../validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../validation/validation.ts'
 import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
 
@@ -33,7 +33,7 @@ export function findReleaseProblems(
       config.rules,
     ),
   )
-  return applyRuleSettings(found, config.rules, fixedRules)
+  return applyRuleSettings(found, config.rules, fixedRuleIds)
     .filter(({ severity }) => severity === 'error')
     .sort(compareFindings)
 }

@@ -3,7 +3,7 @@ import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { z } from 'zod'
 import { findRepeatedKey } from '../../config/repeated-key.ts'
 import type { Location } from '../../findings/finding.ts'
-import type { SettingsFile } from './package-sources.ts'
+import type { PackageSettingsFile } from './package-sources.ts'
 
 export interface SettingsReadResult<T> {
   /** Absent if the file is invalid. */
@@ -12,14 +12,14 @@ export interface SettingsReadResult<T> {
   /** Keys that the schema does not define. The other values remain usable. */
   readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
   /** The location of a value, or of its nearest existing parent. */
-  readonly locationOf: (path: SettingsPath) => Location
+  readonly locationOf: (path: SettingsKeyPath) => Location
 }
 
-type SettingsPath = readonly (string | number)[]
+type SettingsKeyPath = readonly (string | number)[]
 
 /** If `isYaml` is false, there is exactly one problem. */
-export function readSettings<T>(
-  { path: file, text }: SettingsFile,
+export function parsePackageSettings<T>(
+  { path: file, text }: PackageSettingsFile,
   schema: z.ZodType<T>,
 ): SettingsReadResult<T> & { readonly isYaml: boolean } {
   const lines = new LineCounter()
@@ -29,7 +29,7 @@ export function readSettings<T>(
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const locationOf = (path: SettingsPath) => toLocation(findPathOffset(document, path))
+  const locationOf = (path: SettingsKeyPath) => toLocation(findKeyPathOffset(document, path))
   const unreadable = (offset: number, problem: string) => ({
     isYaml: false,
     problems: [{ at: toLocation(offset), problem }],
@@ -65,11 +65,13 @@ export function readSettings<T>(
     // The rest is read despite unknown keys.
     ...(success
       ? { value }
-      : problems.length === 0 && { value: schema.parse(omitInvalidPaths(data, parseError?.issues ?? [])) }),
+      : problems.length === 0 && {
+          value: schema.parse(omitUnrecognizedKeys(data, parseError?.issues ?? [])),
+        }),
   }
 }
 
-function omitInvalidPaths(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(data))
   for (const issue of issues) {
     if (issue.code !== 'unrecognized_keys') continue
@@ -80,7 +82,7 @@ function omitInvalidPaths(data: unknown, issues: readonly z.core.$ZodIssue[]): u
   return copy
 }
 
-function findPathOffset(document: Document.Parsed | undefined, path: SettingsPath): number {
+function findKeyPathOffset(document: Document.Parsed | undefined, path: SettingsKeyPath): number {
   for (let depth = path.length; depth > 0; depth--) {
     const above = document?.getIn(path.slice(0, depth - 1), true) as
       { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined

@@ -6,7 +6,7 @@ import type { CheckInput } from '../check.ts'
 import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
 import { validateTouchedBundles } from './validate-touched-bundles.ts'
 import type { PackageSources } from './package-sources.ts'
-import { readSettings } from './settings-file.ts'
+import { parsePackageSettings } from './settings-file.ts'
 
 export function validateBundleDirectories({
   bundleDirectories = [],
@@ -52,7 +52,10 @@ export function listManualMergeReasons({
     const path = `operators/${directory}/ci.yaml`
     const keepsBack = [ownerFiles.base, ownerFiles.result].some((side) => {
       const text = side.get(path)
-      return text !== undefined && isMergeOff(readSettings({ path, text }, mergeSettingSchema).value?.merge)
+      return (
+        text !== undefined &&
+        isMergeDisabled(parsePackageSettings({ path, text }, mergeSettingSchema).value?.merge)
+      )
     })
     return keepsBack ? [`${path} sets \`merge: false\`, so an owner or a maintainer must comment /merge`] : []
   })
@@ -62,6 +65,6 @@ export function listManualMergeReasons({
 const mergeSettingSchema = z.looseObject({ merge: z.unknown() })
 
 /** YAML parsers disagree about which words mean false, so any value except a plain true disables merging. */
-function isMergeOff(merge: unknown): boolean {
+function isMergeDisabled(merge: unknown): boolean {
   return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
 }

@@ -4,32 +4,32 @@ import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { findSimilarName } from '../validation/similar-name.ts'
 import { isKnownBundle } from './bundle-edges.ts'
-import type { PackageSources, SettingsFile } from './package-sources.ts'
+import type { PackageSources, PackageSettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
 import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
 import { noUpdateGraph } from './rules/no-update-graph.ts'
 import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
 import { unknownPackageSetting } from './rules/unknown-package-setting.ts'
-import { readSettings, type SettingsReadResult } from './settings-file.ts'
+import { parsePackageSettings, type SettingsReadResult } from './settings-file.ts'
 
 /** Undefined if unreadable. */
 export function parseCiYaml({ ciYaml }: PackageSources): PackageCiYaml | undefined {
-  return ciYaml && readSettings(ciYaml, ciYamlSchema).value
+  return ciYaml && parsePackageSettings(ciYaml, ciYamlSchema).value
 }
 
 /** Undefined if templates define the graph or ci.yaml is unreadable. */
-export function findGraphMode(ciYaml: SettingsFile | undefined): UpdateGraphMode | undefined {
+export function findUpdateGraphMode(ciYaml: PackageSettingsFile | undefined): UpdateGraphMode | undefined {
   if (!ciYaml) return 'replaces-mode'
-  const { value } = readSettings(ciYaml, ciYamlSchema)
+  const { value } = parsePackageSettings(ciYaml, ciYamlSchema)
   return !value || value.fbc?.enabled === true ? undefined : (value.updateGraph ?? 'replaces-mode')
 }
 
 /** Whether the change touches the graph mode but no bundle. */
-export function isGraphModeChange({
+export function hasUpdateGraphModeChange({
   ciYaml,
   ciYamlBefore,
 }: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'>): boolean {
-  const [before, now] = [findGraphMode(ciYamlBefore), findGraphMode(ciYaml)]
+  const [before, now] = [findUpdateGraphMode(ciYamlBefore), findUpdateGraphMode(ciYaml)]
   return ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
 }
 
@@ -41,11 +41,11 @@ export function* validatePackageSettings(
   for (const file of sources.releaseConfigs) yield* validateReleaseConfig(file, sources, settings)
 }
 
-function* validateCiYaml(file: SettingsFile, { templates }: PackageSources): Generator<Finding> {
-  const read = readSettings(file, ciYamlSchema)
+function* validateCiYaml(file: PackageSettingsFile, { templates }: PackageSources): Generator<Finding> {
+  const read = parsePackageSettings(file, ciYamlSchema)
   // The ownership check rejects a change to a list of owners that is not valid YAML.
   if (!read.isYaml) return
-  yield* listSettingProblems(file, read, knownSettingKeys)
+  yield* createSettingsFindings(file, read, knownSettingKeys)
   const { value, locationOf } = read
   if (!value) return
   if (!value.updateGraph && value.fbc?.enabled !== true)
@@ -75,12 +75,12 @@ function* validateCiYaml(file: SettingsFile, { templates }: PackageSources): Gen
 const semverChannels = ['Candidate', 'Fast', 'Stable']
 
 function* validateReleaseConfig(
-  file: SettingsFile,
+  file: PackageSettingsFile,
   sources: PackageSources,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  const read = readSettings(file, releaseConfigSchema)
-  yield* listSettingProblems(file, read, knownSettingKeys)
+  const read = parsePackageSettings(file, releaseConfigSchema)
+  yield* createSettingsFindings(file, read, knownSettingKeys)
   const { value, locationOf } = read
   if (!value) return
   const mismatch = (path: readonly (string | number)[], problem: string) =>
@@ -131,8 +131,8 @@ const knownSettingKeys = [
   ...['channels', 'defaultChannel', 'replaces', 'skips', 'skipRange'],
 ]
 
-function* listSettingProblems(
-  { path: file }: SettingsFile,
+function* createSettingsFindings(
+  { path: file }: PackageSettingsFile,
   { problems, unknown }: SettingsReadResult<unknown>,
   known: readonly string[],
 ): Generator<Finding> {

@@ -5,7 +5,7 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
-import { dropPublishedFindings } from '../validation/new-bundle-rules.ts'
+import { dropPublishedBundleFindings } from '../validation/new-bundle-rules.ts'
 import { runCatalogRules } from '../validation/run-catalog-rules.ts'
 import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
@@ -27,13 +27,15 @@ export function validateProjectedCatalogs(
 ): readonly Finding[] {
   return projected.flatMap((one) => {
     const [change] = one.changes
-    return change && !isAlreadyReported(one, reported)
-      ? findProjectedProblems(one, change, ruleSet, settings).map((found) => relocateFinding(found, one))
+    return change && !hasReportedProblem(one, reported)
+      ? findProjectedCatalogProblems(one, change, ruleSet, settings).map((found) =>
+          relocateFinding(found, one),
+        )
       : []
   })
 }
 
-function isAlreadyReported({ directory, kind }: ProjectedCatalog, reported: readonly Finding[]): boolean {
+function hasReportedProblem({ directory, kind }: ProjectedCatalog, reported: readonly Finding[]): boolean {
   return reported.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&
@@ -45,13 +47,13 @@ const bundleDirectoryRuleIds: ReadonlySet<string> = new Set(bundleDirectoryRules
 const settingsRuleIds: ReadonlySet<string> = new Set([malformedPackageSettings.id, releaseConfigMismatch.id])
 
 /** Rules that other checks apply to the bundle itself. */
-const rulesCheckedElsewhere: ReadonlySet<string> = new Set([
+const ruleIdsCheckedElsewhere: ReadonlySet<string> = new Set([
   'bundle-removed',
   'bundle-edited',
   'package-removed',
 ])
 
-function findProjectedProblems(
+function findProjectedCatalogProblems(
   { kind }: ProjectedCatalog,
   change: CatalogChange,
   ruleSet: RuleSet,
@@ -61,7 +63,8 @@ function findProjectedProblems(
   if (!result) return []
   const harm = new FindingList()
   for (const rule of upgradeRules)
-    if (kind === 'template' || !rulesCheckedElsewhere.has(rule.id)) harm.addAll(runUpgradeRule(rule, change))
+    if (kind === 'template' || !ruleIdsCheckedElsewhere.has(rule.id))
+      harm.addAll(runUpgradeRule(rule, change))
   const opm = (catalog: Catalog) => validateCatalog(catalog, { ruleSet, profile: 'opm' }).findings
   // When a change fixes one of several errors, the others must not be reported as new.
   const wasInvalid = base !== undefined && opm(base).length > 0
@@ -69,7 +72,7 @@ function findProjectedProblems(
   const known = new Set((base ? runCatalogRules(base) : []).map(toFindingKey))
   const own =
     kind === 'template'
-      ? dropPublishedFindings(runCatalogRules(result), settings, packages).filter(
+      ? dropPublishedBundleFindings(runCatalogRules(result), settings, packages).filter(
           (found) => !known.has(toFindingKey(found)),
         )
       : []
@@ -80,7 +83,7 @@ function toFindingKey({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
-const edgeRulePattern = /edge|range|strand|backward|head|replace/
+const edgeRuleIdPattern = /edge|range|strand|backward|head|replace/
 
 function relocateFinding(found: Finding, { at, catalogs, directory, kind }: ProjectedCatalog): Finding {
   const { related: _, ...rest } = found
@@ -91,7 +94,7 @@ function relocateFinding(found: Finding, { at, catalogs, directory, kind }: Proj
     ...rest,
     ...(isOpen && { severity: 'warning' as const }),
     what: `${found.what}${where}`,
-    at: (edgeRulePattern.test(found.rule) ? at.edges : undefined) ?? at.whole,
+    at: (edgeRuleIdPattern.test(found.rule) ? at.edges : undefined) ?? at.whole,
     data: { package: directory, ...found.data, catalog: catalogs.join(', ') },
   }
 }

@@ -2,10 +2,10 @@ import type { BundleUpgradeFacts, LocatedText } from '../../bundle/bundle-upgrad
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import {
-  indexDirectoriesByName,
+  indexDirectoriesByBundleName,
   isKnownBundle,
   findReplacesCycle,
-  listPresentBundles,
+  listTouchedBundlesWithFacts,
 } from './bundle-edges.ts'
 import type { PackageSources, TouchedBundle } from './package-sources.ts'
 import type { PackageCiYaml } from './package-settings.ts'
@@ -25,7 +25,7 @@ export function* validateTouchedBundles(
   sources: PackageSources,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  for (const { bundle, facts } of listPresentBundles(sources)) {
+  for (const { bundle, facts } of listTouchedBundlesWithFacts(sources)) {
     const hasTemplates = settings?.fbc?.enabled === true
     yield* validateBundleNames(bundle, facts, sources, hasTemplates)
     // Packages with templates define edges and channels in them.
@@ -35,7 +35,7 @@ export function* validateTouchedBundles(
     if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
 }
 
-function createLocator({ root }: TouchedBundle): (reported: LocatedText) => Location {
+function createLocationMapper({ root }: TouchedBundle): (reported: LocatedText) => Location {
   return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
 }
 
@@ -45,7 +45,7 @@ function* validateBundleNames(
   sources: PackageSources,
   hasTemplates: boolean,
 ): Generator<Finding> {
-  const locationOf = createLocator(bundle)
+  const locationOf = createLocationMapper(bundle)
   const { name, version, package: its } = facts
   if (version && version.text !== bundle.version)
     yield createFinding(bundleDirectoryOfOtherVersion, locationOf(version), {
@@ -61,7 +61,7 @@ function* validateBundleNames(
       known,
     })
   if (!name) return
-  const other = indexDirectoriesByName(sources)
+  const other = indexDirectoriesByBundleName(sources)
     .get(name.text)
     ?.find((directory) => directory !== bundle.version)
   if (other !== undefined)
@@ -70,7 +70,7 @@ function* validateBundleNames(
       other: `operators/${sources.directory}/${other}`,
       hasTemplates,
     })
-  if (version && its && !isConventionalName(name.text, version.text, its.text, sources))
+  if (version && its && !isConventionalBundleName(name.text, version.text, its.text, sources))
     yield createFinding(unconventionalBundleName, locationOf(name), {
       name: name.text,
       wanted: `${its.text}.v${version.text}`,
@@ -78,7 +78,7 @@ function* validateBundleNames(
 }
 
 /** Whether the name follows the pattern of the other bundles, or consists of package and version. */
-function isConventionalName(
+function isConventionalBundleName(
   name: string,
   version: string,
   its: string,
@@ -106,7 +106,7 @@ function* validateBundleEdges(
   sources: PackageSources,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  const locationOf = createLocator(bundle)
+  const locationOf = createLocationMapper(bundle)
   const { replaces, skips, skipRange, channels, defaultChannel } = facts
   const name = facts.name?.text ?? bundle.version
   const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
@@ -159,7 +159,7 @@ function* validateBundleRemoval(
   sources: PackageSources,
 ): Generator<Finding> {
   const name = removed?.name?.text
-  if (name === undefined || indexDirectoriesByName(sources).has(name)) return
+  if (name === undefined || indexDirectoriesByBundleName(sources).has(name)) return
   const replacing = [...(sources.bundles ?? [])].flatMap(([version, { replaces }]) =>
     replaces?.text === name ? [`operators/${sources.directory}/${version}`] : [],
   )

@@ -1,3 +1,3 @@
-export function formatMoreSuffix(more: number): string {
+export function formatOmittedCountSuffix(more: number): string {
   return more === 0 ? '' : ` (and ${more} more)`
 }

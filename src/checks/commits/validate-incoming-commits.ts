@@ -1,6 +1,6 @@
 // Checks what a push includes in addition to its tree: commits that remain reachable forever, and other pull requests
 // that it closes.
-import type { IncomingCommit, ClosedPull } from '../../change/incoming-commits.ts'
+import type { IncomingCommit, PullClosedByPush } from '../../change/incoming-commits.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'
@@ -37,7 +37,7 @@ export function validateIncomingCommits({
       : []),
     ...(unsigned.length > 0 ? [createFinding(unsignedCommit, undefined, toOldestCommitData(unsigned))] : []),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
-    ...pulls.map(validateClosedPull),
+    ...pulls.map(createClosedPullFinding),
   ]
 }
 
@@ -45,7 +45,7 @@ export function validateIncomingCommits({
  * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
  * combine their own pull requests.
  */
-function validateClosedPull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
+function createClosedPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
     return createFinding(mergesOtherPull, undefined, { pull, isKept, by })
   return createFinding(closesOtherPull, undefined, {

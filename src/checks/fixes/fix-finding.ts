@@ -19,15 +19,19 @@ interface FixAttempt {
   readonly isFixed: (document: FixableDocument) => boolean
 }
 
-type Fixer = (data: FindingData, document: FixableDocument, at: DocumentPosition) => Iterable<FixAttempt>
+type FindingFixer = (
+  data: FindingData,
+  document: FixableDocument,
+  at: DocumentPosition,
+) => Iterable<FixAttempt>
 
-const fixerByRule: Readonly<Record<string, Fixer>> = {
-  'several-heads': joinHeads,
-  'edge-to-nowhere': correctEdge,
+const fixerByRule: Readonly<Record<string, FindingFixer>> = {
+  'several-heads': joinChannelHeads,
+  'edge-to-nowhere': correctUpgradeEdge,
   'image-by-tag': pinToDigest,
   'misspelt-field': renameField,
   'misspelt-property-type': renamePropertyType,
-  'invalid-version': correctVersion,
+  'invalid-version': correctBundleVersion,
 }
 
 /** The fix for a finding in the file at `finding.at`; undefined if there is no safe one. */
@@ -52,16 +56,19 @@ export const fixableRules: ReadonlySet<string> = new Set(Object.keys(fixerByRule
  * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or
  * stranded entries.
  */
-function* joinHeads({ channel, heads }: FindingData, document: FixableDocument): Generator<FixAttempt> {
-  const names = toStringList(heads).toSorted(compareNewestFirst)
+function* joinChannelHeads(
+  { channel, heads }: FindingData,
+  document: FixableDocument,
+): Generator<FixAttempt> {
+  const names = toStringList(heads).toSorted(compareNamesNewestFirst)
   const [newest, next] = names
   const entries = getMapItems(valueAt(document.root, 'entries'))
   const entry = entries.find((each) => getStringAt(each, 'name') === newest)
   if (newest === undefined || next === undefined || entry === undefined) return
   if (getStringAt(document.root, 'name') !== channel) return
-  const before = readGraphEntries(document.root).map(({ name }) => name)
+  const before = parseGraphEntries(document.root).map(({ name }) => name)
   const isFixed = (fixedDocument: FixableDocument): boolean => {
-    const now = readGraphEntries(fixedDocument.root)
+    const now = parseGraphEntries(fixedDocument.root)
     const graph = analyzeUpgradeGraph(now)
     return (
       now.every(({ name }, at) => name === before[at]) &&
@@ -89,7 +96,7 @@ function countContextLines(map: MapValue, keyStart: number, document: FixableDoc
   return lines <= 3 ? lines : 0
 }
 
-function* correctEdge(
+function* correctUpgradeEdge(
   { entry, edge, targets, near }: FindingData,
   document: FixableDocument,
 ): Generator<FixAttempt> {
@@ -109,7 +116,7 @@ function* correctEdge(
           ? document.replaceValue(field, near, context)
           : undefined,
       isFixed: (fixedDocument) =>
-        readGraphEntries(fixedDocument.root).some(
+        parseGraphEntries(fixedDocument.root).some(
           ({ name, replaces, skips }) =>
             name === entry && (edge === 'replaces' ? replaces === near : skips.includes(near)),
         ),
@@ -154,7 +161,10 @@ function* renamePropertyType(
 }
 
 /** Strips a leading `v`, or takes an empty version from the bundle's name. */
-function* correctVersion({ bundle, version }: FindingData, document: FixableDocument): Generator<FixAttempt> {
+function* correctBundleVersion(
+  { bundle, version }: FindingData,
+  document: FixableDocument,
+): Generator<FixAttempt> {
   if (typeof version !== 'string' || typeof bundle !== 'string') return
   const wanted = version === '' ? parseVersionSuffix(bundle) : version.trim().replace(/^v(?=\d)/i, '')
   if (wanted === undefined || !parseVersion(wanted).ok) return
@@ -200,19 +210,19 @@ function parseVersionSuffix(name: string): string | undefined {
 }
 
 /** Orders by the version at the end of the names. Names without a version come last. */
-function compareNewestFirst(a: string, b: string): number {
-  const [left, right] = [parseNameVersion(a), parseNameVersion(b)]
+function compareNamesNewestFirst(a: string, b: string): number {
+  const [left, right] = [parseVersionInBundleName(a), parseVersionInBundleName(b)]
   if (left === undefined || right === undefined)
     return Number(left === undefined) - Number(right === undefined)
   return compareVersions(right, left)
 }
 
-function parseNameVersion(name: string): Version | undefined {
+function parseVersionInBundleName(name: string): Version | undefined {
   const parsed = parseVersion(parseVersionSuffix(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }
 
-function readGraphEntries(root: Value): readonly GraphEntry[] {
+function parseGraphEntries(root: Value): readonly GraphEntry[] {
   return getMapItems(valueAt(root, 'entries')).map((entry) => ({
     name: getStringAt(entry, 'name'),
     replaces: getStringAt(entry, 'replaces'),

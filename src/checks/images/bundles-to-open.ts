@@ -8,10 +8,14 @@ import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { PublishedBundle } from '../check.ts'
 import type { BundleAnswer } from '../questions.ts'
-import type { NamedImage } from './named-image.ts'
+import type { ReferencedImage } from './named-image.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
-import { redactDifferences, redactFindings, type DescribedDifference } from './redact-restricted-bundle.ts'
+import {
+  redactDifferences,
+  redactFindings,
+  type BundleDifferenceDescription,
+} from './redact-restricted-bundle.ts'
 import { bundleFormatMismatch } from './rules/foreign-bundle-format.ts'
 
 type BundleContentAnswer = Extract<BundleAnswer, { readonly kind: 'bundle' }>
@@ -27,7 +31,7 @@ export function selectBundlesToOpen(
   const published = indexPublishedBundles(catalogs, elsewhere)
   for (const { catalog, blobs } of differing)
     for (const blob of blobs) {
-      if (blob.image === '' || isPublished(blob, catalog, published)) continue
+      if (blob.image === '' || isPublishedBundle(blob, catalog, published)) continue
       const same = byImage.get(blob.image)
       if (same) same.push(blob)
       else byImage.set(blob.image, [blob])
@@ -36,7 +40,7 @@ export function selectBundlesToOpen(
 }
 
 /** The image references of opened bundles, including those that the base already has. */
-export function listOpenedReferences(
+export function listOpenedBundleReferences(
   opened: ReadonlyMap<string, readonly BundleBlob[]>,
 ): readonly NewImageReference[] {
   return [...opened].flatMap(([reference, blobs]) =>
@@ -52,19 +56,23 @@ export function listOpenedReferences(
 
 /** Findings inside the image, and differences from the catalog's blobs. */
 export function* findBundleProblems(
-  image: NamedImage,
+  image: ReferencedImage,
   blobs: readonly BundleBlob[],
   { content, format, findings, isRestricted = false }: BundleContentAnswer,
 ): Generator<Finding> {
   const shown = isRestricted ? redactFindings(findings, image.text) : findings
-  for (const inside of shown) yield moveToReference(inside, image)
+  for (const inside of shown) yield moveFindingToReference(inside, image)
   const describe = isRestricted ? redactDifferences : describeDifferences
   for (const blob of blobs) {
     if (content)
-      yield* findBlobDifferences(blob, image, describe(compareBundleWithImage(blob, content, image.text)))
-    else if (format !== undefined && format !== 'registry+v1' && format !== findStatedFormat(blob)) {
+      yield* createDifferenceFindings(
+        blob,
+        image,
+        describe(compareBundleWithImage(blob, content, image.text)),
+      )
+    else if (format !== undefined && format !== 'registry+v1' && format !== findDeclaredBundleFormat(blob)) {
       const { file, line, column } = blob.place
-      const named = findStatedFormat(blob)
+      const named = findDeclaredBundleFormat(blob)
       yield createFinding(
         bundleFormatMismatch,
         { file, line, column },
@@ -75,7 +83,7 @@ export function* findBundleProblems(
 }
 
 /** Moves a finding about a file in the image to the location that references the image. */
-export function moveToReference(inside: Finding, { at, elsewhere, text }: NamedImage): Finding {
+export function moveFindingToReference(inside: Finding, { at, elsewhere, text }: ReferencedImage): Finding {
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {
     ...inside,
@@ -115,7 +123,7 @@ function indexPublishedBundles(
 }
 
 /** True if the base has the same content and image: under any name in this catalog, by digest in another. */
-function isPublished(blob: BundleBlob, own: CatalogChange, published: PublishedBundleIndex): boolean {
+function isPublishedBundle(blob: BundleBlob, own: CatalogChange, published: PublishedBundleIndex): boolean {
   const isFixed = parseImageReference(blob.image).reference?.digest !== undefined
   return (published.get(`${toBundleKey(blob)}\n${blob.image}`) ?? []).some(
     ({ catalog, bundle: known }) =>
@@ -128,15 +136,15 @@ function toBundleKey({ package: its, name }: { readonly package: string; readonl
 }
 
 /** RukPak's catalogs state the bundle format in a property. */
-function findStatedFormat({ properties }: BundleBlob): string | undefined {
+function findDeclaredBundleFormat({ properties }: BundleBlob): string | undefined {
   const value = properties.find(({ type }) => type === 'olm.bundle.mediatype')?.value
   return typeof value === 'string' ? value : undefined
 }
 
-function* findBlobDifferences(
+function* createDifferenceFindings(
   blob: BundleBlob,
-  { text: reference }: NamedImage,
-  differences: readonly DescribedDifference[],
+  { text: reference }: ReferencedImage,
+  differences: readonly BundleDifferenceDescription[],
 ): Generator<Finding> {
   const { file, line, column } = blob.place
   const shown = (isIdentity: boolean) =>
@@ -148,7 +156,9 @@ function* findBlobDifferences(
     yield createFinding(bundleDiffersFromImage, { file, line, column }, { reference, differences: others })
 }
 
-function describeDifferences(differences: readonly BundleDifference[]): readonly DescribedDifference[] {
+function describeDifferences(
+  differences: readonly BundleDifference[],
+): readonly BundleDifferenceDescription[] {
   return differences.map(({ field, catalog, image, isIdentity }) => {
     if (image === undefined)
       return { isIdentity, description: `${field} ${catalog ?? ''} is only in the catalog` }

@@ -7,16 +7,16 @@ import { createFinding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
-import { isAllowedRegistry, collectNamedImages, type NamedImage } from './named-image.ts'
+import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
 import {
-  moveToReference,
+  moveFindingToReference,
   selectBundlesToOpen,
   findBundleProblems,
-  listOpenedReferences,
+  listOpenedBundleReferences,
 } from './bundles-to-open.ts'
 import {
-  evaluateRepublished,
-  listRepublishedQuestions,
+  evaluateRepublishedBundles,
+  listImageDigestQuestions,
   findRepublishedBundles,
 } from './republished-bundles.ts'
 import { imageDigestMismatch } from './rules/digest-mismatch.ts'
@@ -31,38 +31,40 @@ import { findUnpinnedImage, validateReferenceText } from './validate-reference-t
 export const imagesCheck: Check<'images'> = {
   id: 'images',
   ask(input, answers) {
-    const { images, opened, republished } = collectImages(input)
+    const { images, opened, republished } = collectImagesToCheck(input)
     const questions = images.flatMap((image) => [
       ...(canQueryImage(image, input) ? createImageQuestions(image, input) : []),
       // Pull a bundle only after its image is known to exist, and by the digest found.
       ...(opened.has(image.text) ? createBundleQuestion(image, input, answers) : []),
     ])
-    return [...questions, ...listRepublishedQuestions(republished)]
+    return [...questions, ...listImageDigestQuestions(republished)]
   },
   judge: judgeImages,
 }
 
 type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
-function collectImages({ change, published }: CheckInput) {
+function collectImagesToCheck({ change, published }: CheckInput) {
   const opened = selectBundlesToOpen(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
   )
-  const unlistedReferences = listOpenedReferences(opened).filter(({ reference }) => !known.has(reference))
+  const unlistedReferences = listOpenedBundleReferences(opened).filter(
+    ({ reference }) => !known.has(reference),
+  )
   return {
-    images: collectNamedImages([...change.references, ...unlistedReferences]),
+    images: collectReferencedImages([...change.references, ...unlistedReferences]),
     opened,
     republished: findRepublishedBundles(change.catalogs, published),
   }
 }
 
 // A private image looks like a missing one without credentials, so retrying within minutes does not help.
-const privateRetrySeconds = 900
+const privateImageRetrySeconds = 900
 
 function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
-  const { images, opened, republished } = collectImages(input)
-  const again = evaluateRepublished(republished, answers)
+  const { images, opened, republished } = collectImagesToCheck(input)
+  const again = evaluateRepublishedBundles(republished, answers)
   const findings: Finding[] = applyConfiguredSeverities(again.findings, input.config)
   const unanswered: UnansweredQuestion[] = [...again.unanswered]
   const closed: UnopenedBundle[] = []
@@ -76,7 +78,7 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
       continue
     }
     const answer = answers.get(createImageQuestion(image, input))
-    const unknown = findUnknownReason(answer)
+    const unknown = findInconclusiveReason(answer)
     if (unknown) unanswered.push({ question: `whether ${reference} exists`, ...unknown })
     addFindings(...evaluateImageAnswer(image, answer))
     addFindings(...findUnpinnedImage(image, answer.kind === 'ok' ? answer.digest : undefined))
@@ -111,12 +113,12 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
 }
 
 /** Asks for platforms only if the configuration requires some and the image runs on one. */
-function createImageQuestion(image: NamedImage, { config }: CheckInput) {
+function createImageQuestion(image: ReferencedImage, { config }: CheckInput) {
   const platforms = config.images.platforms.length > 0 && isWorkloadImage(image)
   return { kind: 'image', reference: image.text, ...(platforms && { platforms }) } as const
 }
 
-function createImageQuestions(image: NamedImage, input: CheckInput): readonly CheckQuestion[] {
+function createImageQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
   return [
     createImageQuestion(image, input),
     ...(toTagOnlyReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
@@ -124,7 +126,7 @@ function createImageQuestions(image: NamedImage, input: CheckInput): readonly Ch
 }
 
 function createBundleQuestion(
-  image: NamedImage,
+  image: ReferencedImage,
   input: CheckInput,
   answers: CheckAnswers,
 ): readonly Extract<CheckQuestion, { kind: 'bundle' }>[] {
@@ -137,23 +139,23 @@ function createBundleQuestion(
 }
 
 /** True for valid references in allowed registries. */
-function canQueryImage({ parsed: { reference } }: NamedImage, { config }: CheckInput): boolean {
+function canQueryImage({ parsed: { reference } }: ReferencedImage, { config }: CheckInput): boolean {
   return reference !== undefined && isAllowedRegistry(reference, config.images.registries)
 }
 
-function isWorkloadImage({ isBundle, isListed }: NamedImage): boolean {
+function isWorkloadImage({ isBundle, isListed }: ReferencedImage): boolean {
   return !isBundle && !isListed
 }
 
 /** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
-function toTagOnlyReference({ parsed: { reference } }: NamedImage): [string] | undefined {
+function toTagOnlyReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
   if (reference?.tag === undefined || reference.digest === undefined) return undefined
   const { host, repository, tag } = reference
   return [formatImageReference({ host, repository, tag })]
 }
 
 function evaluateImageAnswer(
-  { text: reference, at, elsewhere }: NamedImage,
+  { text: reference, at, elsewhere }: ReferencedImage,
   answer: ImageAnswer,
 ): readonly Finding[] {
   switch (answer.kind) {
@@ -188,9 +190,11 @@ function isPermanentFailure({ kind }: ImageFailure): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
 
-function evaluateUnopenedBundle(image: NamedImage, answer: ImageFailure): readonly Finding[] {
+function evaluateUnopenedBundle(image: ReferencedImage, answer: ImageFailure): readonly Finding[] {
   if (answer.kind !== 'unsupported') return evaluateImageAnswer(image, answer)
-  return [moveToReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image)]
+  return [
+    moveFindingToReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
+  ]
 }
 
 /** Groups unopened bundles by reason to keep the list readable. */
@@ -208,18 +212,18 @@ function* groupUnopenedBundles(closed: readonly UnopenedBundle[]): Generator<Una
       }
 }
 
-function findUnknownReason(answer: ImageAnswer): { reason: string; retryAfter: number } | undefined {
+function findInconclusiveReason(answer: ImageAnswer): { reason: string; retryAfter: number } | undefined {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {
       reason: `the image is missing or private: ${answer.reason}`,
-      retryAfter: privateRetrySeconds,
+      retryAfter: privateImageRetrySeconds,
     }
   return undefined
 }
 
 // A missing answer does not block here, because the digest decides what is installed.
-function findMovedTag(image: NamedImage, answers: CheckAnswers): readonly Finding[] {
+function findMovedTag(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
   const tagged = toTagOnlyReference(image)
   const { digest, tag } = image.parsed.reference ?? {}
   if (!tagged || digest === undefined || tag === undefined) return []
@@ -230,7 +234,7 @@ function findMovedTag(image: NamedImage, answers: CheckAnswers): readonly Findin
 }
 
 function findMissingPlatforms(
-  image: NamedImage,
+  image: ReferencedImage,
   answer: Extract<ImageAnswer, { kind: 'ok' }>,
   wanted: readonly string[],
 ): readonly Finding[] | 'not-told' {
@@ -244,7 +248,7 @@ function findMissingPlatforms(
   ]
 }
 
-function summarizeImages(images: readonly NamedImage[]): string {
+function summarizeImages(images: readonly ReferencedImage[]): string {
   if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
   return `${formatCount(images.length, 'image')} in ${formatCount(hosts.size, 'registry', 'registries')}`

@@ -75,7 +75,7 @@ export function updateMissingImage(
 }
 
 /** Identifies a fault: another move of a tag is a new fault, but a reworded error is not. */
-export function missingImageKey(
+export function toMissingImageKey(
   reference: string,
   { kind, reason }: Pick<MissingImage, 'kind' | 'reason'>,
 ): string {
@@ -83,7 +83,7 @@ export function missingImageKey(
 }
 
 /** The reference by tag alone and the digest beside it, if registries report that kind of digest. */
-export function parsePinnedTag(
+export function parseTagAndDigest(
   text: string,
 ): { readonly reference: string; readonly tag: string; readonly digest: string } | undefined {
   const { host, repository, tag, digest } = parseImageReference(text).reference ?? {}

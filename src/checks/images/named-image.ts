@@ -7,7 +7,7 @@ import {
 import type { NewImageReference } from '../../change/change.ts'
 import type { Location } from '../../findings/finding.ts'
 
-export interface NamedImage {
+export interface ReferencedImage {
   readonly text: string
   readonly parsed: ParsedImageReference
   readonly at: Location
@@ -21,10 +21,10 @@ export interface NamedImage {
 }
 
 // Limits the locations per finding. The data has the total.
-const maxLocations = 20
+const maxLocationsPerImage = 20
 
 /** Groups equal references, in order of first appearance. */
-export function collectNamedImages(references: Iterable<NewImageReference>): readonly NamedImage[] {
+export function collectReferencedImages(references: Iterable<NewImageReference>): readonly ReferencedImage[] {
   const byText = new Map<string, NewImageReference[]>()
   for (const reference of references) {
     const same = byText.get(reference.reference)
@@ -40,7 +40,7 @@ export function collectNamedImages(references: Iterable<NewImageReference>): rea
             parsed: parseImageReference(text),
             at: first.at,
             elsewhere: others
-              .slice(0, maxLocations)
+              .slice(0, maxLocationsPerImage)
               .map(({ at, bundle }) => ({ at, note: `also referenced by ${bundle}` })),
             locations: [first, ...others].map((one) => ({ package: one.package, file: one.at.file })),
             isBundle: [first, ...others].some(({ role }) => role === 'bundle'),

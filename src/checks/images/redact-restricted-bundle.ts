@@ -5,7 +5,7 @@ import type { BundleDifference } from '../../bundle/render/compare-with-image.ts
 import { bundleRules } from '../../bundle/rules.ts'
 import type { Finding } from '../../findings/finding.ts'
 
-export interface DescribedDifference {
+export interface BundleDifferenceDescription {
   readonly isIdentity: boolean
   readonly description: string
 }
@@ -26,8 +26,10 @@ export function redactFindings(findings: readonly Finding[], reference: string):
 }
 
 /** Shows differences in what the catalog states and only counts the rest. */
-export function redactDifferences(differences: readonly BundleDifference[]): readonly DescribedDifference[] {
-  const described: DescribedDifference[] = []
+export function redactDifferences(
+  differences: readonly BundleDifference[],
+): readonly BundleDifferenceDescription[] {
+  const described: BundleDifferenceDescription[] = []
   const unsaid = { identity: 0, other: 0 }
   for (const { field, catalog, isIdentity } of differences)
     if (catalog !== undefined)

@@ -42,7 +42,10 @@ export function findRepublishedBundles(
       if (had.has(toBundleKey(bundle)) || bundle.image === '') continue
       const known = images.get(toBundleKey(bundle)) ?? []
       // One match is enough. If catalogs already disagree, using one of their images again is harmless.
-      if (known.length > 0 && known.every(({ image }) => compareByText(image, bundle.image) !== 'same'))
+      if (
+        known.length > 0 &&
+        known.every(({ image }) => compareByReferenceText(image, bundle.image) !== 'same')
+      )
         found.push({ bundle, known: [...known] })
       recordBundle(bundle, root)
     }
@@ -51,11 +54,11 @@ export function findRepublishedBundles(
 }
 
 /** Asks for the digests of tags if the references alone do not decide. */
-export function listRepublishedQuestions(
+export function listImageDigestQuestions(
   republished: readonly RepublishedBundle[],
 ): readonly Extract<CheckQuestion, { kind: 'image' }>[] {
   return republished.flatMap(({ bundle, known }) =>
-    known.some(({ image }) => compareByText(image, bundle.image) === 'unknown')
+    known.some(({ image }) => compareByReferenceText(image, bundle.image) === 'unknown')
       ? [bundle.image, ...known.map(({ image }) => image)]
           .filter((image) => parseDigest(image) === undefined && parseImageReference(image).reference)
           .map((reference) => ({ kind: 'image', reference }) as const)
@@ -64,7 +67,7 @@ export function listRepublishedQuestions(
 }
 
 /** Findings, and questions that remain open. */
-export function evaluateRepublished(
+export function evaluateRepublishedBundles(
   republished: readonly RepublishedBundle[],
   answers: CheckAnswers,
 ): {
@@ -74,7 +77,7 @@ export function evaluateRepublished(
   const findings: Finding[] = []
   const unanswered: { question: string; reason: string; retryAfter: number }[] = []
   for (const { bundle, known } of republished) {
-    const compared = known.map(({ image }) => compareByAnswers(image, bundle.image, answers))
+    const compared = known.map(({ image }) => compareByResolvedDigest(image, bundle.image, answers))
     const [first] = known
     if (compared.includes('same') || !first) continue
     const open = compared.find((one) => typeof one === 'object')
@@ -102,7 +105,7 @@ function toBundleKey({ package: its, name }: BundleBlob): string {
 }
 
 /** If both have a digest, it decides: the same image may be in two registries. */
-function compareByText(one: string, other: string): 'same' | 'other' | 'unknown' {
+function compareByReferenceText(one: string, other: string): 'same' | 'other' | 'unknown' {
   if (one === other) return 'same'
   const [left, right] = [parseDigest(one), parseDigest(other)]
   if (left === undefined || right === undefined) return 'unknown'
@@ -111,12 +114,12 @@ function compareByText(one: string, other: string): 'same' | 'other' | 'unknown'
 
 type UnansweredDigest = { readonly reason: string; readonly retryAfter: number }
 
-function compareByAnswers(
+function compareByResolvedDigest(
   one: string,
   other: string,
   answers: CheckAnswers,
 ): 'same' | 'other' | UnansweredDigest {
-  const byText = compareByText(one, other)
+  const byText = compareByReferenceText(one, other)
   if (byText !== 'unknown') return byText
   const [left, right] = [findImageDigest(one, answers), findImageDigest(other, answers)]
   if (typeof left === 'object') return left
@@ -136,7 +139,7 @@ function findImageDigest(image: string, answers: CheckAnswers): string | Unanswe
     case 'unknown':
       return { reason: answer.reason, retryAfter: answer.retryAfter }
     case 'missing-or-private':
-      return { reason: answer.reason, retryAfter: privateRetrySeconds }
+      return { reason: answer.reason, retryAfter: privateImageRetrySeconds }
     case 'missing':
     case 'digest-mismatch':
     case 'malformed':
@@ -147,7 +150,7 @@ function findImageDigest(image: string, answers: CheckAnswers): string | Unanswe
 }
 
 // As in images.ts: retrying within minutes does not help.
-const privateRetrySeconds = 900
+const privateImageRetrySeconds = 900
 
 function parseDigest(image: string): string | undefined {
   return parseImageReference(image).reference?.digest

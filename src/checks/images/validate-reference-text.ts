@@ -1,16 +1,19 @@
 // Checks an image reference without a registry: syntax, allowed registry, digest.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { collectCatalogReferences } from '../../change/references/catalog-references.ts'
+import { collectCatalogImageReferences } from '../../change/references/catalog-references.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding, formatSubject } from '../../findings/rule.ts'
-import { isAllowedRegistry, collectNamedImages, type NamedImage } from './named-image.ts'
+import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { malformedReference } from './rules/malformed-reference.ts'
 import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 
 /** The finding that makes a registry request pointless; undefined otherwise. */
-export function validateReferenceText(image: NamedImage, allowed: readonly string[]): Finding | undefined {
+export function validateReferenceText(
+  image: ReferencedImage,
+  allowed: readonly string[],
+): Finding | undefined {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)
     return createFinding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere)
@@ -21,7 +24,7 @@ export function validateReferenceText(image: NamedImage, allowed: readonly strin
 
 /** `digest`: what the tag points to now, if known. */
 export function findUnpinnedImage(
-  { text: reference, at, elsewhere, parsed }: NamedImage,
+  { text: reference, at, elsewhere, parsed }: ReferencedImage,
   digest: string | undefined,
 ): readonly Finding[] {
   if (parsed.reference?.digest !== undefined) return []
@@ -31,7 +34,7 @@ export function findUnpinnedImage(
 /** Findings, and the locations that reference each finding's image. */
 export interface ReferenceFindings {
   readonly findings: readonly Finding[]
-  locationsOf(found: Finding): NamedImage['locations'] | undefined
+  locationsOf(found: Finding): ReferencedImage['locations'] | undefined
 }
 
 /**
@@ -44,9 +47,9 @@ export function findReferenceProblems(
 ): ReferenceFindings {
   const list = new FindingList()
   // Weak, because most of a million findings are not kept.
-  const locations = new WeakMap<Finding, NamedImage['locations']>()
+  const locations = new WeakMap<Finding, ReferencedImage['locations']>()
   const tagged = new Map<string, TaggedImageGroup>()
-  for (const image of collectNamedImages(collectCatalogReferences(catalog))) {
+  for (const image of collectReferencedImages(collectCatalogImageReferences(catalog))) {
     if (rejects(image.text)) continue
     const written = validateReferenceText(image, allowed)
     if (written) {
@@ -77,10 +80,10 @@ export function findReferenceProblems(
 interface ReferenceCheckOptions {
   readonly allowed: readonly string[]
   readonly rejects: (reference: string) => boolean
-  readonly ignores: (rule: string, location: NamedImage['locations'][number]) => boolean
+  readonly ignores: (rule: string, location: ReferencedImage['locations'][number]) => boolean
 }
 
 interface TaggedImageGroup {
-  readonly first: NamedImage
+  readonly first: ReferencedImage
   more: number
 }

@@ -13,7 +13,7 @@ export type InstallBundleContent =
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Functions that pure code needs from its caller. */
-export interface InstallDependencies {
+export interface InstallSimulationPorts {
   /** Returns hexadecimal digits, for the name of the ConfigMap that OLM unpacks into. */
   readonly sha256?: (text: string) => string
 }

@@ -10,7 +10,7 @@ export function readInlineBundle(
   /** JSON texts as the catalog server returns them. */
   objects: readonly string[],
 ): BundleFiles | undefined {
-  if (!hasInlineObjects(blob)) return undefined
+  if (!hasBundleObjectProperties(blob)) return undefined
   const parsed = objects.map(parseKind)
   if (parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')) return undefined
   const encoder = new TextEncoder()
@@ -38,7 +38,7 @@ export function readInlineBundle(
   ])
 }
 
-export function hasInlineObjects({ properties }: BundleBlob): boolean {
+export function hasBundleObjectProperties({ properties }: BundleBlob): boolean {
   return properties.some(({ type }) => type === 'olm.bundle.object')
 }
 

@@ -53,7 +53,7 @@ export interface InstallFactsOptions {
   readonly maxCrds?: number
 }
 
-const maxFindings = 100
+const maxInstallFindings = 100
 
 export function computeInstallFacts(
   files: BundleFiles,
@@ -69,7 +69,7 @@ export function computeInstallFacts(
     ...(format !== undefined && { format }),
     ...(statement && { statement: { ...statement, relatedImages: statement.relatedImages ?? [] } }),
     ...(packedSize && { unpacked: unpackBundle(files, packedSize) }),
-    invalid: limitFindings(
+    invalid: selectTopFindings(
       validateBundle(files, { labels }).findings.filter(({ severity }) => severity === 'error'),
     ),
     rendering: {
@@ -80,14 +80,15 @@ export function computeInstallFacts(
       kinds: [...counts].map(([kind, { length }]) => [kind, length] as const),
     },
     rukPak: findRukPakRejections(files),
-    manifests: limitFindings(checkManifests(files)),
-    examples: limitFindings(checkExamples(files)),
+    manifests: selectTopFindings(checkManifests(files)),
+    examples: selectTopFindings(checkExamples(files)),
     ...computeCrdFacts(files, maxCrds),
     ...findInstallModes(files),
   }
 }
 
-const limitFindings = (findings: readonly Finding[]) => selectHighestPriority(findings, maxFindings).findings
+const selectTopFindings = (findings: readonly Finding[]) =>
+  selectHighestPriority(findings, maxInstallFindings).findings
 
 function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'> {
   const { bundle } = readRegistryBundlePartially(files)
@@ -109,7 +110,7 @@ function computeCrdFacts(files: BundleFiles, maxCrds: number): Pick<InstallFacts
 }
 
 /** Fields that contain the author's values, not schemas. */
-const valueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const authorValueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 /**
  * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
@@ -122,7 +123,7 @@ function stripDescriptions(value: Json): Json {
     Object.entries(value).flatMap(([key, inner]) =>
       key === 'description' && typeof inner === 'string'
         ? []
-        : [[key, valueFields.has(key) ? inner : stripDescriptions(inner)]],
+        : [[key, authorValueFields.has(key) ? inner : stripDescriptions(inner)]],
     ),
   )
 }

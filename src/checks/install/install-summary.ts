@@ -14,7 +14,7 @@ export interface InstallSummary {
 }
 
 /** Limits for the check run. The command line shows everything. */
-const summaryLimits = { remarks: 5, facts: 5, because: 3, text: 600 }
+const maxSummarySizes = { remarks: 5, facts: 5, because: 3, text: 600 }
 
 export function summarizeInstall(
   packageName: string,
@@ -31,12 +31,12 @@ export function summarizeInstall(
     comesAlong: comesAlong.map(({ name, package: its }) => shortenText(`${name} (package ${its})`)),
     acceptance: acceptance.map((row) => ({
       ...row,
-      because: takeFirst(row.because, summaryLimits.because, shortenText),
+      because: limitTexts(row.because, maxSummarySizes.because, shortenText),
     })),
     steps: steps.map((step) => ({
       ...step,
-      facts: takeFirst(step.facts, summaryLimits.facts, shortenText),
-      remarks: shortenRemarks(step.remarks),
+      facts: limitTexts(step.facts, maxSummarySizes.facts, shortenText),
+      remarks: limitRemarks(step.remarks),
     })),
   }
 }
@@ -50,15 +50,15 @@ export function mergeInstallSummaries(summaries: readonly InstallSummary[]): rea
   })
 }
 
-function shortenRemarks(remarks: readonly InstallRemark[]): readonly InstallRemark[] {
+function limitRemarks(remarks: readonly InstallRemark[]): readonly InstallRemark[] {
   const order = { refused: 0, unknown: 1, warning: 2 }
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])
-    .slice(0, summaryLimits.remarks)
+    .slice(0, maxSummarySizes.remarks)
     .map((remark) => ({ ...remark, says: shortenText(remark.says) }))
 }
 
-function takeFirst(
+function limitTexts(
   items: readonly string[],
   count: number,
   cut: (text: string) => string,
@@ -68,5 +68,5 @@ function takeFirst(
 }
 
 function shortenText(text: string): string {
-  return text.length <= summaryLimits.text ? text : `${text.slice(0, summaryLimits.text).toWellFormed()}…`
+  return text.length <= maxSummarySizes.text ? text : `${text.slice(0, maxSummarySizes.text).toWellFormed()}…`
 }

@@ -3,7 +3,7 @@ import type { BundleFormat } from '../../bundle/bundle-files.ts'
 export const installTargets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
 export type InstallTarget = (typeof installTargets)[number]
 
-const formatByTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
+const bundleFormatByTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
   'OLM v0': 'registry+v1',
   'OLM v1': 'registry+v1',
   'RukPak plain': 'plain+v0',
@@ -13,16 +13,16 @@ const formatByTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
 
 /** Returns no targets for an unknown format. */
 export function listTargetsForFormat(format: BundleFormat | undefined): readonly InstallTarget[] {
-  return installTargets.filter((target) => formatByTarget[target] === format)
+  return installTargets.filter((target) => bundleFormatByTarget[target] === format)
 }
 
 /** Parses a name from the configuration or command line, such as `olm-v0`. */
-export function parseTarget(text: string): InstallTarget | undefined {
-  return installTargets.find((target) => toTargetId(target) === text)
+export function parseInstallTargetId(text: string): InstallTarget | undefined {
+  return installTargets.find((target) => toInstallTargetId(target) === text)
 }
 
-export const targetIds: readonly string[] = installTargets.map((target) => toTargetId(target))
+export const installTargetIds: readonly string[] = installTargets.map((target) => toInstallTargetId(target))
 
-function toTargetId(target: InstallTarget): string {
+function toInstallTargetId(target: InstallTarget): string {
   return target.toLowerCase().replace(' ', '-')
 }

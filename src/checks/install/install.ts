@@ -13,20 +13,20 @@ import { isAllowedRegistry } from '../images/named-image.ts'
 import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
 import type { InstallBundleContent } from './bundle-content.ts'
 import { computeInstallFacts } from './install-facts.ts'
-import { isChangedBundle, planChange, type PlannedPackage } from './plan-changed-packages.ts'
+import { isChangedBundle, planChangedPackages, type PackageInstallPlan } from './plan-changed-packages.ts'
 import { readInlineBundle } from './inline-bundle.ts'
 import type { ChannelInstall, InstallReport } from './install-report.ts'
 import { redactInstallFacts } from './redact-install-facts.ts'
 import { doesNotInstall } from './rules/does-not-install.ts'
 import { evaluateInstall } from './simulate-install.ts'
-import { parseTarget, type InstallTarget } from './install-targets.ts'
+import { parseInstallTargetId, type InstallTarget } from './install-targets.ts'
 import { planChannelClusterTests } from './cluster-test/plan-cluster-tests.ts'
 import { mergeInstallSummaries, summarizeInstall, type InstallSummary } from './install-summary.ts'
 
 export const installCheck: Check<'install'> = {
   id: 'install',
   ask: ({ change, config }, answers) =>
-    planChange(change)
+    planChangedPackages(change)
       .packages.flatMap(({ plan }) => plan.bundlesToOpen)
       .flatMap((blob) => listInstallQuestions(blob, config, answers)),
   judge: judgeInstalls,
@@ -35,13 +35,13 @@ export const installCheck: Check<'install'> = {
 type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
 /** The limit for one sentence. The check run lists the others. */
-const maxReasons = 3
+const maxSummaryReasons = 3
 /** In seconds. Long, because a retry does not make the pull request smaller. */
 const overLimitRetrySeconds = 3600
 
 function judgeInstalls({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
-  const { packages, skippedCount } = planChange(change)
-  const wanted = config.install.with.flatMap((id) => parseTarget(id) ?? [])
+  const { packages, skippedCount } = planChangedPackages(change)
+  const wanted = config.install.with.flatMap((id) => parseInstallTargetId(id) ?? [])
   const judged = packages.map((planned) =>
     evaluatePackage(planned, {
       config,
@@ -51,7 +51,7 @@ function judgeInstalls({ change, config, served }: CheckInput, answers: CheckAns
     }),
   )
   const summaries = mergeInstallSummaries(judged.flatMap((one) => one.summaries))
-  const unanswered = [...mergeUnanswered(judged.flatMap((one) => one.unanswered))]
+  const unanswered = [...mergeUnansweredQuestions(judged.flatMap((one) => one.unanswered))]
   if (skippedCount > 0)
     unanswered.push({
       question: `whether ${skippedCount} more packages install`,
@@ -94,7 +94,7 @@ function limitClusterTests(
 }
 
 function evaluatePackage(
-  planned: PlannedPackage,
+  planned: PackageInstallPlan,
   { config, answers, wanted, served }: InstallEvaluationContext,
 ): PackageEvaluation {
   const { catalog, plan, change, otherChannels } = planned
@@ -112,7 +112,7 @@ function evaluatePackage(
       wanted,
       ...(served && { running: { responses: served.responses, images: [] } }),
       classify: (found, blob) => {
-        const shown = moveToImage(found, blob, catalog.root)
+        const shown = moveFindingToImageReference(found, blob, catalog.root)
         const [counted] = applyConfiguredSeverities([shown], config)
         const isShown = counted !== undefined && isChangedBundle(planned, blob)
         if (isShown) findings.push(counted)
@@ -152,7 +152,7 @@ function evaluatePackage(
 
 /** Only packages that install in the simulation are tested on a cluster. */
 function planPackageClusterTests(
-  planned: PlannedPackage,
+  planned: PackageInstallPlan,
   report: InstallReport,
   { config, answers, wanted, served }: InstallEvaluationContext,
 ): PackageEvaluation['clusterTests'] {
@@ -179,7 +179,7 @@ function planPackageClusterTests(
 }
 
 function createInstallFinding(
-  { catalog, change }: PlannedPackage,
+  { catalog, change }: PackageInstallPlan,
   { channel, acceptance, steps, wanted }: ChannelInstall,
 ): Finding {
   const targets = acceptance
@@ -201,21 +201,21 @@ function createInstallFinding(
     package: change.name,
     channel,
     targets,
-    reasons: [...reasons, ...others].slice(0, maxReasons),
+    reasons: [...reasons, ...others].slice(0, maxSummaryReasons),
   })
-  return reasons.length + others.length === 0 && isRejectedOnBase(catalog)
+  return reasons.length + others.length === 0 && isBaseCatalogRejected(catalog)
     ? { ...found, isOnBase: true }
     : found
 }
 
 /** Whether opm rejects the base catalog, so that nothing can be installed from it. */
-function isRejectedOnBase({ base }: PlannedPackage['catalog']): boolean {
+function isBaseCatalogRejected({ base }: PackageInstallPlan['catalog']): boolean {
   return base !== undefined && !validateCatalog(base, { profile: 'opm' }).passed
 }
 
 function findPackageLocation(
   name: string,
-  { root, result }: PlannedPackage['catalog'],
+  { root, result }: PackageInstallPlan['catalog'],
 ): Location | undefined {
   const position = result?.packages.find((blob) => blob.name === name)?.place
   return (
@@ -225,7 +225,7 @@ function findPackageLocation(
 
 const defaultRetrySeconds = 60
 /** In seconds. A private image can't be distinguished from a missing image, and waiting for minutes does not help. */
-const privateRetrySeconds = 900
+const privateImageRetrySeconds = 900
 
 interface BundleContentResult {
   readonly content: InstallBundleContent
@@ -234,7 +234,7 @@ interface BundleContentResult {
 
 function findInlineContent(
   blob: BundleBlob,
-  { catalog: { result }, change }: PlannedPackage,
+  { catalog: { result }, change }: PackageInstallPlan,
   served: ServedPackage | undefined,
 ): BundleContentResult {
   // Only the changed package is served, not its dependencies or earlier versions.
@@ -267,23 +267,23 @@ function findImageContent(blob: BundleBlob, config: Config, answers: CheckAnswer
   if (!isAllowedRegistry(reference, config.images.registries))
     return unknown(`the configuration does not allow the registry of ${blob.image}`, overLimitRetrySeconds)
   const image = answers.get({ kind: 'image', reference: blob.image })
-  if (image.kind !== 'ok') return toContentFailure(image)
+  if (image.kind !== 'ok') return toFailedContentResult(image)
   const question = createInstallQuestion(blob, image.digest)
   const answer = question && answers.get(question)
   if (!answer) return unknown('its image reference is invalid')
-  if (answer.kind !== 'bundle') return toContentFailure(answer)
+  if (answer.kind !== 'bundle') return toFailedContentResult(answer)
   if (!answer.install) return unknown('its installation was not simulated')
   const facts = answer.isRestricted === true ? redactInstallFacts(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
 
-function toContentFailure(answer: Exclude<ImageAnswer, { readonly kind: 'ok' }>): BundleContentResult {
+function toFailedContentResult(answer: Exclude<ImageAnswer, { readonly kind: 'ok' }>): BundleContentResult {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
     return { content: { kind: 'missing', reason } }
   return {
     content: { kind: 'unknown', reason },
-    retryAfter: kind === 'unknown' ? answer.retryAfter : privateRetrySeconds,
+    retryAfter: kind === 'unknown' ? answer.retryAfter : privateImageRetrySeconds,
   }
 }
 
@@ -309,7 +309,11 @@ function createInstallQuestion({ image }: BundleBlob, digest: string) {
 }
 
 /** Reports a finding about a file in the image where the catalog names the image. */
-function moveToImage(inside: Finding, { place, imageMark, image }: BundleBlob, root: string): Finding {
+function moveFindingToImageReference(
+  inside: Finding,
+  { place, imageMark, image }: BundleBlob,
+  root: string,
+): Finding {
   const { line, column } = imageMark ?? place
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {
@@ -326,7 +330,7 @@ function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
     const key = `${one.rule} ${one.what}`
     const first = once.get(key)
     if (!first) once.set(key, one)
-    else if (one.at && !isSameLocation(first, one))
+    else if (one.at && !hasFindingAtSameLine(first, one))
       once.set(key, {
         ...first,
         related: [...(first.related ?? []), { at: one.at, note: 'Also here' }],
@@ -335,13 +339,13 @@ function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
   return [...once.values()]
 }
 
-function isSameLocation({ at, related = [] }: Finding, other: Finding): boolean {
+function hasFindingAtSameLine({ at, related = [] }: Finding, other: Finding): boolean {
   return [at, ...related.map((one) => one.at)].some(
     (location) => location?.file === other.at?.file && location?.line === other.at?.line,
   )
 }
 
-function* mergeUnanswered(unanswered: readonly UnansweredQuestion[]): Generator<UnansweredQuestion> {
+function* mergeUnansweredQuestions(unanswered: readonly UnansweredQuestion[]): Generator<UnansweredQuestion> {
   for (const [, same] of Map.groupBy(unanswered, ({ question, reason }) => `${question}\n${reason}`)) {
     const [first] = same
     if (first) yield { ...first, retryAfter: Math.min(...same.map(({ retryAfter }) => retryAfter)) }

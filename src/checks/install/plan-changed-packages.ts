@@ -6,7 +6,7 @@ import { memoizePerObject } from '../../findings/memoize.ts'
 import { CatalogUnderTest } from './resolutions.ts'
 import { planInstall, type InstallPlan } from './simulate-install.ts'
 
-export interface PlannedPackage {
+export interface PackageInstallPlan {
   readonly catalog: CatalogChange
   readonly change: PackageChange
   readonly plan: InstallPlan
@@ -14,8 +14,8 @@ export interface PlannedPackage {
   readonly otherChannels: readonly string[]
 }
 
-export interface PlannedChange {
-  readonly packages: readonly PlannedPackage[]
+export interface InstallPlanningResult {
+  readonly packages: readonly PackageInstallPlan[]
   readonly skippedCount: number
 }
 
@@ -23,39 +23,44 @@ export interface PlannedChange {
  * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds,
  * and the check has one minute.
  */
-const maxPackages = 60
-const maxChannels = 6
+const maxChangedPackages = 60
+const maxChannelsPerPackage = 6
 /** Almost all channels of public catalogs have fewer versions. */
-const maxVersions = 200
+const maxVersionsPerChannel = 200
 
-const getCatalogVerdict = memoizePerObject((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
+const getOpmVerdict = memoizePerObject((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
 
-export const planChange = memoizePerObject(({ catalogs }: PullRequestChange): PlannedChange => {
-  const wanted = catalogs.flatMap((catalog) =>
-    catalog.packages
-      .filter(({ name }) => catalog.result?.packages.some((blob) => blob.name === name))
-      .map((change) => ({ catalog, change })),
-  )
-  const tests = new Map<CatalogChange, CatalogUnderTest>()
-  const packages = wanted.slice(0, maxPackages).flatMap(({ catalog, change }): PlannedPackage[] => {
-    const { base, result } = catalog
-    if (!result) return []
-    const test = tests.get(catalog) ?? new CatalogUnderTest(result, base, { maxVersions })
-    tests.set(catalog, test)
-    const { tried, others } = selectChannels(change, test)
-    const request = {
-      catalog: result,
-      base,
-      package: change.name,
-      channels: tried,
-      verdict: getCatalogVerdict(result),
-    }
-    return [{ catalog, change, plan: planInstall(request, test), test, otherChannels: others }]
-  })
-  return { packages, skippedCount: Math.max(0, wanted.length - maxPackages) }
-})
+export const planChangedPackages = memoizePerObject(
+  ({ catalogs }: PullRequestChange): InstallPlanningResult => {
+    const wanted = catalogs.flatMap((catalog) =>
+      catalog.packages
+        .filter(({ name }) => catalog.result?.packages.some((blob) => blob.name === name))
+        .map((change) => ({ catalog, change })),
+    )
+    const tests = new Map<CatalogChange, CatalogUnderTest>()
+    const packages = wanted
+      .slice(0, maxChangedPackages)
+      .flatMap(({ catalog, change }): PackageInstallPlan[] => {
+        const { base, result } = catalog
+        if (!result) return []
+        const test =
+          tests.get(catalog) ?? new CatalogUnderTest(result, base, { maxVersions: maxVersionsPerChannel })
+        tests.set(catalog, test)
+        const { tried, others } = selectChannelsToTest(change, test)
+        const request = {
+          catalog: result,
+          base,
+          package: change.name,
+          channels: tried,
+          verdict: getOpmVerdict(result),
+        }
+        return [{ catalog, change, plan: planInstall(request, test), test, otherChannels: others }]
+      })
+    return { packages, skippedCount: Math.max(0, wanted.length - maxChangedPackages) }
+  },
+)
 
-function selectChannels({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
+function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
   const all = test.channelsOf(name) ?? []
   const added = new Set([...bundles.added, ...bundles.changed].map((bundle) => bundle.name))
   const heads = new Set(
@@ -71,10 +76,10 @@ function selectChannels({ name, bundles, channels }: PackageChange, test: Catalo
     .filter((channel) => rank(channel) < 3)
     .toSorted((a, b) => rank(a) - rank(b))
     .map((channel) => channel.name)
-  return { tried: ranked.slice(0, maxChannels), others: ranked.slice(maxChannels) }
+  return { tried: ranked.slice(0, maxChannelsPerPackage), others: ranked.slice(maxChannelsPerPackage) }
 }
 
-export function isChangedBundle({ change }: PlannedPackage, { package: its, name }: BundleBlob): boolean {
+export function isChangedBundle({ change }: PackageInstallPlan, { package: its, name }: BundleBlob): boolean {
   const { added, changed } = change.bundles
   return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)
 }

@@ -3,14 +3,14 @@ import { getBundle, getPackage, listBundles, listPackages } from '../../catalog/
 import type { ServedCatalogResult } from '../../catalog/api/served-catalog.ts'
 import type { CatalogServerResponse } from './running-catalog.ts'
 
-const serverName = 'catalog-bot'
+const simulatedServerName = 'catalog-bot'
 
 /** The input contains only some packages, so the response is partial. */
 export function queryServedCatalog(read: ServedCatalogResult, packageName: string): CatalogServerResponse {
-  if (!read.ok) return { server: serverName, kind: 'refused', reason: read.error }
+  if (!read.ok) return { server: simulatedServerName, kind: 'refused', reason: read.error }
   const catalog = read.value
   const its = getPackage(catalog, packageName)
-  if (!its.ok) return { server: serverName, kind: 'refused', reason: its.error }
+  if (!its.ok) return { server: simulatedServerName, kind: 'refused', reason: its.error }
   const channels = its.value.channels.map(({ name, csvName }) => ({ name, head: csvName }))
   const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
   const errors = channels.flatMap(({ name, head }) => {
@@ -18,7 +18,7 @@ export function queryServedCatalog(read: ServedCatalogResult, packageName: strin
     return bundle.ok ? [] : [`it returns no bundle for the head of ${name}: ${bundle.error}`]
   })
   return {
-    server: serverName,
+    server: simulatedServerName,
     kind: 'answered',
     isPart: true,
     packages: listPackages(catalog),

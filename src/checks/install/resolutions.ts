@@ -3,13 +3,13 @@
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import { getBundleVersion } from '../../change/package-blobs.ts'
-import { createCatalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
+import { createCatalogOperatorEntries, type CatalogOperatorEntries } from './resolve/catalog-entries.ts'
 import { type OperatorEntry } from './resolve/operator-entry.ts'
-import type { ChosenBundle, Resolution } from './resolve/resolve-namespace.ts'
+import type { ChosenBundle, NamespaceResolution } from './resolve/resolve-namespace.ts'
 import { UpgradeSimulation, type UpgradePath } from './resolve/simulate-upgrades.ts'
 import { resolveV1, type V1Resolution } from './resolve-v1.ts'
 
-type ResolutionFailure = Exclude<Resolution, { readonly kind: 'resolved' }>
+type ResolutionFailure = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
 export interface CompanionOperator {
   readonly entry: OperatorEntry
@@ -42,7 +42,7 @@ export interface ChannelResolution {
 }
 
 /** The CatalogSource name of the catalog under test. */
-export const testedCatalogName = 'catalog'
+export const testCatalogSourceName = 'catalog'
 
 /** Another CatalogSource of the cluster that can provide dependencies. */
 export interface DependencyCatalog {
@@ -63,8 +63,8 @@ export class CatalogUnderTest {
   private readonly base: Catalog | undefined
   private readonly others: readonly DependencyCatalog[]
   private readonly maxVersions: number
-  private readonly entries: CatalogEntries
-  private readonly baseEntries: CatalogEntries
+  private readonly entries: CatalogOperatorEntries
+  private readonly baseEntries: CatalogOperatorEntries
   private readonly walk: UpgradeSimulation
   private readonly baseWalk: UpgradeSimulation
 
@@ -77,10 +77,10 @@ export class CatalogUnderTest {
     this.base = base
     this.others = others
     this.maxVersions = maxVersions
-    this.entries = createCatalogEntries(catalog, testedCatalogName)
-    this.baseEntries = base ? createCatalogEntries(base, testedCatalogName) : this.entries
+    this.entries = createCatalogOperatorEntries(catalog, testCatalogSourceName)
+    this.baseEntries = base ? createCatalogOperatorEntries(base, testCatalogSourceName) : this.entries
     const beside = others.map((other) => ({
-      entries: createCatalogEntries(other.catalog, other.name),
+      entries: createCatalogOperatorEntries(other.catalog, other.name),
       priority: other.priority,
     }))
     this.walk = new UpgradeSimulation([{ entries: this.entries, priority: 0 }, ...beside])
@@ -146,7 +146,7 @@ export class CatalogUnderTest {
 
   /** Whether the entry comes from the catalog under test. */
   isOwn(entry: OperatorEntry): boolean {
-    return entry.catalog === testedCatalogName
+    return entry.catalog === testCatalogSourceName
   }
 
   bundleBefore({ package: packageName, name }: BundleBlob): BundleBlob | undefined {
@@ -159,7 +159,7 @@ export class CatalogUnderTest {
     const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
     if (root === undefined)
       throw new Error(`the resolution of ${packageName} contains no bundle of the package`)
-    return { kind: 'installs', root: root.entry, companions: findCompanions(root, installed.bundles) }
+    return { kind: 'installs', root: root.entry, companions: findCompanionOperators(root, installed.bundles) }
   }
 
   private upgradesIn(
@@ -173,7 +173,7 @@ export class CatalogUnderTest {
     const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
     const entries = its?.entries ?? []
     const selected =
-      entries.length > this.maxVersions ? sortNewestFirst(entries).slice(0, this.maxVersions) : entries
+      entries.length > this.maxVersions ? sortEntriesNewestFirst(entries).slice(0, this.maxVersions) : entries
     for (const { name } of selected) {
       const installed = this.baseWalk.install(packageName, channel, name)
       if (installed.kind !== 'installed') {
@@ -181,7 +181,8 @@ export class CatalogUnderTest {
         continue
       }
       upgrades.push(this.walk.follow(installed.state))
-      if (this.base && !isEndingAt(this.baseWalk.follow(installed.state), oldHead)) stuckBefore.add(name)
+      if (this.base && !isUpgradeEndingAtHead(this.baseWalk.follow(installed.state), oldHead))
+        stuckBefore.add(name)
     }
     return { upgrades, unreachable, stuckBefore, skippedVersions: entries.length - selected.length }
   }
@@ -194,18 +195,18 @@ export class CatalogUnderTest {
   }
 }
 
-function sortNewestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
+function sortEntriesNewestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
   return entries.toSorted((a, b) =>
     a.version && b.version ? compareVersions(b.version, a.version) : Number(!a.version) - Number(!b.version),
   )
 }
 
-export function isEndingAt({ end }: UpgradePath, head: string | undefined): boolean {
+export function isUpgradeEndingAtHead({ end }: UpgradePath, head: string | undefined): boolean {
   return end.kind === 'settled' && end.at === head
 }
 
 function findHeadEntry(
-  entries: CatalogEntries,
+  entries: CatalogOperatorEntries,
   packageName: string,
   channel: string,
 ): OperatorEntry | undefined {
@@ -216,7 +217,10 @@ function findHeadEntry(
   return order?.ok === true ? order.entries[0] : undefined
 }
 
-function findCompanions(root: ChosenBundle, bundles: readonly ChosenBundle[]): readonly CompanionOperator[] {
+function findCompanionOperators(
+  root: ChosenBundle,
+  bundles: readonly ChosenBundle[],
+): readonly CompanionOperator[] {
   return bundles
     .filter((bundle) => bundle !== root)
     .map(({ entry }) => ({

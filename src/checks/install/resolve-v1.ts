@@ -53,7 +53,7 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
     candidates = candidates.filter(({ name }) => listed.has(name))
   }
   if (installed) {
-    const successors = findSuccessors(installed, channels)
+    const successors = findSuccessorNames(installed, channels)
     if ('error' in successors)
       return { kind: 'refused', message: `error finding upgrade edges: ${successors.error}` }
     const same = parseLegacyVersion(installed.version)
@@ -73,9 +73,9 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
   const [best] = candidates.toSorted(
     (a, b) =>
       Number(deprecated.has(a.name)) - Number(deprecated.has(b.name)) ||
-      compareNewestFirst(parseBundleVersion(a), parseBundleVersion(b)),
+      compareReleasesNewestFirst(parseBundleVersion(a), parseBundleVersion(b)),
   )
-  if (best === undefined) return { kind: 'refused', message: formatNothingFound(request) }
+  if (best === undefined) return { kind: 'refused', message: formatNoBundlesFoundError(request) }
   const dependency = best.properties.find(({ type }) => dependencyPropertyTypes.has(type))
   if (dependency)
     return {
@@ -89,7 +89,7 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
   return { kind: 'resolved', bundle: best, isDeprecated: deprecated.has(best.name) }
 }
 
-function formatNothingFound({ package: packageName, channels = [], installed }: V1Request): string {
+function formatNoBundlesFoundError({ package: packageName, channels = [], installed }: V1Request): string {
   const upgrading = installed
     ? `error upgrading from currently installed version ${quote(installed.version)}: `
     : ''
@@ -97,7 +97,7 @@ function formatNothingFound({ package: packageName, channels = [], installed }: 
   return `${upgrading}no bundles found for package ${quote(packageName)}${where}`
 }
 
-function findSuccessors(
+function findSuccessorNames(
   installed: { readonly name: string; readonly version: string },
   channels: readonly ChannelBlob[],
 ): { readonly names: ReadonlySet<string> } | { readonly error: string } {
@@ -135,7 +135,10 @@ function compareVersionAndRelease(a: VersionAndRelease, b: VersionAndRelease): n
 }
 
 /** Bundles without a version sort last. */
-function compareNewestFirst(a: VersionAndRelease | undefined, b: VersionAndRelease | undefined): number {
+function compareReleasesNewestFirst(
+  a: VersionAndRelease | undefined,
+  b: VersionAndRelease | undefined,
+): number {
   if (a && b) return compareVersionAndRelease(b, a)
   return Number(a === undefined) - Number(b === undefined)
 }

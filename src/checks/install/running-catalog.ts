@@ -35,15 +35,15 @@ export interface ServedCatalogImage {
   readonly platform: string
 }
 
-export interface RunningCatalog {
+export interface ServedCatalogObservation {
   readonly responses: readonly CatalogServerResponse[]
   /** One image per platform; empty for a directory. */
   readonly images: readonly ServedCatalogImage[]
 }
 
 /** `head` is the channel head that catalog-bot computed from the catalog. */
-export function createRunningStep(
-  running: RunningCatalog | undefined,
+export function createRunningCatalogStep(
+  running: ServedCatalogObservation | undefined,
   about: {
     readonly catalog: Catalog
     readonly package: string
@@ -59,7 +59,8 @@ export function createRunningStep(
     return createSkippedStep('running', title, 'No server was queried.')
   const facts: string[] = []
   const remarks: InstallRemark[] = []
-  const addRejection = (message: string) => remarks.push({ kind: 'refused', says: message, targets: installTargets })
+  const addRejection = (message: string) =>
+    remarks.push({ kind: 'refused', says: message, targets: installTargets })
   for (const response of running.responses)
     if (response.kind === 'unknown')
       remarks.push({
@@ -70,7 +71,7 @@ export function createRunningStep(
     else if (response.kind === 'refused')
       addRejection(`${response.server} does not serve the catalog: ${response.reason}`)
     else {
-      const problems = [...listServerProblems(response, about)]
+      const problems = [...listCatalogServerRemarks(response, about)]
       problems.forEach((problem) => addRejection(`${response.server}: ${problem}`))
       if (problems.length === 0)
         facts.push(
@@ -91,7 +92,7 @@ export function createRunningStep(
   return createStep('running', title, facts, remarks)
 }
 
-function* listServerProblems(
+function* listCatalogServerRemarks(
   {
     packages,
     isPart,
@@ -100,7 +101,7 @@ function* listServerProblems(
     bundles,
     errors,
   }: Extract<CatalogServerResponse, { readonly kind: 'answered' }>,
-  { catalog, package: its, channel, head }: Parameters<typeof createRunningStep>[1],
+  { catalog, package: its, channel, head }: Parameters<typeof createRunningCatalogStep>[1],
 ): Generator<string> {
   yield* errors
   const missing = new Set(
@@ -148,14 +149,17 @@ function validateCatalogImage({
       `${which}: it starts ${quote(program)} instead of opm, so whether it serves the catalog is unknown`,
     )
   else if (rest[0] !== 'serve') problems.push(`${which}: it starts opm without the serve command`)
-  else if (directory !== undefined && !rest.some((argument) => isDirectoryArgument(argument, directory)))
+  else if (
+    directory !== undefined &&
+    !rest.some((argument) => isCatalogDirectoryArgument(argument, directory))
+  )
     problems.push(`${which}: it does not serve ${quote(`/${directory}`)}, the directory that its label names`)
   if (user === '' || /^(?:0|root)(?::|$)/.test(user))
     warnings.push(`${which}: it runs as root, which OLM's restricted pod security rejects`)
   return { problems, warnings }
 }
 
-function isDirectoryArgument(argument: string, directory: string): boolean {
+function isCatalogDirectoryArgument(argument: string, directory: string): boolean {
   return (
     argument
       .split('/')

@@ -12,14 +12,14 @@ import type {
 } from './install-report.ts'
 import { findWorstVerdict } from './install-report.ts'
 import { createProvisionerChecklist } from './provisioner-checklist.ts'
-import { createRunningStep, type RunningCatalog } from './running-catalog.ts'
+import { createRunningCatalogStep, type ServedCatalogObservation } from './running-catalog.ts'
 import { getRenderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
-import type { InstallBundleContent, InstallDependencies } from './bundle-content.ts'
-import { createContentSteps, type InstallBundle, type ClassifyFinding } from './steps/content-steps.ts'
+import type { InstallBundleContent, InstallSimulationPorts } from './bundle-content.ts'
+import { createContentSteps, type InstallBundle, type FindingClassifier } from './steps/content-steps.ts'
 import {
-  createGraphStep,
-  createHeadStep,
+  createUpgradeGraphStep,
+  createChannelHeadStep,
   createResolutionStep,
   createUpgradesStep,
 } from './steps/resolution-steps.ts'
@@ -49,12 +49,12 @@ export interface InstallPlan {
 
 export type PlannedBundle = Pick<InstallBundle, 'blob' | 'targets'>
 
-export interface InstallEvaluationOptions extends InstallDependencies {
+export interface InstallEvaluationOptions extends InstallSimulationPorts {
   /** Targets that must install the bundle. Default: any target that supports its format. */
   readonly wanted: readonly InstallTarget[]
-  readonly running?: RunningCatalog
+  readonly running?: ServedCatalogObservation
   /** Applies the configured severity to a finding. Default: unchanged. */
-  readonly classify?: ClassifyFinding
+  readonly classify?: FindingClassifier
 }
 
 /** @throws Error if the catalog has no such package or channel. */
@@ -64,7 +64,7 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
   const verdict = request.verdict ?? validateCatalog(catalog, { profile: 'opm' })
   const channels = request.channels.map((channel) => {
     const resolution = test.resolveChannel(packageName, channel)
-    return { resolution, bundles: planBundles(resolution, test, request) }
+    return { resolution, bundles: planChannelBundles(resolution, test, request) }
   })
   const opened = channels.flatMap(({ resolution: { oldHead }, bundles }) => [
     ...bundles.map(({ blob }) => blob),
@@ -82,7 +82,7 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
  * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it
  * installs the head if OLM v0 does not resolve a bundle.
  */
-function planBundles(
+function planChannelBundles(
   { fresh, head, v1 }: ChannelResolution,
   test: CatalogUnderTest,
   { catalog, package: packageName }: InstallRequest,
@@ -99,12 +99,12 @@ function planBundles(
     ...(root ? [{ blob: root, targets: installTargets.filter(installs) }] : []),
     ...(newest && newest !== root ? [{ blob: newest, targets: ['OLM v1'] as const }] : []),
     ...others
-      .filter((blob) => !isSameBundle(blob, test.bundleBefore(blob)))
+      .filter((blob) => !hasSameBundleImage(blob, test.bundleBefore(blob)))
       .map((blob) => ({ blob, targets: ['OLM v0'] as const })),
   ]
 }
 
-function isSameBundle(now: BundleBlob, before: BundleBlob | undefined): boolean {
+function hasSameBundleImage(now: BundleBlob, before: BundleBlob | undefined): boolean {
   return now.image !== '' && now.image === before?.image
 }
 
@@ -137,19 +137,19 @@ function evaluateChannel(
   const known = findBundleFormat(root?.content)
   const steps = [
     createCatalogStep(plan.rejection),
-    createGraphStep(resolution),
+    createUpgradeGraphStep(resolution),
     createResolutionStep(resolution),
-    createHeadStep(resolution),
+    createChannelHeadStep(resolution),
     createUpgradesStep(resolution),
     ...createContentSteps(opened, before, known, options),
-    createRunningStep(options.running, {
+    createRunningCatalogStep(options.running, {
       catalog: plan.request.catalog,
       package: plan.request.package,
       channel: resolution.channel,
       head: resolution.head,
     }),
   ]
-  const acceptance = installTargets.map((target) => computeAcceptance(target, known, steps, opened))
+  const acceptance = installTargets.map((target) => computeTargetAcceptance(target, known, steps, opened))
   const wanted = options.wanted.length > 0 ? options.wanted : listDefaultTargets(known ?? 'registry+v1')
   const installs = findWorstVerdict(
     acceptance
@@ -187,7 +187,7 @@ function listDefaultTargets(format: BundleFormat): readonly InstallTarget[] {
 }
 
 /** Returns yes only if this target installs the bundle and supports its format, and the bundle was opened. */
-function computeAcceptance(
+function computeTargetAcceptance(
   target: InstallTarget,
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],

@@ -18,14 +18,14 @@ export interface UnpackedBundle {
 /** In bytes. The limit of the unpacker, and of the API server for one ConfigMap. */
 const maxConfigMapBytes = 1_048_576
 /** The size of Go's gzip output differs slightly from that of Node.js. */
-const gzipMargin = 0.02
+const gzipSizeMarginRatio = 0.02
 const annotationsPath = 'metadata/annotations.yaml'
 
 /**
  * The name of the ConfigMap, the Job, and other unpacking objects. OLM hashes the reference string, so a tag and a
  * digest result in different names.
  */
-export function computeUnpackName(reference: string, sha256: (text: string) => string): string {
+export function computeUnpackConfigMapName(reference: string, sha256: (text: string) => string): string {
   return sha256(reference).slice(0, 63)
 }
 
@@ -56,7 +56,7 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
     .map(([file, bytes]) => ({ file, bytes: 4 * Math.ceil(packedSize(bytes) / 3) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
-  const isClose = Math.abs(bytes - maxConfigMapBytes) <= maxConfigMapBytes * gzipMargin
+  const isClose = Math.abs(bytes - maxConfigMapBytes) <= maxConfigMapBytes * gzipSizeMarginRatio
   if (bytes > maxConfigMapBytes && !isClose)
     problems.push(
       `its compressed size is ${bytes} bytes, which exceeds the ConfigMap limit of ${maxConfigMapBytes}`,

@@ -3,7 +3,7 @@
 // change, and Apps cannot approve.
 import type { PullReview, PullSnapshot } from '../../change/snapshot.ts'
 import type { Approval } from '../approval.ts'
-import { isCovered, type ApprovalCoverage } from './coverage.ts'
+import { isChangeCovered, type ApprovalCoverage } from './coverage.ts'
 import { normalizeLogin } from './principal.ts'
 
 /** Each person's latest review that approves or requests changes, by account id, in order of submission, then id. */
@@ -48,14 +48,14 @@ export function toReviewApprovals(
 }
 
 /** Reviews by accounts other than the author that request changes and are the account's latest, for any head. */
-export function findRequestedChanges(snapshot: PullSnapshot): readonly PullReview[] {
+export function findChangesRequestedReviews(snapshot: PullSnapshot): readonly PullReview[] {
   return findLatestReviews(snapshot.reviews).filter(
     ({ state, author }) => state === 'changes-requested' && author?.id !== snapshot.author?.id,
   )
 }
 
 /** Whether an approval is for this head, base branch and epoch. Does not compare what the change does. */
-export function isForPullState(approval: Approval, snapshot: PullSnapshot, epoch: number): boolean {
+export function isApprovalForSnapshot(approval: Approval, snapshot: PullSnapshot, epoch: number): boolean {
   return approval.head === snapshot.head && approval.baseRef === snapshot.baseRef && approval.epoch === epoch
 }
 
@@ -67,8 +67,8 @@ export function isCurrentApproval(
   now: () => ApprovalCoverage,
 ): boolean {
   return (
-    isForPullState(approval, snapshot, epoch) &&
+    isApprovalForSnapshot(approval, snapshot, epoch) &&
     approval.covers !== undefined &&
-    isCovered(now(), approval.covers)
+    isChangeCovered(now(), approval.covers)
   )
 }

@@ -4,25 +4,25 @@ import type { Config } from '../../config/config.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
-import { ancestorDirectories } from '../../change/layout/layout.ts'
+import { listAncestorDirectories } from '../../change/layout/layout.ts'
 import { findCodeowners, readCodeowners } from './sources/codeowners.ts'
 import type { CodeownersLine } from './sources/codeowners.ts'
 import { configYamlPath, readMaintainers } from './sources/config-yaml.ts'
 import { catalogOwnersFileName, toCiYamlPath } from './owner-files.ts'
-import { createBrokenSource } from './sources/owner-source.ts'
-import type { SourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
+import { createBrokenOwnerSource } from './sources/owner-source.ts'
+import type { OwnerSourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
 import {
-  aliasesPath,
+  ownersAliasesPath,
   findInheritedApprovers,
   ownersFileName,
   readAliases,
   readOwnersFile,
 } from './sources/owners-file.ts'
 import type { OwnersAliases, OwnersFile } from './sources/owners-file.ts'
-import { distinctPrincipals, parsePrincipal, principalKey } from './principal.ts'
+import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey } from './principal.ts'
 import type { Principal } from './principal.ts'
 
-export interface Authority {
+export interface OwnershipAuthority {
   /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
   ownersOf(path: string, directory: string, packageName?: string): readonly Principal[]
   readonly maintainers: readonly Principal[]
@@ -38,26 +38,26 @@ export interface OwnerFileTree {
 const noOwners: readonly Principal[] = []
 
 /** Reads each owner file once, when it is needed. */
-export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
+export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): OwnershipAuthority {
   const sources = new Set(config.owners.sources)
   const problems = new Map<string, readonly OwnerSourceProblem[]>()
-  const cached = new Map<string, SourceReadResult<unknown>>()
+  const cached = new Map<string, OwnerSourceReadResult<unknown>>()
 
   function read<T>(
     path: string,
-    parse: (file: string, text: string) => SourceReadResult<T>,
-  ): SourceReadResult<T> | undefined {
+    parse: (file: string, text: string) => OwnerSourceReadResult<T>,
+  ): OwnerSourceReadResult<T> | undefined {
     if (!tree.has(path)) return undefined
     if (!cached.has(path)) {
       const text = tree.text(path)
       const result =
         text === undefined
-          ? createBrokenSource({ file: path, line: 1, column: 1 }, 'it could not be read')
+          ? createBrokenOwnerSource({ file: path, line: 1, column: 1 }, 'it could not be read')
           : parse(path, text)
       cached.set(path, result)
       if (result.kind === 'broken') problems.set(path, result.problems)
     }
-    return cached.get(path) as SourceReadResult<T> | undefined
+    return cached.get(path) as OwnerSourceReadResult<T> | undefined
   }
 
   const fromCiYaml = (directory: string): readonly Principal[] => {
@@ -75,10 +75,10 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
   }
 
   const fromOwners = (path: string): readonly Principal[] => {
-    const aliases = read<OwnersAliases>(aliasesPath, readAliases)
+    const aliases = read<OwnersAliases>(ownersAliasesPath, readAliases)
     if (aliases?.kind === 'broken') return []
-    const files = new Map<string, SourceReadResult<OwnersFile>>()
-    for (const directory of ancestorDirectories(path)) {
+    const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
+    for (const directory of listAncestorDirectories(path)) {
       const file = read<OwnersFile>(
         directory === '' ? ownersFileName : `${directory}/${ownersFileName}`,
         readOwnersFile,
@@ -90,7 +90,7 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
 
   const fromCatalogOwners = (path: string): readonly Principal[] => {
     const people: Principal[] = []
-    for (const directory of ancestorDirectories(path)) {
+    for (const directory of listAncestorDirectories(path)) {
       const file = read(
         directory === '' ? catalogOwnersFileName : `${directory}/${catalogOwnersFileName}`,
         readCatalogOwners,
@@ -134,13 +134,13 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
   function findOwnersAt(path: string): readonly Principal[] {
     const before = ownersByPath.get(path)
     if (before) return before
-    const found = distinctPrincipals([
+    const found = removeDuplicatePrincipals([
       ...(uses('codeowners') ? fromCodeowners(path) : []),
       ...(uses('owners') ? fromOwners(path) : []),
       ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
     ])
     // Reuse equal lists, so that membership is checked once.
-    const key = found.map(principalKey).join('\n')
+    const key = found.map(toPrincipalKey).join('\n')
     const one = lists.get(key) ?? found
     lists.set(key, one)
     ownersByPath.set(path, one)
@@ -149,7 +149,7 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
 
   function maintainers(): readonly Principal[] {
     const file = uses('config.yaml') ? read(configYamlPath, readMaintainers) : undefined
-    return distinctPrincipals([
+    return removeDuplicatePrincipals([
       ...(file?.kind === 'read' ? file.value : []),
       ...fromConfig([], 'maintainers'),
     ])
@@ -164,7 +164,9 @@ export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
       const first = uses('ci.yaml') ? directoryNames.flatMap(fromCiYaml) : noOwners
       const found = findOwnersAt(path)
       const last = uses('packages') ? fromConfig([...names], 'packages') : noOwners
-      return first.length + last.length === 0 ? found : distinctPrincipals([...first, ...found, ...last])
+      return first.length + last.length === 0
+        ? found
+        : removeDuplicatePrincipals([...first, ...found, ...last])
     },
     maintainers: maintainers(),
     problems: () => [...problems.values()].flat(),

@@ -17,7 +17,7 @@ const channelChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-to-catalog',
 ])
 
-export function findGrantedKinds(
+export function findGrantedChangeKinds(
   { packages, channels, changes }: Automation,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {

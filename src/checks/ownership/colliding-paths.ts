@@ -5,7 +5,7 @@ import { createFinding } from '../../findings/rule.ts'
 import { createListFilter } from '../../change/incremental-list.ts'
 import { findLowerBound } from '../../change/sorted-paths.ts'
 import type { CheckInput } from '../check.ts'
-import { foldPath } from './package-name.ts'
+import { toCaseFoldedPath } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'
 
 export function findCollidingPaths({
@@ -20,8 +20,8 @@ export function findCollidingPaths({
   // Folding can turn other letters into slashes; then collisions can be anywhere.
   const isPlain = listNonAsciiPaths(basePaths).length === 0 && added.every(isAscii)
   const taken = isPlain
-    ? indexNearbyTakenPaths(added, basePaths, removed)
-    : indexAllTakenPaths(basePaths, removed)
+    ? indexRemainingPathsNear(added, basePaths, removed)
+    : indexRemainingPaths(basePaths, removed)
   const judged = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
     const found = findCollision(path, taken, judged)
@@ -35,7 +35,7 @@ const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
 const listNonAsciiPaths = createListFilter<string>((path) => !isAscii(path))
 
 /** The base's remaining paths and directories by folded form. The last of several wins. */
-export function indexAllTakenPaths(
+export function indexRemainingPaths(
   basePaths: readonly string[],
   removed: ReadonlySet<string>,
 ): Map<string, string> {
@@ -45,16 +45,16 @@ export function indexAllTakenPaths(
     // Files of one directory are adjacent in the list, so each directory is added once.
     for (let at = path; !removed.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
       walked.add(at)
-      taken.set(foldPath(at), at)
+      taken.set(toCaseFoldedPath(at), at)
       if (!at.includes('/')) break
     }
   return taken
 }
 
 /**
- * Like indexAllTakenPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
+ * Like indexRemainingPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
  */
-export function indexNearbyTakenPaths(
+export function indexRemainingPathsNear(
   added: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
@@ -70,7 +70,7 @@ export function indexNearbyTakenPaths(
   }
   for (const path of added) {
     let above = ''
-    for (const name of foldPath(path).split('/')) {
+    for (const name of toCaseFoldedPath(path).split('/')) {
       const here = above + name
       if (!twins.has(`${here}/`)) {
         const alike = (twins.get(above) ?? []).flatMap((prefix) =>
@@ -80,7 +80,7 @@ export function indexNearbyTakenPaths(
           `${here}/`,
           alike.map((one) => `${one}/`),
         )
-        const last = findLastRemaining(alike, sorted, removed)
+        const last = findLastRemainingName(alike, sorted, removed)
         if (last !== undefined) taken.set(here, last)
       }
       above = `${here}/`
@@ -101,7 +101,7 @@ function groupChildrenByFoldedName(
     if (path === undefined || !path.startsWith(prefix)) return found
     const slash = path.indexOf('/', prefix.length)
     const name = slash < 0 ? path.slice(prefix.length) : path.slice(prefix.length, slash)
-    const folded = foldPath(name)
+    const folded = toCaseFoldedPath(name)
     const its = found.get(folded)
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
@@ -111,20 +111,20 @@ function groupChildrenByFoldedName(
 }
 
 /** The candidate whose first remaining file comes last. */
-function findLastRemaining(
+function findLastRemainingName(
   alike: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): string | undefined {
   let last: { readonly at: number; readonly name: string } | undefined
   for (const name of alike) {
-    const at = findFirstRemaining(name, sorted, removed)
+    const at = findFirstRemainingPath(name, sorted, removed)
     if (at !== undefined && (last === undefined || at > last.at)) last = { at, name }
   }
   return last?.name
 }
 
-function findFirstRemaining(
+function findFirstRemainingPath(
   name: string,
   sorted: readonly string[],
   removed: ReadonlySet<string>,
@@ -161,7 +161,7 @@ function findCollision(
   }
   for (const name of open.reverse()) {
     if (above === undefined) {
-      const folded = foldPath(name)
+      const folded = toCaseFoldedPath(name)
       const like = taken.get(folded)
       if (like === undefined) taken.set(folded, name)
       else if (like !== name) above = { name, like }

@@ -1,11 +1,11 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
 // answer is missing. An empty list of owners never gives it.
-import type { ChangeKind, Consent, Permissions, PermissionRole } from '../../config/permissions.ts'
+import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
 import type { Automation } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
-import { isCurrentApproval, isForPullState } from './approvals.ts'
-import { findGrantedKinds } from './automation.ts'
+import { isCurrentApproval, isApprovalForSnapshot } from './approvals.ts'
+import { findGrantedChangeKinds } from './automation.ts'
 import { listCoverageDifferences, isDirectoryCovered, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { isBot } from './principal-matcher.ts'
@@ -32,7 +32,12 @@ export type ConsentStatus =
   | { readonly kind: 'refused'; readonly kinds: readonly ChangeKind[] }
   | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
 
-const consentStrictness: Readonly<Record<Consent, number>> = { alone: 0, owner: 1, maintainer: 2, refused: 3 }
+const strictnessByConsent: Readonly<Record<RequiredConsent, number>> = {
+  alone: 0,
+  owner: 1,
+  maintainer: 2,
+  refused: 3,
+}
 
 export class ConsentEvaluator {
   readonly #input: CheckInput
@@ -85,16 +90,17 @@ export class ConsentEvaluator {
         ? 'alone'
         : findWeakestConsent(permissions, authorRights.roles, kind),
     }))
-    let needed = wanted.reduce<Consent>(
+    let needed = wanted.reduce<RequiredConsent>(
       (worst, { consent }) => (isStricter(consent, worst) ? consent : worst),
       'alone',
     )
     // Authors cannot make themselves owners without approval, even if the configuration allows it.
     if (needed === 'alone' && this.#addsItself(requirement)) needed = 'owner'
     // Only a maintainer can make Apps and teams owners.
-    if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonPerson)) needed = 'maintainer'
+    if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonUserPrincipal)) needed = 'maintainer'
     // A reused login means that the list of owners is out of date, so its other names might also be wrong.
-    if (authorRights.reused && consentStrictness[needed] < consentStrictness.maintainer) needed = 'maintainer'
+    if (authorRights.reused && strictnessByConsent[needed] < strictnessByConsent.maintainer)
+      needed = 'maintainer'
     // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
@@ -129,7 +135,7 @@ export class ConsentEvaluator {
     readonly differences: readonly string[]
   }[] {
     const { snapshot, approvals, epoch = 0 } = this.#input
-    const ofHead = approvals.filter((approval) => isForPullState(approval, snapshot, epoch))
+    const ofHead = approvals.filter((approval) => isApprovalForSnapshot(approval, snapshot, epoch))
     const current = new Set(
       ofHead
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
@@ -151,7 +157,7 @@ export class ConsentEvaluator {
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return evaluateAnyRights(
+    return evaluateRightsUntilGranted(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
@@ -169,7 +175,7 @@ export class ConsentEvaluator {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return evaluateAnyRights(
+    return evaluateRightsUntilGranted(
       approvals
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -187,7 +193,7 @@ export class ConsentEvaluator {
 
   /** Whether an account owns any of it, or is a maintainer. */
   checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
-    const owns = evaluateAnyRights(
+    const owns = evaluateRightsUntilGranted(
       listDistinctOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
@@ -242,7 +248,7 @@ export class ConsentEvaluator {
     const open: UnansweredQuestion[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
-      const granted = findGrantedKinds(automation, requirement)
+      const granted = findGrantedChangeKinds(automation, requirement)
       if (granted.size === 0 || !(isBot(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
@@ -279,7 +285,7 @@ export class ConsentEvaluator {
   /** Whether an authorized person approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): RightsResult {
     const added = requirement.ownerEdit?.added ?? []
-    return evaluateAnyRights(
+    return evaluateRightsUntilGranted(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -324,12 +330,12 @@ function listDistinctOwners(required: readonly RequiredApproval[]): (readonly Pr
   return [...new Set(required.map(({ owners }) => owners))]
 }
 
-function isNonPerson(principal: Principal): boolean {
+function isNonUserPrincipal(principal: Principal): boolean {
   return principal.kind !== 'user' || principal.login.endsWith('[bot]')
 }
 
-function isStricter(a: Consent, b: Consent): boolean {
-  return consentStrictness[a] > consentStrictness[b]
+function isStricter(a: RequiredConsent, b: RequiredConsent): boolean {
+  return strictnessByConsent[a] > strictnessByConsent[b]
 }
 
 /** The least strict setting among an account's roles. */
@@ -337,14 +343,14 @@ function findWeakestConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,
-): Consent {
+): RequiredConsent {
   return roles
     .map((role) => permissions[role][kind])
-    .reduce<Consent>((best, cell) => (isStricter(best, cell) ? cell : best), 'refused')
+    .reduce<RequiredConsent>((best, cell) => (isStricter(best, cell) ? cell : best), 'refused')
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
-function evaluateAnyRights(candidates: readonly (() => RightsResult)[]): RightsResult {
+function evaluateRightsUntilGranted(candidates: readonly (() => RightsResult)[]): RightsResult {
   const open: UnansweredQuestion[] = []
   for (const candidate of candidates) {
     const holds = candidate()

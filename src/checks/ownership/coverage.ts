@@ -27,7 +27,7 @@ export function computeCoverage(
   for (const requirement of required) {
     const file = files.get(requirement.path)
     if (file !== undefined) add(requirement.directory, file)
-    for (const effect of describeEffects(requirement))
+    for (const effect of describeApprovalEffects(requirement))
       add(requirement.directory, `+ ${JSON.stringify(requirement.path)} ${JSON.stringify(effect)}`)
   }
   return new Map(
@@ -47,8 +47,8 @@ export function computeFileCoverage(
 /**
  * Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine.
  */
-export function isCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
-  return isWithinCoverage(toLineSet(now), toLineSet(agreed))
+export function isChangeCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
+  return areLinesCovered(toCoverageLineSet(now), toCoverageLineSet(agreed))
 }
 
 export function isDirectoryCovered(
@@ -58,19 +58,19 @@ export function isDirectoryCovered(
 ): boolean {
   const [present, then] = [now.get(directory), agreed.get(directory)]
   if (present === undefined || then === undefined) return false
-  return present === then || isWithinCoverage(new Set(present.split('\n')), new Set(then.split('\n')))
+  return present === then || areLinesCovered(new Set(present.split('\n')), new Set(then.split('\n')))
 }
 
 /** Whether both have the same files, regardless of effects. */
 export function hasSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
-  const files = (coverage: ApprovalCoverage) => new Set([...toLineSet(coverage)].filter(isFileLine))
-  return isWithinCoverage(files(one), files(other))
+  const files = (coverage: ApprovalCoverage) => new Set([...toCoverageLineSet(coverage)].filter(isFileLine))
+  return areLinesCovered(files(one), files(other))
 }
 
 /** The differences from the approved change, one phrase per path, sorted. */
 export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalCoverage): readonly string[] {
-  const [present, then] = [toLineSet(now), toLineSet(agreed)]
-  if (isWithinCoverage(present, then)) return []
+  const [present, then] = [toCoverageLineSet(now), toCoverageLineSet(agreed)]
+  if (areLinesCovered(present, then)) return []
   if (then.size === 0) return ['the approved effect is unknown']
   const filesNow = indexLinesByPath([...present].filter(isFileLine))
   const filesThen = indexLinesByPath([...then].filter(isFileLine))
@@ -92,13 +92,13 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
     .map(([path, difference]) => `${path} (${difference})`)
 }
 
-function isWithinCoverage(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
+function areLinesCovered(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
   for (const line of now) if (!agreed.has(line)) return false
   for (const line of agreed) if (isFileLine(line) && !now.has(line)) return false
   return true
 }
 
-function toLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
+function toCoverageLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
   const lines = new Set<string>()
   for (const text of coverage.values()) for (const line of text.split('\n')) if (line !== '') lines.add(line)
   return lines
@@ -121,7 +121,7 @@ function formatFileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'bef
 }
 
 /** One phrase per effect, so that fewer effects are distinguishable from different ones. */
-function describeEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
+function describeApprovalEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage
   const listed = /^(?:adds|removes) /

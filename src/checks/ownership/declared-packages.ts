@@ -3,15 +3,15 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { TextPosition } from '../../go/text-position.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
-export interface PackagesInFile {
+export interface FilePackageDeclarations {
   /** Packages in the file's blobs on either side, each with a position (preferably in the result). */
   readonly packages: ReadonlyMap<string, TextPosition>
 }
 
-const noDeclaredPackages: PackagesInFile = { packages: new Map() }
+const emptyFileDeclarations: FilePackageDeclarations = { packages: new Map() }
 
-export interface DeclaredPackages {
-  inFile(path: string): PackagesInFile
+export interface PackageDeclarationIndex {
+  inFile(path: string): FilePackageDeclarations
   /** Directories ('' for files directly in the catalog) that declare each package at the base. */
   homeDirectories(packageName: string): ReadonlySet<string>
   inDirectory(directory: string): ReadonlySet<string>
@@ -28,13 +28,13 @@ export function createRepositoryPathMapper({ root, base, result }: CatalogChange
   return (file) => (fromRepository ? file : prefix + file)
 }
 
-export function findDeclaredPackages(catalog: CatalogChange): DeclaredPackages {
+export function findDeclaredPackages(catalog: CatalogChange): PackageDeclarationIndex {
   const declared = new Map<string, Map<string, TextPosition>>()
   const homes = new Map<string, Set<string>>()
   const at = new Map<string, Set<string>>()
   const prefix = catalog.root === '' ? '' : `${catalog.root}/`
   const toPath = createRepositoryPathMapper(catalog)
-  for (const { file, name, mark } of listDeclarations(catalog.base)) {
+  for (const { file, name, mark } of listPackageDeclarations(catalog.base)) {
     const path = toPath(file)
     const inside = path.slice(prefix.length)
     const directory = inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : ''
@@ -43,7 +43,8 @@ export function findDeclaredPackages(catalog: CatalogChange): DeclaredPackages {
     addPackage(path, name, mark)
   }
   // The result comes last so that findings point at what would be merged.
-  for (const { file, name, mark } of listDeclarations(catalog.result)) addPackage(toPath(file), name, mark)
+  for (const { file, name, mark } of listPackageDeclarations(catalog.result))
+    addPackage(toPath(file), name, mark)
 
   function addPackage(path: string, name: string, mark: TextPosition): void {
     const packages = declared.get(path) ?? new Map<string, TextPosition>()
@@ -54,14 +55,14 @@ export function findDeclaredPackages(catalog: CatalogChange): DeclaredPackages {
   return {
     inFile: (path) => {
       const packages = declared.get(path)
-      return packages ? { packages } : noDeclaredPackages
+      return packages ? { packages } : emptyFileDeclarations
     },
     homeDirectories: (name) => homes.get(name) ?? new Set(),
     inDirectory: (directory) => at.get(directory) ?? new Set(),
   }
 }
 
-function* listDeclarations(
+function* listPackageDeclarations(
   catalog: Catalog | undefined,
 ): Generator<{ file: string; name: string; mark: TextPosition }> {
   if (!catalog) return

@@ -3,14 +3,14 @@ import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { OwnershipInputs } from './ownership-inputs.ts'
-import type { Authority } from './authority.ts'
+import type { OwnershipAuthority } from './authority.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
 import type { OwnerFile } from './owner-files.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
-import type { SourceReadResult } from './sources/owner-source.ts'
+import type { OwnerSourceReadResult } from './sources/owner-source.ts'
 import { readOwnersFile } from './sources/owners-file.ts'
-import { principalKey, formatPrincipal } from './principal.ts'
+import { toPrincipalKey, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { ownerFileBroken } from './rules/owner-file-broken.ts'
 
@@ -29,8 +29,8 @@ export function analyzeOwnerEdit(
   touched: TouchedPath,
   input: OwnershipInputs,
   owners: readonly Principal[],
-  base: Authority,
-  result: Authority,
+  base: OwnershipAuthority,
+  result: OwnershipAuthority,
 ): OwnerEdit {
   const { path, role } = touched
   const file = parseOwnerFilePath(path)
@@ -42,26 +42,26 @@ export function analyzeOwnerEdit(
       ? undefined
       : text === undefined || file === undefined
         ? createUnreadableFile(path)
-        : readAnyOwnerFile(file, path, text)
+        : parseOwnerFileStructure(file, path, text)
   if (after?.kind === 'broken')
     for (const { at, problem } of after.problems)
       findings.push(createFinding(ownerFileBroken, at, { path, problem }))
 
   const baseText = input.ownerFiles.base.get(path)
   const before =
-    baseText === undefined || file === undefined ? undefined : readAnyOwnerFile(file, path, baseText)
+    baseText === undefined || file === undefined ? undefined : parseOwnerFileStructure(file, path, baseText)
   // Compares owners over all sources, so that moving a list between files does not add an owner.
   const newOwners = result.ownersOf(path, directory)
   const oldOwners = base.ownersOf(path, directory)
-  const had = new Set(owners.map(principalKey))
-  const has = new Set(newOwners.map(principalKey))
+  const had = new Set(owners.map(toPrincipalKey))
+  const has = new Set(newOwners.map(toPrincipalKey))
   const author = input.snapshot.author?.login.toLowerCase()
   const others = (list: readonly Principal[]): readonly Principal[] =>
     list.filter((principal) => principal.kind !== 'user' || principal.login !== author)
 
-  const added = newOwners.filter((principal) => !had.has(principalKey(principal)))
-  const removed = oldOwners.filter((principal) => !has.has(principalKey(principal)))
-  const structure = (read: SourceReadResult<OwnerFileStructure> | undefined): string =>
+  const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
+  const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
+  const structure = (read: OwnerSourceReadResult<ComparableOwnerFile> | undefined): string =>
     read?.kind === 'read' ? read.value.structure : ''
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
@@ -88,11 +88,15 @@ export function analyzeOwnerEdit(
   }
 }
 
-interface OwnerFileStructure {
+interface ComparableOwnerFile {
   readonly structure: string
 }
 
-function readAnyOwnerFile(file: OwnerFile, path: string, text: string): SourceReadResult<OwnerFileStructure> {
+function parseOwnerFileStructure(
+  file: OwnerFile,
+  path: string,
+  text: string,
+): OwnerSourceReadResult<ComparableOwnerFile> {
   switch (file.kind) {
     case 'ci.yaml': {
       const read = readCiYaml(path, text)
@@ -122,7 +126,7 @@ function readAnyOwnerFile(file: OwnerFile, path: string, text: string): SourceRe
   }
 }
 
-const createUnreadableFile = (path: string): SourceReadResult<never> => ({
+const createUnreadableFile = (path: string): OwnerSourceReadResult<never> => ({
   kind: 'broken',
   problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'it could not be read' }],
 })

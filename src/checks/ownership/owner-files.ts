@@ -1,11 +1,11 @@
 // Finds the files that define owners, and those that a decision needs. Uses only names and paths.
 import type { PullRequestChange } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
-import { ancestorDirectories } from '../../change/layout/layout.ts'
+import { listAncestorDirectories } from '../../change/layout/layout.ts'
 import { createListFilter } from '../../change/incremental-list.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
 import { configYamlPath } from './sources/config-yaml.ts'
-import { aliasesPath, ownersFileName } from './sources/owners-file.ts'
+import { ownersAliasesPath, ownersFileName } from './sources/owners-file.ts'
 import { findDeclaredPackages } from './declared-packages.ts'
 
 export const catalogOwnersFileName = 'CATALOG_OWNERS'
@@ -19,7 +19,7 @@ export type OwnerFile =
   | { readonly kind: 'config.yaml' }
 
 const ownerFilePattern = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
-const listOwnersFiles = createListFilter<string>((path) => ownerFilePattern.test(path))
+const filterOwnersFiles = createListFilter<string>((path) => ownerFilePattern.test(path))
 const ciYamlPattern = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
 
 /** Undefined for paths other than owner files. */
@@ -27,7 +27,7 @@ export function parseOwnerFilePath(path: string): OwnerFile | undefined {
   const directory = ciYamlPattern.exec(path)?.groups?.directory
   if (directory !== undefined) return { kind: 'ci.yaml', directory }
   if ((codeownersPaths as readonly string[]).includes(path)) return { kind: 'codeowners' }
-  if (path === aliasesPath) return { kind: 'aliases' }
+  if (path === ownersAliasesPath) return { kind: 'aliases' }
   if (path === configYamlPath) return { kind: 'config.yaml' }
   const name = path.slice(path.lastIndexOf('/') + 1)
   const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
@@ -42,7 +42,7 @@ export const toCiYamlPath = (directory: string): string => `operators/${director
  * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
  * touches. An existing file that was not read counts as broken.
  */
-export function selectOwnerFiles(basePaths: readonly string[], change: PullRequestChange): string[] {
+export function selectOwnerFilesToRead(basePaths: readonly string[], change: PullRequestChange): string[] {
   const touched = new Set(
     change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),
   )
@@ -50,10 +50,10 @@ export function selectOwnerFiles(basePaths: readonly string[], change: PullReque
   const addIfPresent = (path: string): void => {
     if (touched.has(path) || hasPath(basePaths, path)) wanted.add(path)
   }
-  for (const path of [...codeownersPaths, aliasesPath, configYamlPath]) addIfPresent(path)
+  for (const path of [...codeownersPaths, ownersAliasesPath, configYamlPath]) addIfPresent(path)
   const walked = new Set<string>()
   for (const { path, role } of change.paths) {
-    for (const above of ancestorDirectories(path)) {
+    for (const above of listAncestorDirectories(path)) {
       // Already walked, with everything above it.
       if (walked.has(above)) break
       walked.add(above)
@@ -69,7 +69,7 @@ export function selectOwnerFiles(basePaths: readonly string[], change: PullReque
     ...updated,
   ])
   if (listed.length > 0) {
-    for (const path of listOwnersFiles(basePaths)) addIfPresent(path)
+    for (const path of filterOwnersFiles(basePaths)) addIfPresent(path)
     const declared = change.catalogs.map(findDeclaredPackages)
     for (const { name } of listed)
       for (const home of [name, ...declared.flatMap((one) => [...one.homeDirectories(name)])])
@@ -82,13 +82,13 @@ export function selectOwnerFiles(basePaths: readonly string[], change: PullReque
 }
 
 /** Sorted. */
-export function listOwnerFilesFor(
+export function listOwnerFilesForLocations(
   paths: readonly string[],
   locations: readonly { readonly path: string; readonly directory: string; readonly package: string }[],
 ): string[] {
-  const wanted = new Set<string>([...codeownersPaths, aliasesPath, configYamlPath])
+  const wanted = new Set<string>([...codeownersPaths, ownersAliasesPath, configYamlPath])
   for (const { path, directory, package: name } of locations) {
-    for (const above of ancestorDirectories(path)) {
+    for (const above of listAncestorDirectories(path)) {
       wanted.add(joinPath(above, ownersFileName))
       wanted.add(joinPath(above, catalogOwnersFileName))
     }

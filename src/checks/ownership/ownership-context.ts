@@ -2,7 +2,7 @@
 import type { PullRequestChange } from '../../change/change.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
 import { lazy, memoizePerObject, memoizeLast } from '../../findings/memoize.ts'
-import { readAuthority, type Authority } from './authority.ts'
+import { readOwnershipAuthority, type OwnershipAuthority } from './authority.ts'
 import { computeCoverage, type ApprovalCoverage } from './coverage.ts'
 import { computeRequiredApprovals, type RequiredApprovals } from './required-approvals.ts'
 import { findSuspiciousPaths } from './suspicious-paths.ts'
@@ -10,25 +10,25 @@ import { ownershipInputKeys, type OwnershipInputs } from './ownership-inputs.ts'
 
 /** Everything except answers that the check and the commands need. */
 export interface OwnershipContext extends RequiredApprovals {
-  readonly authority: Authority
+  readonly authority: OwnershipAuthority
   readonly packageCount: number
   readonly getCoverage: () => ApprovalCoverage
 }
 
 export const getOwnershipContext = (input: OwnershipInputs): OwnershipContext =>
-  getContextBuilder(input.change)(input)
+  getOwnershipContextBuilder(input.change)(input)
 
 /** The effect of the change, to store with an approval and compare later. */
-export const getChangeCoverage = (input: OwnershipInputs): ApprovalCoverage =>
+export const computeChangeCoverage = (input: OwnershipInputs): ApprovalCoverage =>
   getOwnershipContext(input).getCoverage()
 
-const getContextBuilder = memoizePerObject((_change: PullRequestChange) =>
+const getOwnershipContextBuilder = memoizePerObject((_change: PullRequestChange) =>
   memoizeLast(ownershipInputKeys, createOwnershipContext),
 )
 
 function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
-  const authority = readAuthority(createBaseTree(input), input.config)
-  const result = readAuthority(createResultTree(input), input.config)
+  const authority = readOwnershipAuthority(createBaseOwnerFileTree(input), input.config)
+  const result = readOwnershipAuthority(createResultOwnerFileTree(input), input.config)
   const { required, outside, findings } = computeRequiredApprovals(input, authority, result)
   return {
     authority,
@@ -40,7 +40,7 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
   }
 }
 
-function createBaseTree(input: OwnershipInputs): Parameters<typeof readAuthority>[0] {
+function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof readOwnershipAuthority>[0] {
   return {
     has: (path) => hasPath(input.basePaths, path),
     text: (path) => input.ownerFiles.base.get(path),
@@ -48,7 +48,7 @@ function createBaseTree(input: OwnershipInputs): Parameters<typeof readAuthority
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */
-function createResultTree(input: OwnershipInputs): Parameters<typeof readAuthority>[0] {
+function createResultOwnerFileTree(input: OwnershipInputs): Parameters<typeof readOwnershipAuthority>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {
     has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),

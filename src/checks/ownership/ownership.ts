@@ -5,10 +5,10 @@ import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome, PendingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
-import { questionKey } from '../questions.ts'
+import { toCheckQuestionKey } from '../questions.ts'
 import type { CheckAnswers, CheckQuestion } from '../questions.ts'
-import { findRequestedChanges } from './approvals.ts'
-import type { Authority } from './authority.ts'
+import { findChangesRequestedReviews } from './approvals.ts'
+import type { OwnershipAuthority } from './authority.ts'
 import { ConsentEvaluator } from './consent.ts'
 import type { ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
@@ -31,12 +31,12 @@ import { unknownOwner } from './rules/owner-unknown.ts'
 import { getOwnershipContext, type OwnershipContext } from './ownership-context.ts'
 
 export { toReviewApprovals } from './approvals.ts'
-export { computeFileCoverage, hasSameFiles, isCovered, type ApprovalCoverage } from './coverage.ts'
-export { selectOwnerFiles, listOwnerFilesFor } from './owner-files.ts'
+export { computeFileCoverage, hasSameFiles, isChangeCovered, type ApprovalCoverage } from './coverage.ts'
+export { selectOwnerFilesToRead, listOwnerFilesForLocations } from './owner-files.ts'
 export { formatPrincipal } from './principal.ts'
-export { readAuthority } from './authority.ts'
+export { readOwnershipAuthority } from './authority.ts'
 export { ownershipRules } from './rules.ts'
-export { getChangeCoverage } from './ownership-context.ts'
+export { computeChangeCoverage } from './ownership-context.ts'
 
 export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
@@ -45,7 +45,7 @@ export const ownershipCheck: Check<'ownership'> = {
     const questions = new Map<string, CheckQuestion>()
     judgeOwnership(input, {
       get: (question) => {
-        questions.set(questionKey(question), question)
+        questions.set(toCheckQuestionKey(question), question)
         return answers.get(question)
       },
     })
@@ -64,14 +64,14 @@ export interface PullAuthorization {
 export function createPullAuthorization(input: CheckInput, answers: CheckAnswers): PullAuthorization {
   const surveyed = getOwnershipContext(input)
   const { required } = surveyed
-  const { everybody, consents } = createEvaluators(input, answers, surveyed)
+  const { everybody, consents } = createOwnershipEvaluators(input, answers, surveyed)
   return {
     checkRights: (account) => consents.checkRightsToAny(account, required),
     checkMaintainer: (account) => everybody.isMaintainer(account),
   }
 }
 
-function createEvaluators(
+function createOwnershipEvaluators(
   input: CheckInput,
   answers: CheckAnswers,
   { authority, getCoverage }: OwnershipContext,
@@ -88,7 +88,7 @@ function createEvaluators(
 function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const surveyed = getOwnershipContext(input)
   const { authority, required, outside, findings: impossible, packageCount } = surveyed
-  const { consents } = createEvaluators(input, answers, surveyed)
+  const { consents } = createOwnershipEvaluators(input, answers, surveyed)
   // Several catalogs or blobs can require the same approval for one file.
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.addAll(impossible)
@@ -132,7 +132,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
     })
   }
 
-  for (const review of findRequestedChanges(input.snapshot)) {
+  for (const review of findChangesRequestedReviews(input.snapshot)) {
     if (review.author === null) continue
     const reviewer = { id: review.author.id, login: normalizeLogin(review.author) }
     const rights = consents.checkRightsToAny(reviewer, required)
@@ -172,7 +172,7 @@ function addMissingApprovalFinding(
   requirement: RequiredApproval,
   consentStatus: Extract<ConsentStatus, { kind: 'open' }>,
   input: CheckInput,
-  authority: Authority,
+  authority: OwnershipAuthority,
   findings: FindingList,
 ): void {
   const { path, at, package: name } = requirement
@@ -195,7 +195,7 @@ function addMissingApprovalFinding(
       path,
       package: name,
       author,
-      owners: requirement.owners.filter(canApprove).map(formatPrincipal),
+      owners: requirement.owners.filter(canPrincipalApprove).map(formatPrincipal),
       unblock,
     })
 }
@@ -204,7 +204,7 @@ function addMissingApprovalFinding(
 function listPendingApprovals(
   open: readonly { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[],
   input: CheckInput,
-  authority: Authority,
+  authority: OwnershipAuthority,
 ): PendingAction[] {
   const groups = new Map<string, ApproverGroup>()
   for (const { requirement, met } of open) {
@@ -214,8 +214,8 @@ function listPendingApprovals(
     group.packages.add(requirement.package)
     groups.set(key, group)
   }
-  return dropCoveredGroups([...groups.values()]).map(({ by, who, packages }) => {
-    const names = formatNames([...packages])
+  return dropCoveredApproverGroups([...groups.values()]).map(({ by, who, packages }) => {
+    const names = formatTruncatedNameList([...packages])
     return {
       what:
         by === 'owner'
@@ -236,7 +236,7 @@ interface ApproverGroup {
  * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal
  * groups, keeps the maintainers.
  */
-function dropCoveredGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
+function dropCoveredApproverGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
   const fewestFirst = groups.toSorted(
     (a, b) => a.who.length - b.who.length || Number(a.by === 'owner') - Number(b.by === 'owner'),
   )
@@ -256,7 +256,7 @@ function findEligibleApprovers(
   requirement: RequiredApproval,
   by: 'owner' | 'maintainer',
   input: CheckInput,
-  authority: Authority,
+  authority: OwnershipAuthority,
 ): { readonly by: 'owner' | 'maintainer'; readonly who: readonly string[] } {
   const author = input.snapshot.author === null ? '' : normalizeLogin(input.snapshot.author)
   // New owners cannot approve the change that adds them.
@@ -265,7 +265,7 @@ function findEligibleApprovers(
     by === 'maintainer'
       ? []
       : requirement.owners
-          .filter(canApprove)
+          .filter(canPrincipalApprove)
           .map(formatPrincipal)
           .filter((name) => name !== author && !added.has(name))
   if (owners.length > 0) return { by: 'owner', who: owners }
@@ -273,16 +273,16 @@ function findEligibleApprovers(
   return { by: 'maintainer', who: listMaintainerNames(input, authority).filter((name) => !added.has(name)) }
 }
 
-function listMaintainerNames(input: CheckInput, authority: Authority): readonly string[] {
+function listMaintainerNames(input: CheckInput, authority: OwnershipAuthority): readonly string[] {
   const author = input.snapshot.author === null ? '' : normalizeLogin(input.snapshot.author)
   return authority.maintainers
-    .filter(canApprove)
+    .filter(canPrincipalApprove)
     .map(formatPrincipal)
     .filter((name) => name !== author)
 }
 
 /** Apps and e-mail addresses cannot approve. */
-function canApprove(principal: Principal): boolean {
+function canPrincipalApprove(principal: Principal): boolean {
   return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
 }
 
@@ -314,7 +314,7 @@ function checkUnconfirmedPush(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
-  authority: Authority,
+  authority: OwnershipAuthority,
 ): { findings: Finding[]; waiting: PendingAction[]; unanswered: readonly UnansweredQuestion[] } {
   const { pusher, author, head } = input.snapshot
   const nothing = { findings: [], waiting: [], unanswered: [] }
@@ -381,7 +381,7 @@ function formatCount(number: number, noun: string, plural = `${noun}s`): string 
   return `${number} ${number === 1 ? noun : plural}`
 }
 
-function formatNames(names: readonly string[]): string {
+function formatTruncatedNameList(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
 }
 

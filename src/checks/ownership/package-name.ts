@@ -39,6 +39,6 @@ function toLatin(name: string): string {
 }
 
 /** Paths with the same result collide on file systems that ignore case or normalize accents. */
-export function foldPath(path: string): string {
+export function toCaseFoldedPath(path: string): string {
   return path.normalize('NFKC').toLowerCase()
 }

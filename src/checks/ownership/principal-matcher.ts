@@ -28,8 +28,8 @@ export interface PrincipalMatcher {
   isMaintainer(account: GitHubAccount): RightsResult
 }
 
-const yesResult: RightsResult = { kind: 'yes' }
-const noResult: RightsResult = { kind: 'no' }
+const rightsGranted: RightsResult = { kind: 'yes' }
+const rightsDenied: RightsResult = { kind: 'no' }
 
 export const isBot = (account: GitHubAccount): boolean => account.login.endsWith('[bot]')
 
@@ -43,20 +43,20 @@ export function createPrincipalMatcher(
   function isUser(account: GitHubAccount, principal: Extract<Principal, { kind: 'user' }>): RightsResult {
     // A pinned account matches under any login, and its listed login matches no other account.
     if (principal.id !== undefined) {
-      if (principal.id === account.id) return yesResult
+      if (principal.id === account.id) return rightsGranted
       return principal.login === account.login
         ? { kind: 'no', reused: { login: principal.login, was: principal.id } }
-        : noResult
+        : rightsDenied
     }
-    if (principal.login !== account.login) return noResult
+    if (principal.login !== account.login) return rightsDenied
     const first = accounts.get(principal.login)
     if (first !== undefined && first !== account.id)
       return { kind: 'no', reused: { login: principal.login, was: first } }
     const answer = answers.get({ kind: 'user', login: principal.login })
     if (answer.kind === 'unknown')
       return toUnknownResult(`which account the login ${principal.login} belongs to`, answer)
-    if (answer.kind === 'nobody' || answer.person.id !== account.id) return noResult
-    return (answer.person.kind === 'bot') === isBot(account) ? yesResult : noResult
+    if (answer.kind === 'nobody' || answer.person.id !== account.id) return rightsDenied
+    return (answer.person.kind === 'bot') === isBot(account) ? rightsGranted : rightsDenied
   }
 
   function isPrincipal(account: GitHubAccount, principal: Principal): RightsResult {
@@ -64,7 +64,7 @@ export function createPrincipalMatcher(
       case 'user':
         return isUser(account, principal)
       case 'team': {
-        if (isBot(account)) return noResult
+        if (isBot(account)) return rightsDenied
         const { organization, team } = principal
         const answer = answers.get({
           kind: 'team-member',
@@ -75,10 +75,10 @@ export function createPrincipalMatcher(
         })
         if (answer.kind === 'unknown')
           return toUnknownResult(`whether ${account.login} is a member of ${organization}/${team}`, answer)
-        return answer.kind === 'yes' ? yesResult : noResult
+        return answer.kind === 'yes' ? rightsGranted : rightsDenied
       }
       case 'email':
-        return noResult
+        return rightsDenied
     }
   }
 
@@ -93,7 +93,7 @@ export function createPrincipalMatcher(
   }
 
   function findAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
-    if (principals.length === 0) return noResult
+    if (principals.length === 0) return rightsDenied
     const open: UnansweredQuestion[] = []
     let reused: RightsResult | undefined
     // Checks logins first, because they are cheap to look up and most owners are listed by login.
@@ -103,16 +103,16 @@ export function createPrincipalMatcher(
     ]
     for (const principal of ordered) {
       const holds = isPrincipal(account, principal)
-      if (holds.kind === 'yes') return yesResult
+      if (holds.kind === 'yes') return rightsGranted
       if (holds.kind === 'unknown') open.push(...holds.open)
       else if (holds.reused) reused = holds
     }
     if (reused) return reused
-    return open.length > 0 ? { kind: 'unknown', open } : noResult
+    return open.length > 0 ? { kind: 'unknown', open } : rightsDenied
   }
 
   function isMaintainer(account: GitHubAccount): RightsResult {
-    if (isBot(account)) return noResult
+    if (isBot(account)) return rightsDenied
     const listed = isAmong(account, maintainers)
     if (listed.kind !== 'no') return listed
     const { maintainerRoles } = config.owners
@@ -120,7 +120,7 @@ export function createPrincipalMatcher(
     const answer = answers.get({ kind: 'role', user: account.id, login: account.login })
     if (answer.kind === 'unknown')
       return toUnknownResult(`the role of ${account.login} in this repository`, answer)
-    return (maintainerRoles as readonly string[]).includes(answer.role) ? yesResult : noResult
+    return (maintainerRoles as readonly string[]).includes(answer.role) ? rightsGranted : rightsDenied
   }
 
   return { isAmong, isMaintainer }

@@ -57,13 +57,13 @@ export function formatPrincipal(principal: Principal): string {
 }
 
 /** Equal only for principals that name the same account, team or address in the same way. */
-export function principalKey(principal: Principal): string {
+export function toPrincipalKey(principal: Principal): string {
   return principal.kind === 'user'
     ? `user ${principal.login} ${principal.id ?? ''}`
     : `${principal.kind} ${formatPrincipal(principal)}`
 }
 
 /** In order of first appearance. */
-export function distinctPrincipals(principals: readonly Principal[]): readonly Principal[] {
-  return [...new Map(principals.map((principal) => [principalKey(principal), principal])).values()]
+export function removeDuplicatePrincipals(principals: readonly Principal[]): readonly Principal[] {
+  return [...new Map(principals.map((principal) => [toPrincipalKey(principal), principal])).values()]
 }

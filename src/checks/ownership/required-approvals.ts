@@ -2,7 +2,7 @@
 // change.
 import { parseBundlePath, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
-import type { Layout } from '../../change/layout/layout.ts'
+import type { RepositoryLayout } from '../../change/layout/layout.ts'
 import { createKeyCollector } from '../../change/incremental-list.ts'
 import { hasPathBelow } from '../../change/sorted-paths.ts'
 import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
@@ -10,7 +10,7 @@ import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { OwnershipInputs } from './ownership-inputs.ts'
-import type { Authority } from './authority.ts'
+import type { OwnershipAuthority } from './authority.ts'
 import { analyzeOwnerEdit } from './owner-edit.ts'
 import type { OwnerEdit } from './owner-edit.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
@@ -18,7 +18,7 @@ import type { Principal } from './principal.ts'
 import { findTouchedChannels } from './touched-channels.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 import { createRepositoryPathMapper, findDeclaredPackages } from './declared-packages.ts'
-import type { DeclaredPackages } from './declared-packages.ts'
+import type { PackageDeclarationIndex } from './declared-packages.ts'
 import { memoizePerObject } from '../../findings/memoize.ts'
 
 export interface RequiredApproval {
@@ -46,10 +46,10 @@ export interface RequiredApprovals {
 
 export function computeRequiredApprovals(
   input: OwnershipInputs,
-  authority: Authority,
-  result: Authority,
+  authority: OwnershipAuthority,
+  result: OwnershipAuthority,
 ): RequiredApprovals {
-  const known = new KnownPackages(input)
+  const known = new BasePackageIndex(input)
   const required: RequiredApproval[] = []
   const outside: TouchedPath[] = []
   const findings: Finding[] = []
@@ -62,7 +62,8 @@ export function computeRequiredApprovals(
       const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
       else
-        for (const requirement of findListApprovals(list, input, known, authority)) required.push(requirement)
+        for (const requirement of findReferenceListApprovals(list, input, known, authority))
+          required.push(requirement)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
       else {
@@ -88,7 +89,7 @@ export function computeRequiredApprovals(
         directory: role.directory,
         package: role.directory,
         kinds: [
-          known.isDirectory(role.directory) ? classifySourceChange(path, input.basePaths) : 'add-package',
+          known.isDirectory(role.directory) ? classifySourceFileChange(path, input.basePaths) : 'add-package',
         ],
         owners: authority.ownersOf(path.path, role.directory),
       })
@@ -105,7 +106,7 @@ export function computeRequiredApprovals(
   return {
     required: [...required, ...findUnattributedApprovals(input, known, required, authority)],
     outside,
-    findings: [...findings, ...findTakenBundleNames(input)],
+    findings: [...findings, ...findTakenBundleNameFindings(input)],
   }
 }
 
@@ -113,7 +114,7 @@ export function computeRequiredApprovals(
  * The kind of change to a package's file outside catalogs. A bundle directory of the base counts as published: images
  * were built from it.
  */
-function classifySourceChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
+function classifySourceFileChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
   const bundle = parseBundlePath(path)
   if (bundle === undefined) return 'edit-sources'
   if (!hasManifests(basePaths, bundle.root)) return 'add-bundle'
@@ -125,8 +126,8 @@ function findCatalogApprovals(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
-  known: KnownPackages,
-  authority: Authority,
+  known: BasePackageIndex,
+  authority: OwnershipAuthority,
 ): { required: RequiredApproval[]; findings: Finding[] } | undefined {
   const { directory } = role
   const declared = known.declared(role.catalog)
@@ -180,11 +181,11 @@ function findCatalogApprovals(
 }
 
 /** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
-function findListApprovals(
+function findReferenceListApprovals(
   list: ReferenceListChange,
   input: OwnershipInputs,
-  known: KnownPackages,
-  authority: Authority,
+  known: BasePackageIndex,
+  authority: OwnershipAuthority,
 ): RequiredApproval[] {
   const { path } = list
   const entries: { name: string; kind: ChangeKind; line: number; column: number }[] = [
@@ -256,9 +257,9 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
  */
 function findUnattributedApprovals(
   input: OwnershipInputs,
-  known: KnownPackages,
+  known: BasePackageIndex,
   required: readonly RequiredApproval[],
-  authority: Authority,
+  authority: OwnershipAuthority,
 ): RequiredApproval[] {
   const spoken = new Map<string, Set<string>>(input.change.catalogs.map(({ root }) => [root, new Set()]))
   for (const { catalog, package: name } of required) if (catalog !== undefined) spoken.get(catalog)?.add(name)
@@ -283,7 +284,7 @@ function findUnattributedApprovals(
 }
 
 /** New bundles with the name of another package's bundle. Both would claim the same ClusterServiceVersion. */
-function findTakenBundleNames({ change }: OwnershipInputs): Finding[] {
+function findTakenBundleNameFindings({ change }: OwnershipInputs): Finding[] {
   return change.catalogs.flatMap((catalog) => {
     const { result, packages } = catalog
     const toPath = createRepositoryPathMapper(catalog)
@@ -292,7 +293,7 @@ function findTakenBundleNames({ change }: OwnershipInputs): Finding[] {
       owners.set(name, (owners.get(name) ?? new Set()).add(owner))
     return packages.flatMap(({ name: packageName, bundles }) =>
       bundles.added.flatMap(({ name, place }) => {
-        const other = findOtherName(owners.get(name) ?? [], packageName)
+        const other = findDifferentName(owners.get(name) ?? [], packageName)
         if (other === undefined) return []
         const path = toPath(place.file)
         const at: Location = { file: path, line: place.line, column: place.column }
@@ -309,18 +310,18 @@ function findTakenBundleNames({ change }: OwnershipInputs): Finding[] {
   })
 }
 
-function findOtherName(names: Iterable<string>, name: string): string | undefined {
+function findDifferentName(names: Iterable<string>, name: string): string | undefined {
   for (const other of names) if (other !== name) return other
   return undefined
 }
 
 /** The packages and directories of the base, as far as known. */
-class KnownPackages {
+class BasePackageIndex {
   readonly #input: OwnershipInputs
   readonly #newCatalogs: ReadonlySet<string>
   readonly #held = new Map<string, ReadonlySet<string>>()
   readonly #directories: ReadonlySet<string>
-  readonly #declared: ReadonlyMap<string, DeclaredPackages>
+  readonly #declared: ReadonlyMap<string, PackageDeclarationIndex>
   readonly #changes: ReadonlyMap<string, ReadonlyMap<string, PackageChange>>
 
   constructor(input: OwnershipInputs) {
@@ -363,7 +364,7 @@ class KnownPackages {
     return this.#newCatalogs.has(root)
   }
 
-  declared(root: string): DeclaredPackages | undefined {
+  declared(root: string): PackageDeclarationIndex | undefined {
     return this.#declared.get(root)
   }
 
@@ -416,24 +417,26 @@ export const listPackageDirectories = ({
   basePaths,
   layout,
 }: Pick<OwnershipInputs, 'basePaths' | 'layout'>): ReadonlySet<string> =>
-  getDirectoryLister(layout)(basePaths)
+  getPackageDirectoryLister(layout)(basePaths)
 
 /** Cache size. The branches of one process have few layouts, and only the catalogs' roots tell them apart. */
-const maxCachedLayouts = 16
+const maxCachedDirectoryListers = 16
 const directoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
-function getDirectoryLister(layout: Layout): (paths: readonly string[]) => ReadonlySet<string> {
+function getPackageDirectoryLister(
+  layout: RepositoryLayout,
+): (paths: readonly string[]) => ReadonlySet<string> {
   const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
   const directoriesOf =
     directoryListerCache.get(key) ?? createKeyCollector<string>((path) => findPackageDirectory(path, layout))
   directoryListerCache.delete(key)
   directoryListerCache.set(key, directoriesOf)
   for (const oldest of directoryListerCache.keys())
-    if (directoryListerCache.size > maxCachedLayouts) directoryListerCache.delete(oldest)
+    if (directoryListerCache.size > maxCachedDirectoryListers) directoryListerCache.delete(oldest)
   return directoriesOf
 }
 
-function findPackageDirectory(path: string, layout: Layout): string | undefined {
+function findPackageDirectory(path: string, layout: RepositoryLayout): string | undefined {
   const role = classifyPath(path, layout)
   if (!('directory' in role) || !role.directory) return undefined
   // Of the owner files, only ci.yaml makes a package exist: it describes the package.

@@ -8,7 +8,7 @@ import type { TextPosition } from '../../go/text-position.ts'
 import type { CatalogView } from './view/catalog-view.ts'
 import type { SizeLimits } from './limits.ts'
 
-export interface CatalogRuleKind {
+export interface CatalogRuleSignature {
   readonly judges: 'catalog'
   readonly given: readonly [catalog: CatalogView, limits: SizeLimits]
   readonly hit: {
@@ -23,7 +23,7 @@ export interface CatalogRuleKind {
   }
 }
 
-export type CatalogRule = SearchingRule<object, CatalogRuleKind>
+export type CatalogRule = SearchingRule<object, CatalogRuleSignature>
 
 export function collectRuleFindings(
   rule: CatalogRule,
@@ -37,7 +37,7 @@ export function collectRuleFindings(
 
 function createCatalogFinding(
   rule: CatalogRule,
-  hit: CatalogRuleKind['hit'] & { readonly data: object },
+  hit: CatalogRuleSignature['hit'] & { readonly data: object },
 ): Finding {
   const found = createFinding(rule, hit.at, hit.data, hit.related)
   return {
@@ -47,6 +47,6 @@ function createCatalogFinding(
   }
 }
 
-export function toLocation(position: BlobLocation, mark: TextPosition = position): Location {
+export function toFindingLocation(position: BlobLocation, mark: TextPosition = position): Location {
   return { file: position.file, line: mark.line, column: mark.column }
 }

@@ -1,14 +1,14 @@
 // Packages and APIs that other catalogs or the platform provide, with sources.
 
 /** An Operator of another catalog: its packages, its APIs by group, and the source. */
-interface ExternalProvider {
+interface ExternalApiProvider {
   readonly packages: readonly string[]
   readonly apis: Readonly<Record<string, readonly string[]>>
   /** URL that defines the group and kinds, or describes the package. */
   readonly source: string
 }
 
-const externalProviders: readonly ExternalProvider[] = [
+const externalApiProviders: readonly ExternalApiProvider[] = [
   {
     // In OLM's community catalog, and as Red Hat's build in its own.
     packages: ['cert-manager', 'openshift-cert-manager-operator'],
@@ -132,10 +132,10 @@ const externalProviders: readonly ExternalProvider[] = [
   },
 ]
 
-const externalPackages = new Set(externalProviders.flatMap(({ packages }) => packages))
+const externalPackages = new Set(externalApiProviders.flatMap(({ packages }) => packages))
 
 const externalApis = new Set(
-  externalProviders.flatMap(({ apis }) =>
+  externalApiProviders.flatMap(({ apis }) =>
     Object.entries(apis).flatMap(([group, kinds]) => kinds.map((kind) => `${group}/${kind}`)),
   ),
 )

@@ -5,7 +5,7 @@ import type { KnownFieldShape } from '../../catalog/load/known-fields.ts'
  * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of
  * all closed types if the type is unknown.
  */
-export function findKnownFields(schema: string, path: string, type?: string): string[] {
+export function findKnownFieldNames(schema: string, path: string, type?: string): string[] {
   const steps = path
     .replaceAll(/\[\d+\]/g, '')
     .split('.')

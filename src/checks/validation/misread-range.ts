@@ -1,6 +1,6 @@
 // Ranges that blang parses differently than readers expect.
 import { isInRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
-import type { Comparator } from '../../catalog/versions/version-range.ts'
+import type { VersionComparator } from '../../catalog/versions/version-range.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import type { Version } from '../../catalog/versions/version.ts'
 
@@ -28,7 +28,7 @@ export function findRangeMisreading(text: string): RangeMisreading | undefined {
   const alternatives = text.split(' || ')
   for (const [index, comparators] of range.value.alternatives.entries()) {
     // `a || || b` has an empty alternative, which matches nothing and is harmless.
-    if (comparators.length === 0 || isSatisfiable(comparators)) continue
+    if (comparators.length === 0 || isRangeSatisfiable(comparators)) continue
     return { kind: 'matches-nothing', part: alternatives[index]?.trim() ?? text }
   }
   return undefined
@@ -38,11 +38,11 @@ export function findRangeMisreading(text: string): RangeMisreading | undefined {
  * Whether a version satisfies all comparators. Only the lowest candidate above the lower bounds needs testing. Linear,
  * because a range can be as long as a file.
  */
-function isSatisfiable(comparators: readonly Comparator[]): boolean {
+function isRangeSatisfiable(comparators: readonly VersionComparator[]): boolean {
   let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
   for (const { operator, version } of comparators) {
     if (operator !== '=' && operator !== '>' && operator !== '>=') continue
-    const minVersion = operator === '>' ? nextVersion(version) : version
+    const minVersion = operator === '>' ? getNextVersion(version) : version
     if (compareVersions(minVersion, candidate) > 0) candidate = minVersion
   }
   const excluded = comparators
@@ -50,12 +50,12 @@ function isSatisfiable(comparators: readonly Comparator[]): boolean {
     .map(({ version }) => version)
     .sort(compareVersions)
   for (const version of excluded)
-    if (compareVersions(version, candidate) === 0) candidate = nextVersion(candidate)
+    if (compareVersions(version, candidate) === 0) candidate = getNextVersion(candidate)
   return isInRange(candidate, { alternatives: [comparators] })
 }
 
 /** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */
-function nextVersion(version: Version): Version {
+function getNextVersion(version: Version): Version {
   const patch = typeof version.patch === 'bigint' ? version.patch + 1n : version.patch + 1
   return version.prerelease.length > 0
     ? { ...version, prerelease: [...version.prerelease, 0] }

@@ -1,6 +1,6 @@
 import type { Location } from '../../findings/finding.ts'
 import { getStringField } from './view/string-field.ts'
-import { toLocation } from './catalog-rule.ts'
+import { toFindingLocation } from './catalog-rule.ts'
 import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
 import { parseConstraint } from './view/constraint.ts'
 import type { OlmConstraint } from './view/constraint.ts'
@@ -16,30 +16,31 @@ export interface PackageRequirement {
   readonly alone: boolean
 }
 
-interface BundleOfPackage {
+interface BundleWithPackage {
   readonly package: PackageView
   readonly bundle: BundleView
 }
 
 /** Cached, because many rules use it. */
-export const listBundles = memoizePerObject((catalog: CatalogView): readonly BundleOfPackage[] =>
-  catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
+export const listBundlesWithPackages = memoizePerObject(
+  (catalog: CatalogView): readonly BundleWithPackage[] =>
+    catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
 )
 
 /** By property or inside a constraint, in document order. */
 export function* listPackageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
-  for (const { package: its, bundle } of listBundles(catalog)) {
+  for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
     const has = (type: string) => bundle.properties(type).length > 0
     if (!has('olm.package.required') && !has('olm.constraint')) continue
     for (const { type, value, mark } of bundle.blob.properties) {
-      const where = { in: its, by: bundle, at: toLocation(bundle.blob.place, mark) }
+      const where = { in: its, by: bundle, at: toFindingLocation(bundle.blob.place, mark) }
       if (type === 'olm.package.required') {
         const packageName = getStringField(value, 'packageName')
         yield { ...where, packageName, versionRange: getStringField(value, 'versionRange'), alone: true }
       } else if (type === 'olm.constraint') {
         const { constraint } = parseConstraint(value)
         if (constraint === undefined) continue
-        for (const part of listConstraintParts(constraint)) {
+        for (const part of listNestedConstraints(constraint)) {
           if (part.kind !== 'package') continue
           const { packageName, versionRange } = part
           yield { ...where, packageName, versionRange, alone: part === constraint }
@@ -60,10 +61,10 @@ export interface ApiRequirement {
 
 /** Unconditional requirements only: by property, or as a whole constraint. */
 export function* listApiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
-  for (const { package: its, bundle } of listBundles(catalog)) {
+  for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
     if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
     for (const { type, value, mark } of bundle.blob.properties) {
-      const where = { in: its, by: bundle, at: toLocation(bundle.blob.place, mark) }
+      const where = { in: its, by: bundle, at: toFindingLocation(bundle.blob.place, mark) }
       if (type === 'olm.gvk.required')
         yield {
           ...where,
@@ -80,8 +81,8 @@ export function* listApiRequirements(catalog: CatalogView): Generator<ApiRequire
   }
 }
 
-export function* listConstraintParts(constraint: OlmConstraint): Generator<OlmConstraint> {
+export function* listNestedConstraints(constraint: OlmConstraint): Generator<OlmConstraint> {
   yield constraint
   if ('constraints' in constraint)
-    for (const nested of constraint.constraints) yield* listConstraintParts(nested)
+    for (const nested of constraint.constraints) yield* listNestedConstraints(nested)
 }

@@ -5,7 +5,7 @@ import type { Finding, Severity } from '../../findings/finding.ts'
 
 export type RuleSettings = Config['rules']
 
-export interface RuleLocation {
+export interface RuleSettingSubject {
   readonly package?: unknown
   readonly file?: string | undefined
 }
@@ -18,7 +18,7 @@ export function applyRuleSettings(
   findings: readonly Finding[],
   settings: RuleSettings,
   fixed: ReadonlySet<string>,
-  locationsOf: (found: Finding) => readonly RuleLocation[] = (found) => [toRuleLocation(found)],
+  locationsOf: (found: Finding) => readonly RuleSettingSubject[] = (found) => [toRuleSettingSubject(found)],
 ): Finding[] {
   return findings.flatMap((found) => {
     const setting = Object.hasOwn(settings, found.rule) ? settings[found.rule] : undefined
@@ -27,27 +27,30 @@ export function applyRuleSettings(
       typeof setting === 'string'
         ? { severity: setting, ignore: [] }
         : { severity: setting.severity, ignore: setting.ignore }
-    const isIgnored = (location: RuleLocation) => ignore.some((pattern) => isPatternMatch(pattern, location))
+    const isIgnored = (location: RuleSettingSubject) =>
+      ignore.some((pattern) => matchesIgnorePattern(pattern, location))
     const locations = locationsOf(found)
     if (severity === 'off' || (locations.length > 0 && locations.every(isIgnored))) return []
     return [severity === undefined ? found : { ...found, severity: severity satisfies Severity }]
   })
 }
 
-export function isRuleSilenced(rule: string, location: RuleLocation, settings: RuleSettings): boolean {
+export function isRuleSilenced(rule: string, location: RuleSettingSubject, settings: RuleSettings): boolean {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   if (setting === undefined) return false
   if (typeof setting === 'string') return setting === 'off'
-  return setting.severity === 'off' || setting.ignore.some((pattern) => isPatternMatch(pattern, location))
+  return (
+    setting.severity === 'off' || setting.ignore.some((pattern) => matchesIgnorePattern(pattern, location))
+  )
 }
 
 /** `root`: the directory that the finding's file is relative to. */
-export function toRuleLocation({ at, data }: Finding, root = ''): RuleLocation {
+export function toRuleSettingSubject({ at, data }: Finding, root = ''): RuleSettingSubject {
   return { package: data?.package, file: at && root !== '' ? `${root}/${at.file}` : at?.file }
 }
 
 /** Whether the pattern equals the package or matches the file as a glob. */
-function isPatternMatch(pattern: string, location: RuleLocation): boolean {
+function matchesIgnorePattern(pattern: string, location: RuleSettingSubject): boolean {
   return (
     location.package === pattern ||
     (location.file !== undefined && minimatch(location.file, pattern, { dot: true }))

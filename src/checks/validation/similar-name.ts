@@ -1,10 +1,10 @@
 // Finds the known name that the author probably intended.
 
 /** The maximum number of edits between two similar names. Also limited to a third of the shorter name. */
-const maxEdits = 2
+const maxEditDistance = 2
 
 /** The maximum number of candidates to compare, to limit the cost of a hint. */
-const maxCandidates = 500
+const maxComparedNames = 500
 
 /**
  * The most similar candidate within the limits, ignoring case and separators. Returns the first of equally similar
@@ -13,16 +13,16 @@ const maxCandidates = 500
 export function findSimilarName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
   let minDistance = Infinity
-  const plain = simplifyName(name.slice(0, 1000))
+  const plain = normalizeNameForComparison(name.slice(0, 1000))
   let compared = 0
   for (const candidate of candidates) {
     if (candidate === name) continue
     if (Math.abs(candidate.length - name.length) > name.length) continue
-    if (compared++ >= maxCandidates) break
-    const other = simplifyName(candidate.slice(0, 1000))
-    const allowed = Math.min(maxEdits, Math.floor(Math.min(plain.length, other.length) / 3))
+    if (compared++ >= maxComparedNames) break
+    const other = normalizeNameForComparison(candidate.slice(0, 1000))
+    const allowed = Math.min(maxEditDistance, Math.floor(Math.min(plain.length, other.length) / 3))
     if (Math.abs(plain.length - other.length) > allowed) continue
-    const slips = editDistance(plain, other)
+    const slips = computeEditDistance(plain, other)
     if (slips <= allowed && slips < minDistance) {
       minDistance = slips
       best = candidate
@@ -31,12 +31,12 @@ export function findSimilarName(name: string, candidates: Iterable<string>): str
   return best
 }
 
-function simplifyName(name: string): string {
+function normalizeNameForComparison(name: string): string {
   return name.toLowerCase().replaceAll(/[-_\s]/g, '')
 }
 
 /** Number of edits; a swap of neighbors is one. Compares the first 100 characters. */
-function editDistance(a: string, b: string): number {
+function computeEditDistance(a: string, b: string): number {
   const from = a.slice(0, 100)
   const to = b.slice(0, 100)
   let before: number[] = []

@@ -11,13 +11,13 @@ import type { CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import { getOmittedCount } from '../../findings/finding-list.ts'
 import { findReferenceProblems } from '../images/validate-reference-text.ts'
-import { dropPublishedFindings } from './new-bundle-rules.ts'
+import { dropPublishedBundleFindings } from './new-bundle-rules.ts'
 import { runCatalogRules } from './run-catalog-rules.ts'
-import { applyRuleSettings, isRuleSilenced, toRuleLocation } from './rule-settings.ts'
+import { applyRuleSettings, isRuleSilenced, toRuleSettingSubject } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that cannot be disabled, because opm cannot serve a catalog that violates one. */
-export const fixedRules: ReadonlySet<string> = new Set(
+export const fixedRuleIds: ReadonlySet<string> = new Set(
   [...modelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
 )
 
@@ -25,7 +25,7 @@ export const fixedRules: ReadonlySet<string> = new Set(
  * opm's verdict and findings plus catalog-bot's findings. `passed` is false for any error. Never throws. `root`: the
  * catalog's directory in its repository, for settings. `registries`: the allowed ones; empty allows all.
  */
-export function validateFully(
+export function validateWithAllRules(
   catalog: Catalog,
   options: {
     readonly ruleSet?: RuleSet
@@ -53,14 +53,14 @@ export function validateFully(
       isRuleSilenced(rule, { ...location, file: toRepositoryPath(location.file) }, settings),
   })
   const own = applyRuleSettings(
-    [...dropPublishedFindings(runCatalogRules(catalog), settings), ...written.findings],
+    [...dropPublishedBundleFindings(runCatalogRules(catalog), settings), ...written.findings],
     settings,
-    fixedRules,
+    fixedRuleIds,
     (found) =>
       written
         .locationsOf(found)
         ?.map((location) => ({ ...location, file: toRepositoryPath(location.file) })) ?? [
-        toRuleLocation(found, root),
+        toRuleSettingSubject(found, root),
       ],
   )
   return {

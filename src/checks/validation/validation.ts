@@ -15,14 +15,14 @@ import { validateBundleDirectories, listManualMergeReasons } from '../bundles/va
 import { validateProjectedCatalogs } from '../bundles/validate-projected-catalogs.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers } from '../questions.ts'
-import { dropPublishedFindings } from './new-bundle-rules.ts'
+import { dropPublishedBundleFindings } from './new-bundle-rules.ts'
 import { unknownOpmRelease } from './opm-release-unknown.ts'
 import { runCatalogRules } from './run-catalog-rules.ts'
 import { applyRuleSettings } from './rule-settings.ts'
 import { listTemplateQuestions, evaluateTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
 import { runUpgradeRule } from './upgrade/upgrade-rule.ts'
-import { fixedRules } from './validate-fully.ts'
+import { fixedRuleIds } from './validate-fully.ts'
 
 export const validationCheck: Check<'validation'> = {
   id: 'validation',
@@ -37,7 +37,7 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
   const findings = judged.flatMap((one) => one.findings)
   if (!ruleSet) findings.push(createFinding(unknownOpmRelease, undefined, { opm: config.opm }))
   const templates = evaluateTemplates(input, answers)
-  findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRules))
+  findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRuleIds))
   const directories = validateBundleDirectories(input)
   findings.push(...directories)
   if (ruleSet)
@@ -48,7 +48,7 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
           (found): Finding => (found.severity === 'error' ? { ...found, severity: 'warning' } : found),
         ),
         config.rules,
-        fixedRules,
+        fixedRuleIds,
       ),
     )
   const manualMergeReasons = listManualMergeReasons(input)
@@ -82,15 +82,15 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
   const { root, base, result } = change
   const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(
-      findings.map((found) => toRepositoryFinding(found, root)),
+      findings.map((found) => toRepositoryPathFinding(found, root)),
       config.rules,
-      fixedRules,
+      fixedRuleIds,
     )
   const own = result
-    ? applySettings(dropPublishedFindings(runCatalogRules(result), config.rules, change.packages))
+    ? applySettings(dropPublishedBundleFindings(runCatalogRules(result), config.rules, change.packages))
     : []
   const ownOnBase = base ? applySettings(runCatalogRules(base)) : []
-  const isKnown = createKnownFilter(ownOnBase)
+  const isKnown = createKnownFindingFilter(ownOnBase)
   const shown = markFindingsOnBase(
     own.filter((found) => found.severity === 'error' || !isKnown(found)),
     ownOnBase,
@@ -103,7 +103,7 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
   const opmOnBase = opm.length > 0 && base ? validateAsOpm(base) : []
   return {
     findings: [
-      ...markFindingsOnBase(opm, opmOnBase).map((found) => toRepositoryFinding(found, root)),
+      ...markFindingsOnBase(opm, opmOnBase).map((found) => toRepositoryPathFinding(found, root)),
       ...shown,
       ...upgrades,
     ],
@@ -115,7 +115,7 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet
  * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count
  * as known.
  */
-function createKnownFilter(base: readonly Finding[]): (found: Finding) => boolean {
+function createKnownFindingFilter(base: readonly Finding[]): (found: Finding) => boolean {
   const keys = new Set(base.map(toFindingKey))
   const cut = new Set(base.filter((found) => getOmittedCount(found) > 0).map(({ rule }) => rule))
   return (found) => cut.has(found.rule) || keys.has(toFindingKey(found))
@@ -137,7 +137,7 @@ function toFindingKey({ rule, subject }: Finding): string {
 }
 
 /** Converts locations to repository paths and adds the catalog's directory to the data. */
-function toRepositoryFinding(found: Finding, root: string): Finding {
+function toRepositoryPathFinding(found: Finding, root: string): Finding {
   const there = (at: Location): Location => ({ ...at, file: toRepositoryPath(root, at.file) })
   return {
     ...found,

@@ -1,5 +1,5 @@
 import type { Location } from '../../findings/finding.ts'
-import { toLocation } from './catalog-rule.ts'
+import { toFindingLocation } from './catalog-rule.ts'
 import type { CatalogView } from './view/catalog-view.ts'
 import { listPackageRequirements } from './requirements.ts'
 
@@ -17,7 +17,7 @@ export function* listVersionRanges(catalog: CatalogView): Generator<LocatedRange
       for (const { name, mark, skipRange } of blob.entries)
         if (skipRange !== '')
           yield {
-            at: toLocation(blob.place, mark),
+            at: toFindingLocation(blob.place, mark),
             about: [its.name, blob.name, name],
             range: skipRange,
             from: 'skipRange',

@@ -2,7 +2,7 @@
 // untrusted content, regardless of what was checked out.
 import { z } from 'zod'
 
-export type ActionRun =
+export type ActionRunPlan =
   | {
       readonly kind: 'check'
       readonly pull: number
@@ -15,7 +15,7 @@ export type ActionRun =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** These events run code from a branch of the repository, or from a merge group whose pull requests were already checked. */
-const eventsToValidate: ReadonlySet<string> = new Set([
+const validationEventNames: ReadonlySet<string> = new Set([
   'merge_group',
   'push',
   'schedule',
@@ -35,7 +35,7 @@ const pullRequestPayloadSchema = z.object({
   }),
 })
 
-export function decideActionRun(event: string | undefined, payload: unknown): ActionRun {
+export function planActionRun(event: string | undefined, payload: unknown): ActionRunPlan {
   if (event === 'pull_request') {
     const read = pullRequestPayloadSchema.safeParse(payload)
     if (!read.success) return { kind: 'refused', why: 'the event does not identify a pull request' }
@@ -48,7 +48,7 @@ export function decideActionRun(event: string | undefined, payload: unknown): Ac
       head: head.sha,
     }
   }
-  if (event !== undefined && eventsToValidate.has(event)) return { kind: 'validate' }
+  if (event !== undefined && validationEventNames.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
     why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because it might expose secrets or a write token to untrusted code. Use "on: pull_request"`,

@@ -1,19 +1,19 @@
 // The commands of the App itself. The package for authors does not include their code: see app-command-stubs.ts.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import type { DemoOptions } from '../demo.ts'
-import { addHelp } from '../help.ts'
+import { addExamplesToHelp } from '../help.ts'
 import type { FreezeCommandOptions } from '../merge-freezes.ts'
 import type { OnceCommandOptions } from '../once.ts'
-import { outputOption, repositoryOption } from '../options.ts'
+import { createOutputOption, createRepositoryOption } from '../options.ts'
 
-const mergingActions = ['list', 'freeze', 'unfreeze']
+const freezeActions = ['list', 'freeze', 'unfreeze']
 
 /** The store and the control socket use the former names of the actions, which the command line accepts too. */
-function parseMergingAction(text: string): string {
+function parseFreezeAction(text: string): string {
   if (text === 'freeze') return 'stop'
   if (text === 'unfreeze') return 'resume'
   if (text === 'list' || text === 'stop' || text === 'resume') return text
-  throw new InvalidArgumentError(`Allowed choices are ${mergingActions.join(', ')}.`)
+  throw new InvalidArgumentError(`Allowed choices are ${freezeActions.join(', ')}.`)
 }
 
 export function addAppCommands(program: Command): void {
@@ -23,11 +23,11 @@ export function addAppCommands(program: Command): void {
     .description('Show, freeze, or unfreeze merging')
     .addArgument(
       new Argument('[action]', 'action to take')
-        .choices(mergingActions)
+        .choices(freezeActions)
         .default('list')
-        .argParser(parseMergingAction),
+        .argParser(parseFreezeAction),
     )
-    .addOption(repositoryOption())
+    .addOption(createRepositoryOption())
     .option('--branch <branch>', 'branch to freeze or unfreeze (default: every branch)')
     .option('--reason <text>', 'why merging is frozen; shown on every pull request')
     .option('--audit', 'unfreeze: also end freezes that follow a failed merge verification')
@@ -35,7 +35,7 @@ export function addAppCommands(program: Command): void {
     .action(async (verb: string, options: FreezeCommandOptions) =>
       (await import('../merge-freezes.ts')).runFreezeCommand(verb, options),
     )
-  addHelp(
+  addExamplesToHelp(
     merging,
     ['merging', "merging freeze --repository acme/catalog --reason 'Release in progress'"],
     `freeze and unfreeze require --repository. The command uses the store in DATABASE_URL or DATA_DIR. If an App is running with the
@@ -52,8 +52,8 @@ Exit codes:
   const serve = program
     .command('serve')
     .description('Run the GitHub App server')
-    .action(async () => (await import('../serve.ts')).serve())
-  addHelp(
+    .action(async () => (await import('../serve.ts')).runServe())
+  addExamplesToHelp(
     serve,
     ['serve'],
     'The server reads its settings from environment variables. See docs/operating.md.',
@@ -61,12 +61,12 @@ Exit codes:
   const once = program
     .command('once')
     .description('Process all open pull requests once and exit')
-    .addOption(repositoryOption().makeOptionMandatory())
+    .addOption(createRepositoryOption().makeOptionMandatory())
     .option('--data <folder>', 'folder for state that is kept between runs (default: no state is kept)')
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
-    .addOption(outputOption('text', 'json'))
+    .addOption(createOutputOption('text', 'json'))
     .action(async (options: OnceCommandOptions) => (await import('../once.ts')).runOnce(options))
-  addHelp(
+  addExamplesToHelp(
     once,
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
     `Use this command in a scheduled workflow, instead of running a server. See docs/once.md for a workflow to copy.
@@ -86,7 +86,7 @@ Exit codes:
     .option('--keep', 'keep the demo running at the end')
     .option('-v, --verbose', "print catalog-bot's log")
     .action(async (options: DemoOptions) => (await import('../demo.ts')).runDemoCommand(options))
-  addHelp(
+  addExamplesToHelp(
     demo,
     ['demo', 'demo --keep'],
     `Exit codes:

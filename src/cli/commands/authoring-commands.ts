@@ -2,9 +2,14 @@
 import { Argument, Option, type Command } from 'commander'
 import type { BundleOptions } from '../bundle.ts'
 import type { ConvertTemplateOptions } from '../convert-template.ts'
-import { addHelp } from '../help.ts'
+import { addExamplesToHelp } from '../help.ts'
 import type { InitOptions } from '../init.ts'
-import { insecureRegistryOption, migrateLevelOption, outputOption, integerOption } from '../options.ts'
+import {
+  createInsecureRegistryOption,
+  createMigrateLevelOption,
+  createOutputOption,
+  createIntegerOption,
+} from '../options.ts'
 import type { RenderCatalogOptions } from '../render.ts'
 
 export function addAuthoringCommands(program: Command): void {
@@ -29,7 +34,7 @@ function addInitCommand(program: Command): void {
     .option('--action', 'repository: print a GitHub workflow that validates catalogs without the App')
     .option('--write', 'repository: if a configuration file is needed, write it instead of printing it')
     .addOption(
-      integerOption(
+      createIntegerOption(
         '--app <id>',
         'repository: ID of the App, used in the rulesets',
         1,
@@ -39,7 +44,7 @@ function addInitCommand(program: Command): void {
     .action(async (name: string | undefined, options: InitOptions) =>
       (await import('../init.ts')).runInit(name, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
     `Without a name, the command lists the catalogs that it finds, the configuration that they require, and the rulesets to import.
@@ -60,18 +65,18 @@ function addRenderCommand(program: Command): void {
       '<source...>',
       'catalog or bundle directory, template or composite file (- for standard input), or image',
     )
-    .addOption(migrateLevelOption())
+    .addOption(createMigrateLevelOption())
     .addOption(
       new Option('--migrate', 'apply all migrations').implies({
         migrateLevel: 'bundle-object-to-csv-metadata',
       }),
     )
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('json', 'yaml'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('json', 'yaml'))
     .action(async (sources: string[], options: RenderCatalogOptions) =>
-      (await import('../render.ts')).render(sources, options),
+      (await import('../render.ts')).runRender(sources, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     [
       'render template.yaml -o yaml',
@@ -90,12 +95,12 @@ function addConvertCommand(program: Command): void {
     .description('Convert a catalog to a basic or substitutes template')
     .addArgument(new Argument('<kind>', 'type of template').choices(['basic', 'substitutes']))
     .argument('[file]', 'catalog file (default and -: standard input)')
-    .addOption(outputOption('json', 'yaml'))
+    .addOption(createOutputOption('json', 'yaml'))
     .action(
       async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
         (await import('../convert-template.ts')).convertTemplate(kind, file, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['convert-template basic catalogs/v4.20/foo/catalog.yaml -o yaml', 'convert-template basic - -o yaml'],
     `The output matches that of \`opm alpha convert-template\`.
@@ -109,18 +114,18 @@ Exit codes:
 
 function addBundleCommand(program: Command): void {
   const bundle = program.command('bundle').description('Validate or render a bundle')
-  addHelp(bundle, ['bundle validate bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
+  addExamplesToHelp(bundle, ['bundle validate bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
   const validate = bundle
     .command('validate')
     .description('Validate a registry+v1, plain+v0, or helm+v3 bundle')
     .argument('<bundle>', 'image reference or directory')
     .option('--suite <names>', 'additional rule suites, comma-separated')
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('text', 'json'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('text', 'json'))
     .action(async (name: string, options: BundleOptions) =>
       (await import('../bundle.ts')).runBundleValidate(name, options),
     )
-  addHelp(
+  addExamplesToHelp(
     validate,
     ['bundle validate bundle', 'bundle validate quay.io/example/bundle:v1.2.0 --suite operatorhub,multiarch'],
     `The suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects, and openshift. As in operator-sdk,
@@ -135,12 +140,12 @@ Exit codes:
     .command('render')
     .description('Print the olm.bundle blob of a bundle, like opm render')
     .argument('<bundle>', 'image reference or directory')
-    .addOption(migrateLevelOption())
-    .addOption(insecureRegistryOption())
+    .addOption(createMigrateLevelOption())
+    .addOption(createInsecureRegistryOption())
     .action(async (name: string, options: BundleOptions) =>
       (await import('../bundle.ts')).runBundleRender(name, options),
     )
-  addHelp(render, ['bundle render bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
+  addExamplesToHelp(render, ['bundle render bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
 }
 
 function addRuleCommand(program: Command): void {
@@ -148,11 +153,11 @@ function addRuleCommand(program: Command): void {
     .command('rule')
     .description('Explain a rule')
     .argument('[id]', 'rule ID as shown in findings (default: list all rules)')
-    .addOption(outputOption('text', 'json'))
+    .addOption(createOutputOption('text', 'json'))
     .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
       (await import('../rule.ts')).printRule(id, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['rule several-heads', 'rule'],
     `Exit codes:

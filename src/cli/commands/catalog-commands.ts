@@ -1,16 +1,16 @@
 // The commands that validate, draw, list, look up, and install a catalog.
 import { Option, type Command } from 'commander'
-import { addHelp } from '../help.ts'
+import { addExamplesToHelp } from '../help.ts'
 import type { GraphCommandOptions } from '../graph.ts'
 import type { ImagesOptions } from '../images.ts'
 import type { InstallOptions } from '../install.ts'
 import type { ListOptions } from '../list.ts'
 import {
-  insecureRegistryOption,
-  listOption,
-  outputOption,
-  repeatableOption,
-  integerOption,
+  createInsecureRegistryOption,
+  createListOption,
+  createOutputOption,
+  createRepeatableOption,
+  createIntegerOption,
 } from '../options.ts'
 import type { RenderGraphOptions } from '../render-graph.ts'
 import type { ValidateCommandOptions } from '../validate.ts'
@@ -47,11 +47,11 @@ function addValidateCommand(program: Command): void {
       "full: read rule settings from this file (default: the repository's .github/catalog-bot.yml)",
     )
     .option('--no-config', 'full: use the default severity of every rule')
-    .addOption(outputOption('text', 'json', 'sarif'))
+    .addOption(createOutputOption('text', 'json', 'sarif'))
     .action(async (directories: string[], options: ValidateCommandOptions) =>
-      (await import('../validate.ts')).validate(directories, options),
+      (await import('../validate.ts')).runValidate(directories, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['validate', 'validate catalogs/v4.20', 'validate --profile opm catalogs/v4.20', 'validate -o sarif'],
     `json prints one line per directory. sarif prints one document with paths relative to the current directory. To learn about a
@@ -69,14 +69,14 @@ function addGraphCommand(program: Command): void {
     .command('graph')
     .description('Draw upgrade graphs (Mermaid or SVG)')
     .argument('[dir]', 'catalog directory (default: the only catalog in the current repository)')
-    .addOption(repeatableOption('--package <name>', 'package to draw (default: all packages)'))
-    .addOption(outputOption('mermaid', 'svg', 'short'))
+    .addOption(createRepeatableOption('--package <name>', 'package to draw (default: all packages)'))
+    .addOption(createOutputOption('mermaid', 'svg', 'short'))
     .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
     .option('--out <folder>', 'folder to write one file per package to')
     .action(async (dir: string | undefined, options: GraphCommandOptions) =>
       (await import('../graph.ts')).printGraph(dir, options),
     )
-  addHelp(
+  addExamplesToHelp(
     graph,
     ['graph', 'graph catalogs/v4.20 --package foo', 'graph catalogs/v4.20 -o svg --out pictures'],
     `mermaid prints every entry and every edge, like \`opm alpha render-graph\`. short also prints Mermaid, shortened to what GitHub can
@@ -94,11 +94,11 @@ Exit codes:
     .option('-p, --package-name <name>', 'package to print (default: all packages)')
     .option('--minimum-edge <bundle>', 'print only the upgrades that start at this bundle')
     .option('--draw-v0-semantics', 'mark skipped bundles and edges that OLM v0 ignores')
-    .addOption(insecureRegistryOption())
+    .addOption(createInsecureRegistryOption())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
       (await import('../render-graph.ts')).renderGraph(catalogs, options),
     )
-  addHelp(
+  addExamplesToHelp(
     renderGraph,
     [
       'render-graph catalogs/v4.20',
@@ -116,7 +116,7 @@ Exit codes:
 
 function addListCommand(program: Command): void {
   const group = program.command('list').description('List packages, channels, or bundles')
-  addHelp(group, ['list packages catalogs/v4.20', 'list bundles catalogs/v4.20 foo'])
+  addExamplesToHelp(group, ['list packages catalogs/v4.20', 'list bundles catalogs/v4.20 foo'])
   const lists = [
     [
       'packages',
@@ -144,14 +144,14 @@ function addListCommand(program: Command): void {
       .argument('<catalog>', 'catalog directory or catalog image')
     if (second !== '') command.argument(second, 'package to list (default: all packages)')
     command
-      .addOption(outputOption('text', 'json'))
-      .addOption(insecureRegistryOption())
+      .addOption(createOutputOption('text', 'json'))
+      .addOption(createInsecureRegistryOption())
       .action(async (catalog: string, ...rest: readonly unknown[]) => {
         const name = second === '' ? undefined : (rest[0] as string | undefined)
         const options = rest[second === '' ? 0 : 1] as ListOptions
         await (await import('../list.ts')).printList(kind, catalog, name, options)
       })
-    addHelp(
+    addExamplesToHelp(
       command,
       [example, `list ${kind} quay.io/example/catalog:v4.20 -o json`],
       `text matches the output of \`opm alpha list\`.
@@ -170,15 +170,15 @@ function addImagesCommand(program: Command): void {
     .description('Verify that all referenced images exist')
     .argument('<dir>', 'catalog directory')
     .addOption(
-      integerOption('--concurrency <n>', 'maximum number of simultaneous lookups', 1, 1000).default(64),
+      createIntegerOption('--concurrency <n>', 'maximum number of simultaneous lookups', 1, 1000).default(64),
     )
     .option('--resume <file>', 'file that stores results, so that an interrupted run can continue')
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('text', 'json'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('text', 'json'))
     .action(async (dir: string, options: ImagesOptions) =>
       (await import('../images.ts')).checkImages(dir, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['images catalogs/v4.20', 'images catalogs/v4.20 --resume answers.jsonl -o json'],
     `Exit codes:
@@ -195,7 +195,7 @@ function addInstallCommand(program: Command): void {
     .argument('<dir>', 'catalog directory or catalog image')
     .requiredOption('--package <name>', 'package to install')
     .addOption(
-      repeatableOption(
+      createRepeatableOption(
         '--channel <name>',
         'channel to install from (default: the default channel)',
       ).conflicts('allChannels'),
@@ -206,19 +206,19 @@ function addInstallCommand(program: Command): void {
       'earlier version of the catalog whose bundles are upgraded (default: the catalog itself)',
     )
     .addOption(
-      repeatableOption(
+      createRepeatableOption(
         '--bundle <name=dir>',
         'read the content of a bundle from a directory instead of its image',
       ),
     )
     .addOption(
-      repeatableOption(
+      createRepeatableOption(
         '--beside <catalog>',
         'another catalog that can provide dependencies, as [NAME[:PRIORITY]=]DIR or image (default priority: 0)',
       ),
     )
     .addOption(
-      listOption(
+      createListOption(
         '--with <target>',
         'target that the package must install with: olm-v0, olm-v1, rukpak-plain, rukpak-registry, or rukpak-helm',
         ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm'],
@@ -238,12 +238,12 @@ function addInstallCommand(program: Command): void {
       'ClusterRole of the installer for OLM v1 before 1.11 (default: cluster-admin)',
     )
     .option('--force-clean-up', "remove the finalizers of OLM's objects if OLM does not remove them in time")
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('text', 'json'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('text', 'json'))
     .action(async (dir: string, options: InstallOptions) =>
       (await import('../install.ts')).runInstall(dir, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     [
       'install catalogs/v4.20 --package foo',

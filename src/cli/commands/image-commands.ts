@@ -2,14 +2,14 @@
 import { Option, type Command } from 'commander'
 import type { BuildOptions, RebaseOptions } from '../build.ts'
 import type { GenerateDockerfileOptions } from '../generate-dockerfile.ts'
-import { addHelp } from '../help.ts'
+import { addExamplesToHelp } from '../help.ts'
 import {
-  insecureRegistryOption,
-  listOption,
-  outputOption,
-  portOption,
-  repeatableOption,
-  timeOption,
+  createInsecureRegistryOption,
+  createListOption,
+  createOutputOption,
+  createPortOption,
+  createRepeatableOption,
+  createTimeOption,
 } from '../options.ts'
 import type { ServeCatalogOptions } from '../serve-catalog.ts'
 import type { SignOptions } from '../sign.ts'
@@ -30,18 +30,18 @@ export function addImageCommands(program: Command): void {
 function createImageCommand(program: Command, name: string): Command {
   return program
     .command(name)
-    .addOption(repeatableOption('-t, --tag <image>', 'name of the image, as REGISTRY/REPOSITORY:TAG'))
+    .addOption(createRepeatableOption('-t, --tag <image>', 'name of the image, as REGISTRY/REPOSITORY:TAG'))
     .option('--push', "push the image with Docker's or Podman's credentials")
     .option('--dry-run', 'print what a push would change, without pushing')
     .option('--oci-layout <dir>', 'write the image to a directory as an OCI image layout')
     .addOption(
-      listOption(
+      createListOption(
         '--platform <platform>',
         'platform to build for, such as linux/amd64 (default: all platforms of the base image)',
       ),
     )
     .addOption(
-      repeatableOption(
+      createRepeatableOption(
         '--annotation <key=value>',
         'image annotation, such as org.opencontainers.image.source',
       ),
@@ -50,8 +50,8 @@ function createImageCommand(program: Command, name: string): Command {
     .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
     .option('--no-recursive', 'for a multi-platform image, sign only the index')
     .option('--no-provenance', 'with --push: do not attach an SBOM or provenance to the image')
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('text', 'json'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('text', 'json'))
 }
 
 function addBuildCommand(program: Command): void {
@@ -59,7 +59,7 @@ function addBuildCommand(program: Command): void {
     .description('Build (and push) a catalog image')
     .argument('<source>', 'catalog directory or composite file')
     .option('-i, --base-image <image>', 'base image that contains opm, or scratch', defaultOpmImage)
-    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'image label'))
+    .addOption(createRepeatableOption('-l, --extra-labels <key=value>', 'image label'))
     .option('--no-serve-cache', "omit opm's cache, which opm then builds at each start")
     .option('--uncompressed', 'do not compress the catalog layer')
     .addOption(
@@ -68,15 +68,18 @@ function addBuildCommand(program: Command): void {
         .default('oci'),
     )
     .addOption(
-      timeOption('--created <time>', 'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)'),
+      createTimeOption(
+        '--created <time>',
+        'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)',
+      ),
     )
     .option('--force', 'push even if nothing changed')
     .option('--dockerfile', 'print a Dockerfile instead, like `generate dockerfile`')
     .option('-b, --builder-image <image>', 'with --dockerfile: image of the build stage', defaultOpmImage)
     .action(async (source: string, options: BuildOptions) =>
-      (await import('../build.ts')).build(source, options),
+      (await import('../build.ts')).runBuild(source, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     [
       'build catalog -t quay.io/org/catalog:v4.20 -t quay.io/org/catalog:latest --push',
@@ -101,15 +104,15 @@ function addRebaseCommand(program: Command): void {
     .argument('<image>', 'catalog image whose tag is updated, unless --tag names other tags')
     .requiredOption('-i, --base-image <image>', 'new base image')
     .addOption(
-      repeatableOption(
+      createRepeatableOption(
         '-l, --extra-labels <key=value>',
         'label that the image was built with (default: determined from the old base image)',
       ),
     )
     .action(async (image: string, options: RebaseOptions) =>
-      (await import('../build.ts')).rebase(image, options),
+      (await import('../build.ts')).runRebase(image, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['rebase quay.io/org/catalog:v4.20 -i quay.io/operator-framework/opm:v1.73.0 --push'],
     `The catalog itself does not change.
@@ -123,18 +126,18 @@ Exit codes:
 
 function addGenerateCommand(program: Command): void {
   const group = program.command('generate').description('Generate a Dockerfile')
-  addHelp(group, ['generate dockerfile catalog'])
+  addExamplesToHelp(group, ['generate dockerfile catalog'])
   const command = group
     .command('dockerfile')
     .description('Write <dir>.Dockerfile next to a catalog, like opm generate dockerfile')
     .argument('<dir>', 'catalog directory')
     .option('-i, --base-image <image>', 'base image for the catalog', defaultOpmImage)
     .option('-b, --builder-image <image>', 'image of the build stage', defaultOpmImage)
-    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'image label'))
+    .addOption(createRepeatableOption('-l, --extra-labels <key=value>', 'image label'))
     .action(async (dir: string, options: GenerateDockerfileOptions) =>
       (await import('../generate-dockerfile.ts')).generateDockerfile(dir, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['generate dockerfile catalog', 'generate dockerfile catalog -i scratch -l team=cats'],
     `The command does not overwrite an existing file. The build command requires neither a Dockerfile nor a container engine.
@@ -153,12 +156,12 @@ function addVerifyCommand(program: Command): void {
     .requiredOption('--key <file>', 'public key in PEM format (cosign.pub)')
     .option('--no-recursive', 'for a multi-platform image, verify only the signature of the index')
     .option('--signed-as <repository>', 'for a copied image: repository in which the original was signed')
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('text', 'json'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('text', 'json'))
     .action(async (image: string, options: VerifyCommandOptions) =>
-      (await import('../verify.ts')).verify(image, options),
+      (await import('../verify.ts')).runVerify(image, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
     `The command accepts the signatures that \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, but also requires
@@ -180,9 +183,11 @@ function addSignCommand(program: Command): void {
     .requiredOption('--key <file>', "private key in cosign's format (cosign.key) or in PKCS #8 PEM format")
     .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
     .option('--no-recursive', 'for a multi-platform image, sign only the index')
-    .addOption(insecureRegistryOption())
-    .action(async (image: string, options: SignOptions) => (await import('../sign.ts')).sign(image, options))
-  addHelp(
+    .addOption(createInsecureRegistryOption())
+    .action(async (image: string, options: SignOptions) =>
+      (await import('../sign.ts')).runSign(image, options),
+    )
+  addExamplesToHelp(
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
     `The command signs the digest that the tag currently refers to, and the manifest of each platform. It keeps existing signatures, and
@@ -199,14 +204,14 @@ function addServeCatalogCommand(program: Command): void {
     .command('serve-catalog')
     .description('Serve a catalog over gRPC and HTTP')
     .argument('<catalog>', 'catalog directory or catalog image')
-    .addOption(portOption('-p, --port <n>', 'port of the gRPC API').default(50051))
-    .addOption(portOption('--http-port <n>', 'port of the HTTP API').default(8080))
+    .addOption(createPortOption('-p, --port <n>', 'port of the gRPC API').default(50051))
+    .addOption(createPortOption('--http-port <n>', 'port of the HTTP API').default(8080))
     .option('--host <address>', 'address to listen on; use 0.0.0.0 for all addresses', '127.0.0.1')
-    .addOption(insecureRegistryOption())
+    .addOption(createInsecureRegistryOption())
     .action(async (catalog: string, options: ServeCatalogOptions) =>
       (await import('../serve-catalog.ts')).serveCatalog(catalog, options),
     )
-  addHelp(
+  addExamplesToHelp(
     command,
     ['serve-catalog catalogs/v4.20', 'serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0'],
     `The gRPC API is the one of opm serve. The HTTP API is the one of catalogd. Example requests:

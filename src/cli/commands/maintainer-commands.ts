@@ -1,13 +1,13 @@
 // The commands for maintainers of a catalog repository, and shell completion.
 import { Argument, type Command } from 'commander'
 import type { DoctorOptions } from '../doctor.ts'
-import { addHelp } from '../help.ts'
+import { addExamplesToHelp } from '../help.ts'
 import {
-  insecureRegistryOption,
-  listOption,
-  outputOption,
-  repositoryOption,
-  integerOption,
+  createInsecureRegistryOption,
+  createListOption,
+  createOutputOption,
+  createRepositoryOption,
+  createIntegerOption,
 } from '../options.ts'
 
 export function addMaintainerCommands(program: Command): void {
@@ -15,26 +15,26 @@ export function addMaintainerCommands(program: Command): void {
     .command('doctor')
     .description('Diagnose App permissions, branch rules, and connectivity')
     .argument('[owner/name]', 'GitHub repository')
-    .addOption(repositoryOption())
+    .addOption(createRepositoryOption())
     .option('--branch <name>', 'branch to diagnose (default: the default branch)')
     .option('--config <file>', 'configuration file (default: none)')
     .addOption(
-      integerOption('--app <id>', 'ID of the App, required with a token', 1, Number.MAX_SAFE_INTEGER),
+      createIntegerOption('--app <id>', 'ID of the App, required with a token', 1, Number.MAX_SAFE_INTEGER),
     )
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
     .option('--rulesets <folder>', 'folder to write the two recommended rulesets to, for import into GitHub')
     .addOption(
-      listOption(
+      createListOption(
         '--registry <host>',
         'registry to check, in addition to those that the configuration allows',
       ),
     )
-    .addOption(insecureRegistryOption())
-    .addOption(outputOption('text', 'json'))
+    .addOption(createInsecureRegistryOption())
+    .addOption(createOutputOption('text', 'json'))
     .action(async (repository: string | undefined, options: DoctorOptions) =>
       (await import('../doctor.ts')).runDoctor(repository, options),
     )
-  addHelp(
+  addExamplesToHelp(
     doctor,
     ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],
     `The command checks permissions, branch rules, webhook deliveries, registries, the proxy, and the clock. It does not change anything.
@@ -54,11 +54,11 @@ export function addCompletionCommand(program: Command): void {
     .description('Print a shell completion script')
     .addArgument(new Argument('<shell>', 'name of the shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
-      const { completionScript } = await import('../completion.ts')
+      const { renderCompletionScript: completionScript } = await import('../completion.ts')
       const { print } = await import('../output.ts')
       print(completionScript(program, shell))
     })
-  addHelp(
+  addExamplesToHelp(
     command,
     ['completion bash', 'completion zsh', 'completion fish'],
     `To enable completion:

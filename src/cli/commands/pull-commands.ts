@@ -3,17 +3,22 @@ import { Option, type Command } from 'commander'
 import type { ActionOptions } from '../action.ts'
 import type { CheckOptions } from '../check.ts'
 import type { DiffOptions } from '../diff.ts'
-import { addHelp } from '../help.ts'
+import { addExamplesToHelp } from '../help.ts'
 import type { LocalPullOptions } from '../local-pull.ts'
-import { insecureRegistryOption, listOption, outputOption, roleOption } from '../options.ts'
+import {
+  createInsecureRegistryOption,
+  createListOption,
+  createOutputOption,
+  createRoleOption,
+} from '../options.ts'
 
 export function addPullCommands(program: Command): void {
   addActionCommand(program)
-  addHelp(
+  addExamplesToHelp(
     addPullOptions(
       program.command('check').description('Predict whether catalog-bot would merge a local branch'),
     )
-      .addOption(outputOption('text', 'json'))
+      .addOption(createOutputOption('text', 'json'))
       .action(async (options: CheckOptions) => (await import('../check.ts')).checkPull(options)),
     [
       'check',
@@ -27,7 +32,7 @@ Exit codes:
   1  catalog-bot would not merge the branch (it is blocked, waiting for approval, or inconclusive)
   2  the command could not run`,
   )
-  addHelp(
+  addExamplesToHelp(
     addPullOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
     ).action(async (options: LocalPullOptions) => (await import('../explain.ts')).explainPull(options)),
@@ -39,9 +44,9 @@ Exit codes:
   1  catalog-bot would not merge the branch
   2  the command could not run`,
   )
-  addHelp(
+  addExamplesToHelp(
     addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
-      .addOption(outputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
+      .addOption(createOutputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: folder to write one file per changed package to')
       .action(async (options: DiffOptions) => (await import('../diff.ts')).printDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
@@ -55,7 +60,7 @@ Exit codes:
 }
 
 function addActionCommand(program: Command): void {
-  addHelp(
+  addExamplesToHelp(
     program
       .command('action')
       .description('Run checks in a GitHub Actions workflow')
@@ -95,8 +100,8 @@ function addCommitRangeOptions(command: Command): Command {
 function addPullOptions(command: Command): Command {
   return addCommitRangeOptions(command)
     .option('--author <login>', 'author of the pull request, as LOGIN or LOGIN:ID (default: you)')
-    .addOption(listOption('--approved-by <login>', 'user who approved this exact head'))
-    .addOption(roleOption())
-    .addOption(insecureRegistryOption())
+    .addOption(createListOption('--approved-by <login>', 'user who approved this exact head'))
+    .addOption(createRoleOption())
+    .addOption(createInsecureRegistryOption())
     .option('--offline', 'contact no registry (the images check stays unknown)')
 }

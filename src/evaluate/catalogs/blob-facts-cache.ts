@@ -36,7 +36,7 @@ async function readCacheEntry(path: string): Promise<unknown> {
     const entry = await readFile(path, 'utf8')
     const lineEnd = entry.indexOf('\n')
     const json = entry.slice(lineEnd + 1)
-    return digestOf(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
+    return computeSha256Hex(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
   } catch {
     return undefined
   }
@@ -47,7 +47,7 @@ async function writeCacheEntry(path: string, value: unknown): Promise<void> {
   const draft = `${path}.${randomUUID()}`
   try {
     const json = JSON.stringify(value)
-    await writeFile(draft, `${digestOf(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
+    await writeFile(draft, `${computeSha256Hex(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
     await rename(draft, path)
   } catch {
     await rm(draft, { force: true }).catch(() => undefined)
@@ -75,6 +75,6 @@ async function removeStaleEntries(directory: string, name: string): Promise<void
   }
 }
 
-function digestOf(text: string): string {
+function computeSha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -21,11 +21,11 @@ export interface CatalogDirectoryFile {
   /** A symbolic link to a place outside the directory. opm follows it, but reviewers don't see its content. */
   readonly leadsOut: boolean
   /** The file's bytes, or opm's error. With `memory`, the bytes are valid until its next use. */
-  read(memory?: ReusableBuffer): Uint8Array | { readonly error: string }
+  read(memory?: ReusableReadBuffer): Uint8Array | { readonly error: string }
 }
 
 /** A reusable buffer: allocating fresh memory is as slow as reading the file. */
-export class ReusableBuffer {
+export class ReusableReadBuffer {
   private bytes = new Uint8Array(0)
 
   reserve(size: number): Uint8Array {
@@ -42,7 +42,7 @@ export type CatalogDirectory =
   | { readonly kind: 'files'; readonly files: readonly CatalogDirectoryFile[] }
 
 /** Go's texts for system errors; others show their code. */
-const goErrorMessages: Readonly<Record<string, string>> = {
+const goMessageBySystemErrorCode: Readonly<Record<string, string>> = {
   EAGAIN: 'not a regular file',
   EACCES: 'permission denied',
   EIO: 'input/output error',
@@ -72,7 +72,7 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
   const links = new Map(walk.entries.map((entry) => [entry.path, entry.isLink]))
   for (const { path } of walk.entries) {
     if (!isIgnoreFile(path)) continue
-    const content = readLikeGo(dir, path)
+    const content = readFileLikeGo(dir, path)
     if ('error' in content) return { kind: 'unreadable', message: content.error, file: path }
     ignoreFiles.set(path, decodeIgnoreFile(content))
   }
@@ -82,8 +82,8 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
     kind: 'files',
     files: files.map((path) => ({
       path,
-      leadsOut: links.get(path) === true && leadsOutsideRoot(dir, path),
-      read: (memory) => readLikeGo(dir, path, memory),
+      leadsOut: links.get(path) === true && isLinkOutsideRoot(dir, path),
+      read: (memory) => readFileLikeGo(dir, path, memory),
     })),
   }
 }
@@ -113,10 +113,10 @@ function walkTree(root: string): DirectoryWalk {
 }
 
 /** As Go's os.DirFS: open errors name the relative path, read errors the full path. */
-function readLikeGo(
+function readFileLikeGo(
   root: string,
   path: string,
-  memory?: ReusableBuffer,
+  memory?: ReusableReadBuffer,
 ): Uint8Array | { readonly error: string } {
   let file: number
   try {
@@ -143,7 +143,7 @@ function readLikeGo(
   }
 }
 
-function readIntoBuffer(memory: ReusableBuffer, file: number, size: number): Uint8Array {
+function readIntoBuffer(memory: ReusableReadBuffer, file: number, size: number): Uint8Array {
   const bytes = memory.reserve(size)
   let read = 0
   for (let more = 1; more > 0 && read < size; read += more)
@@ -151,7 +151,7 @@ function readIntoBuffer(memory: ReusableBuffer, file: number, size: number): Uin
   return bytes.subarray(0, read)
 }
 
-function leadsOutsideRoot(root: string, path: string): boolean {
+function isLinkOutsideRoot(root: string, path: string): boolean {
   try {
     const target = realpathSync(joinGoPath(root, path))
     const home = realpathSync(root)
@@ -169,5 +169,5 @@ function joinGoPath(root: string, path: string): string {
 
 function formatGoError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? String(error)
-  return goErrorMessages[code] ?? code
+  return goMessageBySystemErrorCode[code] ?? code
 }

@@ -3,7 +3,7 @@
 import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
-import { createUnreadableFacts } from '../../catalog/load/parse-catalog-file.ts'
+import { createUnreadableFileFacts } from '../../catalog/load/parse-catalog-file.ts'
 import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
 import { isIgnoreFile, selectFiles, type FileSelection } from '../../catalog/load/select-files.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
@@ -15,7 +15,7 @@ import type { TreeReader } from '../../ports/repository.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import { resolveLinkedFile } from './linked-file.ts'
 import { LruMap } from './lru-map.ts'
-import type { ReaderPool } from './reader-pool.ts'
+import type { CatalogFileReaderPool } from './reader-pool.ts'
 
 export interface CatalogLoader {
   /** The catalog below `root` (or in the one file of that name); undefined when the tree has nothing there. */
@@ -31,7 +31,7 @@ interface CachedCatalog {
   readonly catalog: Catalog
 }
 
-function hasSameEntries(some: readonly TreePathEntry[], others: readonly TreePathEntry[]): boolean {
+function hasSameTreeEntries(some: readonly TreePathEntry[], others: readonly TreePathEntry[]): boolean {
   return (
     some.length === others.length &&
     some.every((entry, at) => {
@@ -61,12 +61,12 @@ function isFileFacts(stored: unknown): stored is FileFacts {
   )
 }
 
-const tooExpensiveMessage = 'reading the file takes more time or memory than allowed'
+const readLimitExceededMessage = 'reading the file takes more time or memory than allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
 const maxParallelReads = 8
 
-export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
+export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): CatalogLoader {
   const facts = new LruMap<string, FileFacts>(maxCachedBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, CachedCatalog>(maxCachedCatalogs, () => 1)
   /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
@@ -99,7 +99,7 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
             // Not cached, because the machine may just be busy.
-            result.set(oid, createUnreadableFacts(tooExpensiveMessage))
+            result.set(oid, createUnreadableFileFacts(readLimitExceededMessage))
             continue
           }
           fresh.set(oid, value)
@@ -128,7 +128,7 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
       // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
       const same = entries.some(({ mode }) => mode === symlinkMode)
         ? undefined
-        : byRoot.get(root)?.find((one) => hasSameEntries(one.entries, entries))
+        : byRoot.get(root)?.find((one) => hasSameTreeEntries(one.entries, entries))
       if (same !== undefined) {
         catalogs.set(key, same)
         return same.catalog
@@ -145,7 +145,7 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
           ignores.set(toRelativePath(entry.path), decodeIgnoreFile(await repository.read(oid)))
       }
       const selection =
-        checkIgnorePatternLimit(ignores, entries.length) ??
+        hasAcceptableIgnorePatterns(ignores, entries.length) ??
         selectFiles(
           entries.map((entry) => toRelativePath(entry.path)),
           ignores,
@@ -169,7 +169,7 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
               : `open ${toRelativePath(path)}: ${error ?? ''}`
           dead.push({
             path,
-            facts: markLinkedFacts(createUnreadableFacts(errorText), path, leadsOut),
+            facts: addLinkFinding(createUnreadableFileFacts(errorText), path, leadsOut),
           })
         }
       }
@@ -178,12 +178,12 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
         ...dead,
         ...files.flatMap(({ path, oid, leadsOut }) => {
           const value = read.get(oid)
-          return value === undefined ? [] : [{ path, facts: markLinkedFacts(value, path, leadsOut) }]
+          return value === undefined ? [] : [{ path, facts: addLinkFinding(value, path, leadsOut) }]
         }),
       ])
       const { loadError } = selection
       const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
-      if (!catalog.loadErrors.some(({ message }) => message === tooExpensiveMessage))
+      if (!catalog.loadErrors.some(({ message }) => message === readLimitExceededMessage))
         cacheCatalog(key, root, { entries, catalog })
       return catalog
     },
@@ -191,10 +191,10 @@ export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoad
 }
 
 /** Patterns times paths, which takes some seconds. Real catalogs have few patterns. */
-const maxIgnoreComparisons = 10_000_000
+const maxIgnorePatternComparisons = 10_000_000
 
 /** Too many patterns count as an unreadable ignore file, which makes the catalog invalid. */
-function checkIgnorePatternLimit(
+function hasAcceptableIgnorePatterns(
   ignores: ReadonlyMap<string, string>,
   paths: number,
 ): FileSelection | undefined {
@@ -202,7 +202,7 @@ function checkIgnorePatternLimit(
   for (const [file, text] of ignores) {
     length += text.length
     patterns += text.split('\n').length
-    if (patterns * paths > maxIgnoreComparisons || length > maxIgnoreFileBytes)
+    if (patterns * paths > maxIgnorePatternComparisons || length > maxIgnoreFileBytes)
       return {
         files: [],
         loadError: {
@@ -217,7 +217,7 @@ function checkIgnorePatternLimit(
 const maxIgnoreFileBytes = 8 * 1024 * 1024
 
 /** Marks facts that come from behind a link. */
-function markLinkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
+function addLinkFinding(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
   if (!leadsOut) return facts
   const linkFinding = { ...createFinding(linkLeadsOut, undefined, {}), subject: formatSubject([path]) }
   return { ...facts, findings: [...facts.findings, linkFinding] }

@@ -12,12 +12,15 @@ const minCachedFileBytes = 16 * 1024
 const maxEntryAgeDays = 30
 const dayMs = 24 * 60 * 60 * 1000
 
-export interface FactsCache {
+export interface FileFactsCache {
   factsOf(bytes: Uint8Array): FileFacts
 }
 
 /** Creates the directory on the first write. `now` in milliseconds decides which facts have expired. */
-export function openFactsCache(directory = join(getCacheDirectory(), 'facts'), now = Date.now()): FactsCache {
+export function openFileFactsCache(
+  directory = join(getCacheDirectory(), 'facts'),
+  now = Date.now(),
+): FileFactsCache {
   const folder = join(directory, `v${factsVersion}`)
   let isSwept = false
   return {
@@ -44,7 +47,7 @@ function readCacheEntry(path: string, bytes: number): FileFacts | undefined {
     const entry = readFileSync(path, 'utf8')
     const lineEnd = entry.indexOf('\n')
     const json = entry.slice(lineEnd + 1)
-    if (digestOf(json) !== entry.slice(0, lineEnd)) return undefined
+    if (computeSha256Hex(json) !== entry.slice(0, lineEnd)) return undefined
     const facts = JSON.parse(json) as FileFacts
     return facts.bytes === bytes ? facts : undefined
   } catch {
@@ -57,7 +60,7 @@ function writeCacheEntry(path: string, facts: FileFacts): void {
   const draft = `${path}.${randomUUID()}`
   try {
     const json = JSON.stringify(facts)
-    writeFileSync(draft, `${digestOf(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(draft, `${computeSha256Hex(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
     renameSync(draft, path)
   } catch {
     removeFile(draft)
@@ -89,6 +92,6 @@ function removeExpiredEntries(directory: string, folder: string, now: number): v
   }
 }
 
-function digestOf(text: string): string {
+function computeSha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -5,7 +5,7 @@ import { isGitError } from '../../git/git-error.ts'
 import { decodePath } from '../../git/path-text.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 
-export interface LinkedFile {
+export interface ResolvedLink {
   /** Undefined for a directory, a missing file or a place outside the tree. */
   readonly file?: BlobSha
   readonly leadsOut: boolean
@@ -27,13 +27,13 @@ export interface ResolvedPath {
 
 const symlinkMode = '120000'
 /** Linux follows as many. */
-const maxLinks = 40
+const maxSymlinksFollowed = 40
 /** The limit of Linux for paths in bytes. */
-const maxTargetBytes = 4095
+const maxLinkTargetBytes = 4095
 /**
  * Limit of path parts for one link. Real links have a dozen; forty links of the longest kind have a hundred thousand.
  */
-const maxPathParts = 400
+const maxPathSegmentsPerLink = 400
 
 export async function resolveLinkedFile(
   repository: TreeReader,
@@ -41,9 +41,9 @@ export async function resolveLinkedFile(
   root: string,
   path: string,
   link: BlobSha,
-): Promise<LinkedFile> {
+): Promise<ResolvedLink> {
   const above = path.split('/').slice(0, -1)
-  const end = await followPath(repository, tree, {
+  const end = await walkPathInTree(repository, tree, {
     at: above,
     links: [path],
     left: await readLinkTarget(repository, link),
@@ -63,7 +63,7 @@ export async function resolveTreePath(
   tree: TreeSha,
   path: string,
 ): Promise<ResolvedPath> {
-  return followPath(repository, tree, { at: [], links: [], left: path.split('/') })
+  return walkPathInTree(repository, tree, { at: [], links: [], left: path.split('/') })
 }
 
 const tooManyLinksError = 'too many levels of symbolic links'
@@ -76,7 +76,7 @@ interface WalkPosition {
   readonly left: readonly string[] | undefined
 }
 
-async function followPath(
+async function walkPathInTree(
   repository: TreeReader,
   tree: TreeSha,
   position: WalkPosition,
@@ -86,7 +86,7 @@ async function followPath(
   if (position.left === undefined) return { links, error: notFoundError }
   let left = position.left
   for (let parts = 0; left.length > 0; parts++) {
-    if (parts >= maxPathParts) return { links, error: tooManyLinksError }
+    if (parts >= maxPathSegmentsPerLink) return { links, error: tooManyLinksError }
     const [part = '', ...rest] = left
     left = rest
     if (part === '' || part === '.') continue
@@ -102,7 +102,7 @@ async function followPath(
     const entry = await repository.entry(tree, here)
     if (entry?.mode === symlinkMode) {
       links.push(here)
-      if (links.length > maxLinks) return { links, error: tooManyLinksError }
+      if (links.length > maxSymlinksFollowed) return { links, error: tooManyLinksError }
       const target = await readLinkTarget(repository, entry.oid)
       if (target === undefined) return { links, error: notFoundError }
       left = [...target, ...left]
@@ -123,7 +123,7 @@ async function followPath(
 /** Undefined for a link that leaves every checkout or cannot exist in one. */
 async function readLinkTarget(repository: TreeReader, link: BlobSha): Promise<readonly string[] | undefined> {
   try {
-    const bytes = await repository.read(link, maxTargetBytes)
+    const bytes = await repository.read(link, maxLinkTargetBytes)
     // The system ends the text at its first NUL.
     const end = bytes.indexOf(0)
     const target = decodePath(end < 0 ? bytes : bytes.subarray(0, end))

@@ -2,7 +2,7 @@
 // facts are cached by blob.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { TreeSha } from '../../change/ids.ts'
-import type { Layout } from '../../change/layout/layout.ts'
+import type { RepositoryLayout } from '../../change/layout/layout.ts'
 import { hasPathBelow } from '../../change/sorted-paths.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
@@ -20,7 +20,7 @@ const maxDirectories = 50
  */
 export async function readPackagesByDirectory(
   change: Pick<PullRequestChange, 'catalogs'>,
-  layout: Layout,
+  layout: RepositoryLayout,
   basePaths: readonly string[],
   base: { readonly repository: TreeReader; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -40,14 +40,14 @@ export async function readPackagesByDirectory(
       .slice(0, maxCatalogsPerDirectory)
     const names = new Set<string>()
     for (const location of locations)
-      for (const name of getPackageNames(await base.loader.load(base.repository, base.tree, location)))
+      for (const name of generatePackageNames(await base.loader.load(base.repository, base.tree, location)))
         names.add(name)
     if (names.size > 0) found.set(directory, [...names].sort())
   }
   return found
 }
 
-function* getPackageNames(catalog: Catalog | undefined): Generator<string> {
+function* generatePackageNames(catalog: Catalog | undefined): Generator<string> {
   if (!catalog) return
   for (const { name } of catalog.packages) yield name
   for (const { package: name } of [...catalog.channels, ...catalog.bundles]) if (name !== '') yield name

@@ -3,7 +3,7 @@
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { PullRequestChange } from '../../change/change.ts'
 import type { TreeSha } from '../../change/ids.ts'
-import type { Layout } from '../../change/layout/layout.ts'
+import type { RepositoryLayout } from '../../change/layout/layout.ts'
 import { findPathsBelow } from '../../change/sorted-paths.ts'
 import type { PublishedBundle } from '../../checks/check.ts'
 import type { TreeReader } from '../../ports/repository.ts'
@@ -15,7 +15,7 @@ const maxDirectories = 8
 /** In the order of the layout. Empty when no bundle is added. */
 export async function readPublishedBundles(
   change: Pick<PullRequestChange, 'catalogs'>,
-  layout: Layout,
+  layout: RepositoryLayout,
   basePaths: readonly string[],
   base: { readonly repository: TreeReader; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<readonly PublishedBundle[]> {

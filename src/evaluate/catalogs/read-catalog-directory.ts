@@ -7,7 +7,7 @@ import { compareWalkOrder } from '../../go/walk-order.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
-import { ReusableBuffer, openCatalogDirectory, type CatalogDirectoryFile } from './catalog-directory.ts'
+import { ReusableReadBuffer, openCatalogDirectory, type CatalogDirectoryFile } from './catalog-directory.ts'
 
 export type CatalogDirectoryResult =
   /** `message` is opm's. */
@@ -36,15 +36,15 @@ export function readCatalogDirectory(
   if (directory.kind === 'not-a-directory') return directory
   if (directory.kind === 'unreadable') {
     const { file, message } = directory
-    const findings = [createFinding(fileUnreadable, fileStartLocation(file), { error: message })]
+    const findings = [createFinding(fileUnreadable, createFileStartLocation(file), { error: message })]
     return { kind: 'unreadable', message, findings }
   }
   const loadErrors: { file: string; message: string }[] = []
   const linked: Finding[] = []
-  const memory = new ReusableBuffer()
+  const memory = new ReusableReadBuffer()
   const catalog = assembleCatalog(
     directory.files.flatMap((file) => {
-      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, fileStartLocation(file.path), {}))
+      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
       const bytes = file.read(memory)
       if ('error' in bytes) {
         loadErrors.push({ file: file.path, message: bytes.error })
@@ -55,7 +55,7 @@ export function readCatalogDirectory(
   )
   const unreadable = new FindingList()
   for (const { file, message } of loadErrors)
-    unreadable.add(fileUnreadable, fileStartLocation(file), { error: message })
+    unreadable.add(fileUnreadable, createFileStartLocation(file), { error: message })
   const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     kind: 'catalog',
@@ -79,4 +79,4 @@ function readFileBytes(file: CatalogDirectoryFile | undefined): Uint8Array | und
   return bytes === undefined || 'error' in bytes ? undefined : bytes
 }
 
-const fileStartLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
+const createFileStartLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

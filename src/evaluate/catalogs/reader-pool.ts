@@ -7,7 +7,7 @@ import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 
-export interface ReaderPool {
+export interface CatalogFileReaderPool {
   /**
    * What the file's bytes say; undefined for a file that takes more time or memory than any file may, alone and at the
    * second try. Rejects only when a reader died of something else, twice.
@@ -26,12 +26,12 @@ export interface ReaderLimits {
 const defaultReaderLimits: ReaderLimits = { time: 60_000, memory: 2048 }
 
 /** Bytes. Reading a smaller file here costs less than sending it to a reader. */
-const smallFileBytes = 32 * 1024
+const maxInProcessFileBytes = 32 * 1024
 
-export function openReaderPool(
+export function openCatalogFileReaderPool(
   processes = Math.max(1, availableParallelism() - 1),
   limits = defaultReaderLimits,
-): ReaderPool {
+): CatalogFileReaderPool {
   const readers = openWorkerPool<Uint8Array, FileFacts>({
     script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
     heap: limits.memory,
@@ -45,7 +45,7 @@ export function openReaderPool(
   })
   return {
     async read(bytes) {
-      if (bytes.length <= smallFileBytes) return parseCatalogFile(bytes)
+      if (bytes.length <= maxInProcessFileBytes) return parseCatalogFile(bytes)
       try {
         return await readers.run(bytes, limits.time)
       } catch (cause) {

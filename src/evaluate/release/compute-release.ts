@@ -7,10 +7,10 @@ import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
 import { readRegistryBundle, type RegistryBundle } from '../../bundle/registry-bundle.ts'
 import type { ReleasedBundle } from '../../catalog/template/render-released-catalog.ts'
 import { renderChangeAsMermaid } from '../../change/draw-change.ts'
-import type { SettingsFile } from '../../checks/bundles/package-sources.ts'
+import type { PackageSettingsFile } from '../../checks/bundles/package-sources.ts'
 import { collectBundleNames, computeReleaseFiles } from '../../checks/bundles/release-files.ts'
 import {
-  isPlainName,
+  isSafePathSegment,
   isPrintableName,
   planRelease,
   type ReleasePlan,
@@ -20,7 +20,7 @@ import { describeChangeLines } from '../../messages/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {
   filterBundleEntries,
-  hasManifest,
+  hasManifestFile,
   readBundleFiles,
   maxTouchedBundleBytes,
 } from '../read-bundle-files.ts'
@@ -39,13 +39,13 @@ const maxShownProblems = 3
 /** Rejects with a GitError, TooLargeError or Unwritable. */
 export async function computeRelease(order: ReleaseInput, repository: TreeReader): Promise<ReleaseResult> {
   const { tree, directory, version, image } = order
-  if (!isPlainName(directory))
+  if (!isSafePathSegment(directory))
     return rejectRelease('the name of its package directory contains unsupported characters')
-  if (!isPlainName(version)) return rejectRelease('its directory name contains unsupported characters')
+  if (!isSafePathSegment(version)) return rejectRelease('its directory name contains unsupported characters')
   const entries = await repository.list(tree, `operators/${directory}`)
   const root = `operators/${directory}/${version}`
   const its = filterBundleEntries(entries, root)
-  if (!hasManifest(its, root)) return skipRelease('its directory no longer exists')
+  if (!hasManifestFile(its, root)) return skipRelease('its directory no longer exists')
   const config = await readSettingsText(repository, its, [
     `${root}/release-config.yaml`,
     `${root}/release-config.yml`,
@@ -157,7 +157,7 @@ async function readSettingsText(
   repository: TreeReader,
   entries: readonly TreePathEntry[],
   paths: readonly string[],
-): Promise<SettingsFile | undefined> {
+): Promise<PackageSettingsFile | undefined> {
   const entry = entries.find(({ path, mode }) => paths.includes(path) && mode.startsWith('100'))
   if (!entry) return undefined
   const bytes = await readRegularFile(repository, entry, maxSettingsBytes)

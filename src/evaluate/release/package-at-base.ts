@@ -2,7 +2,7 @@
 // through one or replaces one.
 import type { TreeSha } from '../../change/ids.ts'
 import type { TreePathEntry } from '../../change/path-change.ts'
-import type { CatalogAtBase, PackageAtBase } from '../../checks/bundles/release-files.ts'
+import type { BaseCatalogFile, BasePackageFiles } from '../../checks/bundles/release-files.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 
 /** The tree holds something that a release must not overwrite. The message is for people, without a full stop. */
@@ -19,7 +19,7 @@ export interface PackageReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
-  ): Promise<PackageAtBase>
+  ): Promise<BasePackageFiles>
 }
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
@@ -31,10 +31,10 @@ export function openPackageAtBase(
 ): PackageReader {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
-  const catalogs = new Map<string, CatalogAtBase>()
+  const catalogs = new Map<string, BaseCatalogFile>()
   const known = new Set<string>()
 
-  async function readCatalog(name: string): Promise<CatalogAtBase | undefined> {
+  async function readCatalog(name: string): Promise<BaseCatalogFile | undefined> {
     const all = await repository.list(tree, `catalogs/${name}`)
     // Naming a catalog doesn't create it.
     if (!all.some(({ path }) => path.startsWith(`catalogs/${name}/`))) return undefined

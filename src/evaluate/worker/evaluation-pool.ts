@@ -5,7 +5,7 @@
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { pullKey, repositoryKey } from '../../change/repository-key.ts'
+import { toPullKey, toRepositoryKey } from '../../change/repository-key.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
@@ -93,7 +93,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
   const costly = new LruMap<string, true>(maxCachedLanes, () => 1)
 
   function laneOf(pull: PullAndAuthor, size: Partial<PullSize>): EvaluationLane {
-    const before = known.get(pullKey(pull.repository, pull.pull))
+    const before = known.get(toPullKey(pull.repository, pull.pull))
     if (before !== undefined) return before
     const { files = 0, lines = 0, comments = 0 } = size
     const isSmall =
@@ -107,7 +107,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
     isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
     async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
-      const key = repositoryKey(snapshot.repository)
+      const key = toRepositoryKey(snapshot.repository)
       const callback = captureAnswerError(answer)
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
@@ -120,7 +120,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
           const why = lane === 'slow' ? describeTooLarge(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
-          known.set(pullKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
+          known.set(toPullKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
           costly.set(toAuthorKey(snapshot), true)
           onLong?.()
         }
@@ -162,5 +162,5 @@ function describeTooLarge(error: unknown, { time, memory }: EvaluationBudget): s
 type PullAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>
 
 function toAuthorKey({ repository, author }: PullAndAuthor): string {
-  return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
+  return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }

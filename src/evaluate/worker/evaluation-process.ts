@@ -18,7 +18,7 @@ import {
   type EvaluationRequest,
   type WorkerCallbackRequest,
 } from './evaluation-messages.ts'
-import { openReaderPool } from '../catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { prepareReport } from './prepare-report.ts'
 
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.
@@ -33,7 +33,7 @@ async function handleEvaluationRequest(
   const call = (request: WorkerCallbackRequest) => callBack(request)
   const repository = await openMirrorAt(order.mirror, { maxPaths: budget.paths })
   sharedLoader ??= createCatalogLoader(
-    openReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
+    openCatalogFileReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
     openBlobFactsCache(order.facts),
   )
   try {

@@ -1,5 +1,5 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
-import { sortForRendering } from '../../catalog/write/rendered-order.ts'
+import { sortCatalogForRendering } from '../../catalog/write/rendered-order.ts'
 import { formatCatalogJson } from '../../catalog/write/format-json.ts'
 import { serveWorkerOrders } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'
@@ -31,7 +31,7 @@ async function handleLayerRequest(order: LayerWorkerRequest): Promise<LayerWorke
     const { reference, ...image } = order.render
     const rendered = renderImage(image, reference)
     if (!rendered.ok) throw new ImageError('invalid-catalog', rendered.error)
-    return { text: formatCatalogJson(sortForRendering(rendered.value)) }
+    return { text: formatCatalogJson(sortCatalogForRendering(rendered.value)) }
   } catch (error) {
     if (error instanceof ImageError) return { refused: { code: error.code, message: error.message } }
     throw error

@@ -8,7 +8,7 @@ import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
 import { optionalRuleIds } from '../../bundle/content-rules.ts'
 import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
-import { bulkyProperties } from '../../catalog/template/find-drift.ts'
+import { bulkyPropertyTypes } from '../../catalog/template/find-drift.ts'
 import { computeInstallFacts, type InstallFacts } from '../../checks/install/install-facts.ts'
 import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
@@ -74,7 +74,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
   const content = {
     name,
     package: its,
-    properties: properties.filter(({ type }) => !bulkyProperties.has(type)),
+    properties: properties.filter(({ type }) => !bulkyPropertyTypes.has(type)),
     relatedImages,
   }
   const csv = trimCsvForTemplates(bundle.csv.data)

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/change/ids.ts'
 import { toRecordedPackages } from '../../../src/change/recorded-package.ts'
-import { openFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
+import { openFileFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/evaluate/catalogs/read-catalog-directory.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
 import { formatIsoTime } from '../../../src/findings/iso-time.ts'
@@ -232,7 +232,7 @@ async function recordMerge(store: Store): Promise<void> {
 
 async function recordCatalog(store: Store, words: string): Promise<void> {
   const root = 'catalogs/v4.20'
-  const cache = openFactsCache()
+  const cache = openFileFactsCache()
   const read = readCatalogDirectory(
     join(import.meta.dirname, '../../../fixtures/demo/repository', root),
     (bytes) => cache.factsOf(bytes),

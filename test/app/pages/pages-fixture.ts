@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { toClientId } from '../../../sandbox/github/sign-in-pages.ts'
-import type { Unfreeze, UnfreezeRequest } from '../../../src/app/pages/unfreeze.ts'
+import type { UnfreezeHandler, UnfreezeRequest } from '../../../src/app/pages/unfreeze.ts'
 import { createPagesHandler } from '../../../src/app/pages/pages-handler.ts'
 import { readSettings, type BotSettings } from '../../../src/app/settings.ts'
 import type { Store } from '../../../src/ports/store.ts'
@@ -44,7 +44,7 @@ export async function openPagesFixture(): Promise<PagesFixture> {
   const resumed: UnfreezeRequest[] = []
   const log: string[] = []
   const servers: (() => Promise<unknown>)[] = []
-  const resume: Unfreeze = async (resumeRequest) => {
+  const resume: UnfreezeHandler = async (resumeRequest) => {
     resumed.push(resumeRequest)
     return resumeRequest.by.login === 'ann'
       ? undefined

@@ -1,6 +1,6 @@
 // Who may see what, as a table, and what holds of every line of it.
 import { describe, expect, test } from '@jest/globals'
-import { decideVisibility, type VisibilityQuery } from '../../../src/app/pages/repository-visibility.ts'
+import { decideVisibility, type VisibilityInputs } from '../../../src/app/pages/repository-visibility.ts'
 import {
   clientAddressOf,
   createConcurrencyLimiter,
@@ -8,7 +8,7 @@ import {
 } from '../../../src/app/pages/request-rate-limiter.ts'
 
 const hourMs = 3600_000
-const createSightQuestion = (more: Partial<VisibilityQuery>): VisibilityQuery => ({
+const createSightQuestion = (more: Partial<VisibilityInputs>): VisibilityInputs => ({
   pages: 'public',
   listed: { isPublic: true, listedAt: 0 },
   isSignedIn: false,

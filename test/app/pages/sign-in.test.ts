@@ -1,7 +1,7 @@
 // Signing in where GitHub takes any code: what is left is ours to refuse.
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
-import { createSignIn } from '../../../src/app/pages/sign-in.ts'
+import { createSignInFlow } from '../../../src/app/pages/sign-in.ts'
 import { openMemoryCache } from '../../../src/evaluate/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
@@ -22,8 +22,8 @@ const signInOptions = {
     checkReadAccess: () => Promise.resolve('yes' as const),
     revoke: (token: string) => Promise.resolve(void revokedTokens.push(token)),
   },
-} satisfies Omit<Parameters<typeof createSignIn>[0], 'store'>
-const signIn = createSignIn({ ...signInOptions, store })
+} satisfies Omit<Parameters<typeof createSignInFlow>[0], 'store'>
+const signIn = createSignInFlow({ ...signInOptions, store })
 const startSignIn = () => {
   const { to, cookies } = signIn.begin('/r/a/b')
   return { state: new URL(to).searchParams.get('state') ?? '', cookie: cookies[0]?.split(';')[0] ?? '' }
@@ -84,12 +84,12 @@ test('a session that was ended is ended on every instance, after a restart, and 
   const [mine, other] = [await openSession(), await openSession()]
   const session = await signIn.readSession(createRequestWithCookie(mine))
   if (session === undefined) throw new Error('there is no session')
-  const elsewhere = createSignIn({ ...signInOptions, store })
+  const elsewhere = createSignInFlow({ ...signInOptions, store })
   expect(await elsewhere.readSession(createRequestWithCookie(mine))).toMatchObject({ login: 'ann' })
   revokedTokens.length = 0
   await signIn.end(session)
   expect(revokedTokens).toEqual(['ghu_token'])
-  for (const instance of [signIn, elsewhere, createSignIn({ ...signInOptions, store })]) {
+  for (const instance of [signIn, elsewhere, createSignInFlow({ ...signInOptions, store })]) {
     expect(await instance.readSession(createRequestWithCookie(mine))).toBeUndefined()
     expect(await instance.readSession(createRequestWithCookie(other))).toMatchObject({ login: 'ann' })
   }
@@ -97,7 +97,7 @@ test('a session that was ended is ended on every instance, after a restart, and 
 
 test('a session that the store does not know is none, though its seal is right', async () => {
   const mine = await openSession()
-  const empty = createSignIn({ ...signInOptions, store: openMemoryCache({ now: () => clockState.now }) })
+  const empty = createSignInFlow({ ...signInOptions, store: openMemoryCache({ now: () => clockState.now }) })
   expect(await empty.readSession(createRequestWithCookie(mine))).toBeUndefined()
 })
 
@@ -120,7 +120,7 @@ test('one person fills only so much of the store', async () => {
       return store.putCached(space, values, seconds)
     },
   }
-  const busy = createSignIn({ ...signInOptions, store: counting })
+  const busy = createSignInFlow({ ...signInOptions, store: counting })
   for (let turn = 0; turn < 2000; turn++) await openSession(busy)
   expect(keys.size).toBeGreaterThan(200)
   expect(keys.size).toBeLessThanOrEqual(256)
@@ -128,7 +128,7 @@ test('one person fills only so much of the store', async () => {
 
 test('where the store does not take it, signing out fails, and the token ends all the same', async () => {
   const mine = await openSession()
-  const broken = createSignIn({
+  const broken = createSignInFlow({
     ...signInOptions,
     store: { ...store, putCached: () => Promise.reject(new Error('the store is away')) },
   })

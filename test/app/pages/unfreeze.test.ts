@@ -1,6 +1,6 @@
 // Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
 import { expect, test } from '@jest/globals'
-import { createUnfreeze } from '../../../src/app/pages/unfreeze.ts'
+import { createUnfreezeHandler } from '../../../src/app/pages/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/gate/merge-freeze.ts'
 import type { ForgeQuestion } from '../../../src/ports/forge.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-freezes.ts'
@@ -14,7 +14,7 @@ async function pressResume(config: string, answers: (question: ForgeQuestion) =>
   const fetched: string[] = []
   const all: Record<string, string> = { '.github/catalog-bot.yml': config }
   const entries = Object.keys(all).map((path) => ({ path, oid: path, mode: '100644' }))
-  const resume = createUnfreeze({
+  const resume = createUnfreezeHandler({
     store: {
       listFreezes: () => Promise.resolve([{ repository, kind: 'frozen', branch: 'main' }] as MergeFreeze[]),
       firstSeenAccounts: () => Promise.resolve(new Map()),

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openKeyFile } from '../../../src/app/publishing/key-file.ts'
+import { openSigningKeyFile } from '../../../src/app/publishing/key-file.ts'
 import { cosignPrivateKey } from '../../image/provenance/cosign-test-key.ts'
 
 let folder: string
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 test('a key is opened with its password, kept while its file is the same, and replaced with it', async () => {
   const file = join(folder, 'cosign.key')
   writeFileSync(file, cosignPrivateKey)
-  const open = openKeyFile(file, 'test')
+  const open = openSigningKeyFile(file, 'test')
   const first = await open()
   expect(await open()).toBe(first)
   const { privateKey } = generateKeyPairSync('ed25519')
@@ -27,7 +27,7 @@ test('a key is opened with its password, kept while its file is the same, and re
 
 test('what is wrong is said without the place of the file, its content and the password', async () => {
   const file = join(folder, 'other.key')
-  const open = openKeyFile(file, 'guessed')
+  const open = openSigningKeyFile(file, 'guessed')
   await expect(open()).rejects.toMatchObject({
     message: 'the image signing key cannot be used: ENOENT',
     retryable: true,

@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   matchesImagePattern,
-  grantPush,
-  grantWebhook,
+  findPushGrant,
+  findWebhookGrant,
   parsePushTargets,
 } from '../../../src/app/publishing/push-targets.ts'
 
@@ -22,15 +22,15 @@ const orderSource = { github: { owner: 'coast', name: 'operators' }, installatio
 
 describe("the operator's list", () => {
   test('lets a repository push where it says, under whatever spelling the name has on GitHub', () => {
-    expect(grantPush(pushTargets, orderSource, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findPushGrant(pushTargets, orderSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
       at: 0,
     })
-    expect(grantPush(pushTargets, orderSource, 'quay.io/coast/catalogs/v4')).toMatchObject({
+    expect(findPushGrant(pushTargets, orderSource, 'quay.io/coast/catalogs/v4')).toMatchObject({
       kind: 'granted',
     })
     const otherCaseSource = { github: { owner: 'Coast', name: 'Operators' }, installation: 7 }
-    expect(grantPush(pushTargets, otherCaseSource, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findPushGrant(pushTargets, otherCaseSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
     })
   })
@@ -49,24 +49,24 @@ describe("the operator's list", () => {
     ['an address instead of a name', 'https://quay.io/coast/catalog'],
     ['nothing', ''],
   ])('refuses %s', (_name, image) => {
-    expect(grantPush(pushTargets, orderSource, image)).toMatchObject({ kind: 'refused' })
+    expect(findPushGrant(pushTargets, orderSource, image)).toMatchObject({ kind: 'refused' })
   })
 
   test('refuses another GitHub repository, and the same name under another installation', () => {
     const inland = { github: { owner: 'inland', name: 'operators' }, installation: 8 }
-    expect(grantPush(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(findPushGrant(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
     // The name was given up, and somebody else has it now.
     expect(
-      grantPush(pushTargets, { ...orderSource, installation: 9 }, 'quay.io/coast/catalog'),
+      findPushGrant(pushTargets, { ...orderSource, installation: 9 }, 'quay.io/coast/catalog'),
     ).toMatchObject({
       kind: 'refused',
     })
     const fork = { github: { owner: 'mallory', name: 'operators' }, installation: 7 }
-    expect(grantPush(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(findPushGrant(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
   })
 
   test('lets a webhook be called at exactly its address', () => {
-    expect(grantWebhook(pushTargets, orderSource, 'https://ci.coast.example/hook')).toMatchObject({
+    expect(findWebhookGrant(pushTargets, orderSource, 'https://ci.coast.example/hook')).toMatchObject({
       kind: 'granted',
     })
     for (const url of [
@@ -75,7 +75,7 @@ describe("the operator's list", () => {
       'http://ci.coast.example/hook',
       'https://ci.coast.example.evil.example/hook',
     ])
-      expect(grantWebhook(pushTargets, orderSource, url)).toMatchObject({ kind: 'refused' })
+      expect(findWebhookGrant(pushTargets, orderSource, url)).toMatchObject({ kind: 'refused' })
   })
 
   test('compares Docker Hub by its full name', () => {
@@ -100,7 +100,7 @@ describe("the operator's list", () => {
   })
 
   test('is empty without text: nobody pushes', () => {
-    expect(grantPush(parsePushTargets(''), orderSource, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findPushGrant(parsePushTargets(''), orderSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'refused',
     })
   })

@@ -18,7 +18,7 @@ import type { Browser, Page } from 'playwright-core'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { startFromEnvironment } from '../../../src/app/start.ts'
 import { saveCredentials, readSavedCredentials } from '../../../src/app/setup/set-up.ts'
-import { storeFolder } from '../../../src/app/settings.ts'
+import { getStoreFolder } from '../../../src/app/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
 import { copyPreparedStore } from '../../store/prepared-store.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
     files: { 'catalogs/v4.20/.keep': '', '.github/catalog-bot.yml': 'install:\n  required: true\n' },
   })
   await github.createRepository('harbour', 'other', { files: { 'README.md': 'nothing\n' } })
-  await copyPreparedStore(storeFolder(dataDirectory))
+  await copyPreparedStore(getStoreFolder(dataDirectory))
   botServer = await startFromEnvironment({
     environment: {
       DATA_DIR: dataDirectory,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { checkCrdUpgrade } from '../../../src/bundle/upgrade/check-crd-upgrade.ts'
-import { compareKubeVersions } from '../../../src/bundle/upgrade/compare-crds.ts'
+import { compareKubeApiVersions } from '../../../src/bundle/upgrade/compare-crds.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 import { createBundleFiles } from '../sample-bundles.ts'
 
@@ -104,7 +104,7 @@ test('versions beside one another must agree, unless a webhook of the bundle con
 
 test('versions are in the order of Kubernetes', () => {
   const names = ['foo', 'v1', 'v1alpha1', 'v2', 'v1beta2', 'v1beta1', 'bar', 'v10']
-  expect(names.toSorted(compareKubeVersions)).toEqual([
+  expect(names.toSorted(compareKubeApiVersions)).toEqual([
     'foo',
     'bar',
     'v1alpha1',

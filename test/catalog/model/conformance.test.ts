@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile, createUnreadableFacts } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { parseCatalogFile, createUnreadableFileFacts } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
 import { openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
 import { findSharedPath } from '../../shared-data.ts'
@@ -66,7 +66,7 @@ function validateDirectory(dir: string): { passed: boolean; message?: string } {
     const content = file.read()
     return {
       path: file.path,
-      facts: 'error' in content ? createUnreadableFacts(content.error) : parseCatalogFile(content),
+      facts: 'error' in content ? createUnreadableFileFacts(content.error) : parseCatalogFile(content),
     }
   })
   return validateCatalog(assembleCatalog(files), { profile: 'opm' })

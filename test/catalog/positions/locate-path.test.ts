@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { locatePath } from '../../../src/catalog/positions/locate-path.ts'
+import { locateFieldPath } from '../../../src/catalog/positions/locate-path.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -10,7 +10,7 @@ describe('the place of a path in a document', () => {
   const bytes = encodeText(text)
   const [, second] = parseCatalogFile(bytes).others
   const at = (...path: (string | number)[]): object =>
-    locatePath(bytes, second?.place.start ?? 0, second?.place.end ?? 0, path)
+    locateFieldPath(bytes, second?.place.start ?? 0, second?.place.end ?? 0, path)
 
   test('spans a field, name and value', () => {
     expect(at('name')).toEqual({ line: 4, column: 1, endLine: 4, endColumn: 10 })
@@ -25,14 +25,14 @@ describe('the place of a path in a document', () => {
   test('is found in JSON in the middle of a line, too', () => {
     const json = encodeText('{"schema":"ü"} {"schema":"b","name":"c"}')
     const location = parseCatalogFile(json).others[1]?.place
-    expect(locatePath(json, location?.start ?? 0, location?.end ?? 0, ['name'])).toMatchObject({
+    expect(locateFieldPath(json, location?.start ?? 0, location?.end ?? 0, ['name'])).toMatchObject({
       line: 1,
       column: 30,
     })
   })
 
   test('is the first line where nothing can be read', () => {
-    expect(locatePath(encodeText('a: ['), 0, 4, ['a'])).toEqual({ line: 1, column: 1 })
+    expect(locateFieldPath(encodeText('a: ['), 0, 4, ['a'])).toEqual({ line: 1, column: 1 })
   })
 })
 

@@ -3,11 +3,11 @@ import { findDocumentSpans } from '../../../src/catalog/positions/document-spans
 import { PositionConverter } from '../../../src/catalog/positions/position-converter.ts'
 import {
   PositionedTreeReader,
-  readTreeExactly,
+  readPositionedTreeExactly,
   type ByteLocation,
   type PositionedTree,
 } from '../../../src/catalog/positions/positioned-tree.ts'
-import { addEndsInTree } from '../../../src/catalog/positions/tree-ends.ts'
+import { addLocationEndsInTree } from '../../../src/catalog/positions/tree-ends.ts'
 import type { Value } from '../../../src/go/tree.ts'
 import type { Location } from '../../../src/findings/finding.ts'
 import {
@@ -114,7 +114,7 @@ function findAllLocations(tree: PositionedTree, bytes: Uint8Array): ByteLocation
 
 function formatEndPositions(tree: PositionedTree, locations: readonly ByteLocation[]): string[] {
   const ends = new Map<Location, Pick<Location, 'endLine' | 'endColumn'>>()
-  addEndsInTree(tree, locations, ends)
+  addLocationEndsInTree(tree, locations, ends)
   return locations.map(({ at }) => {
     const end = ends.get(at)
     return `${at.line}:${at.column} ${at.extent ?? ''} to ${end ? `${end.endLine}:${end.endColumn}` : 'nowhere'}`
@@ -128,7 +128,7 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
   for (const document of findDocumentSpans(bytes)) {
     const from = new PositionConverter(bytes).markOf(document.start)
     const found = trees.read(document, from)
-    const wanted = readTreeExactly(bytes, document, from)
+    const wanted = readPositionedTreeExactly(bytes, document, from)
     if (!found?.isNested) continue
     fast++
     if (!wanted) throw new Error(`${claim}: only the fast reader reads the document at ${document.start}`)
@@ -198,7 +198,7 @@ test('a text of many lines ends with its first line, whatever its last character
       const document = { start: 0, end: bytes.length }
       const foundLocation = { at: { file: '', line: 1, column: 4 }, byte: 3 }
       for (const tree of [
-        readTreeExactly(bytes, document, { line: 1, column: 1 }),
+        readPositionedTreeExactly(bytes, document, { line: 1, column: 1 }),
         new PositionedTreeReader(bytes).read(document, { line: 1, column: 1 }),
       ])
         expect(formatEndPositions(tree as PositionedTree, [foundLocation])).toEqual([

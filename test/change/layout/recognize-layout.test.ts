@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { addFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
-import { detectLayout, addNewCatalogs } from '../../../src/change/layout/detect-layout.ts'
+import { addFirstCatalogsToLayout } from '../../../src/change/layout/first-catalogs.ts'
+import { detectLayout, addNewCatalogsToLayout } from '../../../src/change/layout/detect-layout.ts'
 import { compareCatalogVersions } from '../../../src/change/layout/catalog-version.ts'
 
 const blob = '---\nschema: olm.package\nname: x\n'
@@ -207,7 +207,7 @@ test('the configuration wins over the layout', () => {
 
 describe('a pull request', () => {
   const base = detectLayout(['catalogs/v4.20/a/catalog.yaml'], [])
-  const extended = (paths: string[]) => formatRoots(addNewCatalogs(base, paths, []))
+  const extended = (paths: string[]) => formatRoots(addNewCatalogsToLayout(base, paths, []))
   test('can add a catalog of another version beside those that exist', () => {
     expect(extended(['catalogs/v4.20/a/catalog.yaml', 'catalogs/v4.9/a/catalog.yaml'])).toEqual([
       'catalogs/v4.9 = 4.9',
@@ -225,7 +225,7 @@ describe('a pull request', () => {
   })
   test('can bring the first catalogs of a repository, where it has no files yet', () => {
     const first = (basePaths: string[], paths: string[]) =>
-      formatRoots(addFirstCatalogs(detectLayout(basePaths, []), detectLayout(paths, []), basePaths))
+      formatRoots(addFirstCatalogsToLayout(detectLayout(basePaths, []), detectLayout(paths, []), basePaths))
     const readme = 'README.md'
     expect(first([readme], [readme, 'catalogs/v4.20/a/c.yaml', 'catalogs/v4.21/a/c.yaml'])).toEqual([
       'catalogs/v4.20 = 4.20',

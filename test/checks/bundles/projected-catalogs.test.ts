@@ -4,7 +4,10 @@ import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { defaultRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
-import { createImageNamer, formatPlaceholderImage } from '../../../src/checks/bundles/projected-catalog.ts'
+import {
+  createBundleImageNamer,
+  formatPlaceholderImage,
+} from '../../../src/checks/bundles/projected-catalog.ts'
 import { parseImageReference } from '../../../src/go/reference/image-reference.ts'
 import { readProjectedCatalogs } from '../../../src/evaluate/read-projected-catalogs.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
@@ -34,7 +37,7 @@ async function projectCatalogs(before: FileTree, after: FileTree, image?: string
   const projected = await readProjectedCatalogs(
     await readBundleDirectories({ paths }, { ...context, layout: emptyLayout }),
     context,
-    createImageNamer(image),
+    createBundleImageNamer(image),
   )
   const channels = projected[0]?.changes[0]?.result?.channels.map(({ name, entries }) => [
     name,

@@ -4,14 +4,15 @@ import { parseAllDocuments } from 'yaml'
 import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { computeFix } from '../../../src/checks/fixes/fix-finding.ts'
-import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
+import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
 import { formatFixAsDiff, type Fix } from '../../../src/findings/fix.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const findFindings = (text: string) =>
-  validateFully(assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }]), {}).findings
+  validateWithAllRules(assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }]), {})
+    .findings
 const listRuleIds = (text: string) => [...new Set(findFindings(text).map(({ rule }) => rule))].sort()
 
 function applyFix(text: string, { first, last, before, after }: Fix): string {

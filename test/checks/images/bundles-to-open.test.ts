@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../../src/change/change.ts'
-import { findNewReferences } from '../../../src/change/references/new-references.ts'
+import { findNewImageReferences } from '../../../src/change/references/new-references.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {
-  createAnswers,
-  questionKey,
+  createCheckAnswers,
+  toCheckQuestionKey,
   type CheckAnswers,
   type BundleAnswer,
   type ImageAnswer,
@@ -75,7 +75,7 @@ function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInp
   }) as unknown as CatalogChange[]
   return {
     config: defaultConfig,
-    change: { paths: [], catalogs, references: catalogs.flatMap(findNewReferences) },
+    change: { paths: [], catalogs, references: catalogs.flatMap(findNewImageReferences) },
   } as unknown as CheckInput
 }
 
@@ -87,10 +87,12 @@ function createTestAnswers(
   image: ImageAnswer = imageFound,
   requestedReference = bundleReference,
 ) {
-  return createAnswers(
+  return createCheckAnswers(
     new Map<string, ImageAnswer | BundleAnswer>([
-      [questionKey({ kind: 'image', reference: requestedReference }), image],
-      ...(bundle ? [[questionKey({ kind: 'bundle', reference: bundleReference }), bundle] as const] : []),
+      [toCheckQuestionKey({ kind: 'image', reference: requestedReference }), image],
+      ...(bundle
+        ? [[toCheckQuestionKey({ kind: 'bundle', reference: bundleReference }), bundle] as const]
+        : []),
     ]),
   )
 }
@@ -414,13 +416,13 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
       const given = createAddedBundleInput()
-      const bundleKey = questionKey({ kind: 'bundle', reference: bundleReference })
-      const known = createAnswers(
+      const bundleKey = toCheckQuestionKey({ kind: 'bundle', reference: bundleReference })
+      const known = createCheckAnswers(
         new Map<string, ImageAnswer | BundleAnswer>([
           ...given.change.references.map(
-            (one) => [questionKey({ kind: 'image', reference: one.reference }), imageFound] as const,
+            (one) => [toCheckQuestionKey({ kind: 'image', reference: one.reference }), imageFound] as const,
           ),
-          [questionKey({ kind: 'image', reference: bundleReference }), image],
+          [toCheckQuestionKey({ kind: 'image', reference: bundleReference }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),
         ]),
       )

@@ -4,7 +4,7 @@ import type { NewImageReference } from '../../../src/change/change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { imageRules } from '../../../src/checks/images/rules.ts'
-import { createAnswers, questionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
+import { createCheckAnswers, toCheckQuestionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
@@ -32,11 +32,11 @@ function createCheckInput(
   } as unknown as CheckInput
 }
 const imageAnswers = (known: Record<string, ImageAnswer> = {}) =>
-  createAnswers(
+  createCheckAnswers(
     new Map(
       Object.entries(known).flatMap(([reference, answer]) =>
         [true, false].map(
-          (platforms) => [questionKey({ kind: 'image', reference, platforms }), answer] as const,
+          (platforms) => [toCheckQuestionKey({ kind: 'image', reference, platforms }), answer] as const,
         ),
       ),
     ),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   updateMissingImage,
-  parsePinnedTag,
-  missingImageKey,
+  parseTagAndDigest,
+  toMissingImageKey,
   toImageScanResult,
   toTagScanResult,
   type MissingImage,
@@ -105,19 +105,19 @@ describe('a tag beside a digest', () => {
     })
   })
   test('is asked for only where both are written', () => {
-    expect(parsePinnedTag(`quay.io/a/b:v1@${imageDigest}`)).toEqual({
+    expect(parseTagAndDigest(`quay.io/a/b:v1@${imageDigest}`)).toEqual({
       reference: 'quay.io/a/b:v1',
       tag: 'v1',
       digest: imageDigest,
     })
     for (const text of ['quay.io/a/b:v1', `quay.io/a/b@${imageDigest}`, 'no reference'])
-      expect(parsePinnedTag(text)).toBeUndefined()
+      expect(parseTagAndDigest(text)).toBeUndefined()
   })
   test('that moves on is another fault; a missing image that is told of in other words is the same', () => {
-    const moved = (now: string) => missingImageKey('x', { kind: 'tag-moved', reason: now })
+    const moved = (now: string) => toMissingImageKey('x', { kind: 'tag-moved', reason: now })
     expect(moved('b')).not.toBe(moved('c'))
-    expect(missingImageKey('x', { kind: 'gone', reason: 'b' })).toBe(
-      missingImageKey('x', { kind: 'gone', reason: 'c' }),
+    expect(toMissingImageKey('x', { kind: 'gone', reason: 'b' })).toBe(
+      toMissingImageKey('x', { kind: 'gone', reason: 'c' }),
     )
   })
 })

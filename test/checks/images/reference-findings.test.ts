@@ -3,11 +3,11 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { findRuleSet } from '../../../src/catalog/model/rule-set.ts'
-import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
+import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
-function validateImages(images: readonly string[], options: Parameters<typeof validateFully>[1] = {}) {
+function validateImages(images: readonly string[], options: Parameters<typeof validateWithAllRules>[1] = {}) {
   const bundles = images.map((image, at) => ({
     schema: 'olm.bundle',
     name: `foo.v${at}.0.0`,
@@ -23,7 +23,7 @@ function validateImages(images: readonly string[], options: Parameters<typeof va
     ...bundles,
   ]
   const bytes = new TextEncoder().encode(blobs.map((blob) => JSON.stringify(blob)).join('\n'))
-  const { findings } = validateFully(
+  const { findings } = validateWithAllRules(
     assembleCatalog([{ path: 'c.json', facts: parseCatalogFile(bytes) }]),
     options,
   )

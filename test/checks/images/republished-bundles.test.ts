@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import type { CatalogChange } from '../../../src/change/change.ts'
 import {
-  evaluateRepublished,
-  listRepublishedQuestions,
+  evaluateRepublishedBundles,
+  listImageDigestQuestions,
   findRepublishedBundles,
 } from '../../../src/checks/images/republished-bundles.ts'
 import {
-  createAnswers,
-  questionKey,
+  createCheckAnswers,
+  toCheckQuestionKey,
   type CheckAnswers,
   type ImageAnswer,
 } from '../../../src/checks/questions.ts'
@@ -37,15 +37,18 @@ function createCatalogChange(
 }
 /** What registries say of tags; every other question is unknown. */
 function answerTags(tags: Readonly<Record<string, ImageAnswer>> = {}): CheckAnswers {
-  return createAnswers(
+  return createCheckAnswers(
     new Map(
-      Object.entries(tags).map(([reference, answer]) => [questionKey({ kind: 'image', reference }), answer]),
+      Object.entries(tags).map(([reference, answer]) => [
+        toCheckQuestionKey({ kind: 'image', reference }),
+        answer,
+      ]),
     ),
   )
 }
 const findRepublished = (...catalogs: CatalogChange[]) => findRepublishedWith(answerTags(), ...catalogs)
 const findRepublishedWith = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
-  evaluateRepublished(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
+  evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
     rule,
     at?.file,
     data?.['catalog'],
@@ -74,7 +77,7 @@ describe('a bundle name stands for one image', () => {
     const tag = 'quay.io/foo/b:v1'
     const tagged = [createCatalogChange('v4.20', {}, { 'foo.v1': tag }), published]
     const republished = findRepublishedBundles(tagged)
-    expect(listRepublishedQuestions(republished)).toEqual([{ kind: 'image', reference: tag }])
+    expect(listImageDigestQuestions(republished)).toEqual([{ kind: 'image', reference: tag }])
     const imageFound = (digest: string): ImageAnswer => ({ kind: 'ok', digest, mediaType: 'x', size: 1 })
     expect(findRepublishedWith(answerTags({ [tag]: imageFound(digestOne.slice(1)) }), ...tagged)).toEqual([])
     expect(
@@ -84,7 +87,7 @@ describe('a bundle name stands for one image', () => {
       findRepublishedWith(answerTags({ [tag]: { kind: 'missing', reason: '404' } }), ...tagged),
     ).toHaveLength(1)
     for (const kind of ['unknown', 'missing-or-private'] as const) {
-      const waits = evaluateRepublished(
+      const waits = evaluateRepublishedBundles(
         republished,
         answerTags({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
       )
@@ -98,7 +101,7 @@ describe('a bundle name stands for one image', () => {
       createCatalogChange('v4.19', tagged, tagged),
     ])
     expect(republished).toEqual([])
-    expect(listRepublishedQuestions(findRepublishedBundles([published]))).toEqual([])
+    expect(listImageDigestQuestions(findRepublishedBundles([published]))).toEqual([])
   })
   test('where catalogs disagree already, repeating one of them is no second meaning', () => {
     const disagreeing = createCatalogChange(

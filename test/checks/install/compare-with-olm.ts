@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Resolution } from '../../../src/checks/install/resolve/resolve-namespace.ts'
+import type { NamespaceResolution } from '../../../src/checks/install/resolve/resolve-namespace.ts'
 import { findGoCommand } from '../../go-readers/go-readers.ts'
 import { createRandomProblem, type RandomProblem } from './random-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
@@ -84,7 +84,7 @@ process.exitCode = hasDifferences || agreeingCases < resolverCases.length ? 1 : 
 
 function compareResolutions(
   problem: RandomProblem,
-  ours: Resolution,
+  ours: NamespaceResolution,
   { refused, error, set }: OlmResolverOutput,
 ): string {
   if (refused !== undefined) return 'left out: opm refuses the catalog'
@@ -123,7 +123,7 @@ function compareResolutions(
     : `agree: the same set of ${Math.min(shownSet.length, 4)}`
 }
 
-function summarizeResolution(resolution: Resolution) {
+function summarizeResolution(resolution: NamespaceResolution) {
   if (resolution.kind !== 'resolved') return resolution
   return resolution.bundles.map(
     ({ entry, replaces }) => `${entry.catalog}/${entry.channel}/${entry.name} ${replaces}`,

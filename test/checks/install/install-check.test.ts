@@ -6,9 +6,9 @@ import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import { computeInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
-  createAnswers,
-  questionKey,
-  type AnswerByKind,
+  createCheckAnswers,
+  toCheckQuestionKey,
+  type AnswerByQuestionKind,
   type CheckQuestion,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
@@ -94,7 +94,7 @@ describe('the install check', () => {
     expect(outcome.findings[0]?.what).toContain('not its head foo.v1.1.0')
   })
 
-  test.each<[string, AnswerByKind['image']]>([
+  test.each<[string, AnswerByQuestionKind['image']]>([
     ['a registry that is down', { kind: 'unknown', reason: '503', retryAfter: 20 }],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
@@ -169,14 +169,14 @@ interface InstallScenario {
   readonly changed?: readonly string[]
   readonly roots?: readonly string[]
   readonly config?: Partial<Config>
-  readonly image?: AnswerByKind['image']
+  readonly image?: AnswerByQuestionKind['image']
   readonly spec?: Parameters<typeof smallBundle>[2]
   /** One more manifest. */
   readonly more?: string
   readonly isRestricted?: boolean
 }
 
-const imageFound = (image: string): AnswerByKind['image'] => ({
+const imageFound = (image: string): AnswerByQuestionKind['image'] => ({
   kind: 'ok',
   digest: fakeDigestOf(image),
   mediaType: '',
@@ -220,23 +220,23 @@ function createPackageChange(name: string, base: Catalog, result: Catalog): Pack
 }
 
 function evaluateInstall(scenario: InstallScenario): CheckOutcome {
-  return installCheck.judge(createCheckInput(scenario), createAnswers(answerQuestions(scenario)))
+  return installCheck.judge(createCheckInput(scenario), createCheckAnswers(answerQuestions(scenario)))
 }
 
 /** Everything that is asked for, round by round. */
 function listQuestions(scenario: InstallScenario): readonly string[] {
   const input = createCheckInput(scenario)
-  const known = new Map<string, AnswerByKind[CheckQuestion['kind']]>()
-  for (const question of installCheck.ask(input, createAnswers(known)))
-    if (question.kind === 'image') known.set(questionKey(question), imageFound(question.reference))
-  return installCheck.ask(input, createAnswers(known)).map(questionKey)
+  const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
+  for (const question of installCheck.ask(input, createCheckAnswers(known)))
+    if (question.kind === 'image') known.set(toCheckQuestionKey(question), imageFound(question.reference))
+  return installCheck.ask(input, createCheckAnswers(known)).map(toCheckQuestionKey)
 }
 
 function answerQuestions(
   scenario: InstallScenario,
-): ReadonlyMap<string, AnswerByKind[CheckQuestion['kind']]> {
+): ReadonlyMap<string, AnswerByQuestionKind[CheckQuestion['kind']]> {
   const { image, spec, more, isRestricted } = scenario
-  const known = new Map<string, AnswerByKind[CheckQuestion['kind']]>()
+  const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
   for (const bundle of createCheckInput(scenario).change.catalogs.flatMap(
     ({ result }) => result?.bundles ?? [],
   )) {

@@ -2,12 +2,12 @@
 import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { createCatalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
-import { createInstalledEntry } from '../../../src/checks/install/resolve/operator-facts.ts'
+import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
+import { createInstalledCsvEntry } from '../../../src/checks/install/resolve/operator-facts.ts'
 import {
   resolveNamespace,
   type ResolverNamespace,
-  type Resolution,
+  type NamespaceResolution,
 } from '../../../src/checks/install/resolve/resolve-namespace.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 import type { RandomProblem } from './random-problem.ts'
@@ -17,14 +17,14 @@ export function buildCatalog(blobs: readonly Json[]): Catalog {
   return assembleCatalog([{ path: 'catalog.json', facts: parseCatalogFile(bytes) }])
 }
 
-export function resolveProblem({ catalogs, installed, subscriptions }: RandomProblem): Resolution {
+export function resolveProblem({ catalogs, installed, subscriptions }: RandomProblem): NamespaceResolution {
   const namespace: ResolverNamespace = {
     catalogs: catalogs.map(({ name, priority, blobs }) => ({
-      entries: createCatalogEntries(buildCatalog(blobs), name),
+      entries: createCatalogOperatorEntries(buildCatalog(blobs), name),
       priority,
     })),
     installed: installed.map((one) => ({
-      entry: createInstalledEntry(one),
+      entry: createInstalledCsvEntry(one),
       isSubscribed: one.subscription !== '',
     })),
     subscriptions,

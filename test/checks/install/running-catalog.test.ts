@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import { buildServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
 import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
 import { queryServedCatalog } from '../../../src/checks/install/query-served-catalog.ts'
-import { hasInlineObjects, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
+import { hasBundleObjectProperties, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
 import {
-  createRunningStep,
+  createRunningCatalogStep,
   type CatalogServerResponse,
   type ServedCatalogImage,
 } from '../../../src/checks/install/running-catalog.ts'
@@ -33,7 +33,7 @@ const serverAnswer = queryServedCatalog(
 if (serverAnswer.kind !== 'answered') throw new Error(serverAnswer.reason)
 
 const evaluateRunningCatalog = (...servers: readonly CatalogServerResponse[]) =>
-  createRunningStep({ responses: servers, images: [] }, catalogUnderTest)
+  createRunningCatalogStep({ responses: servers, images: [] }, catalogUnderTest)
 
 describe('a catalog runs', () => {
   test('where its server gives the package with its channels and bundles', () => {
@@ -59,7 +59,7 @@ describe('a catalog runs', () => {
   })
 
   test('is not said where nobody was asked', () => {
-    expect(createRunningStep(undefined, catalogUnderTest).outcome).toBe('left out')
+    expect(createRunningCatalogStep(undefined, catalogUnderTest).outcome).toBe('left out')
   })
 })
 
@@ -81,7 +81,9 @@ describe('a catalog image', () => {
     ['warning', { entrypoint: ['/bin/sh'] }],
   ])('%s: %j', (outcome, differences) => {
     const images = [{ ...image, ...differences }]
-    expect(createRunningStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(outcome)
+    expect(createRunningCatalogStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(
+      outcome,
+    )
   })
 })
 
@@ -101,7 +103,7 @@ describe('a bundle in the catalog', () => {
   })
 
   test('is none of olm.csv.metadata, of objects without one, or of what is no JSON', () => {
-    expect(hasInlineObjects(blob)).toBe(false)
+    expect(hasBundleObjectProperties(blob)).toBe(false)
     expect(readInlineBundle(catalogUnderTest.catalog, blob, [csv])).toBeUndefined()
     expect(readInlineBundle(catalogUnderTest.catalog, inline, ['{"kind":"Service"}'])).toBeUndefined()
     expect(readInlineBundle(catalogUnderTest.catalog, inline, [csv, '{'])).toBeUndefined()

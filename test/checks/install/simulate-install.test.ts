@@ -3,14 +3,14 @@ import { describe, expect, test } from '@jest/globals'
 import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
 import { computeInstallFacts, type InstallFacts } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
-import type { RunningCatalog } from '../../../src/checks/install/running-catalog.ts'
+import type { ServedCatalogObservation } from '../../../src/checks/install/running-catalog.ts'
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
 import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
 import { createContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
 import { evaluateInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
-import { unpackBundle, computeUnpackName } from '../../../src/checks/install/unpack-bundle.ts'
+import { unpackBundle, computeUnpackConfigMapName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/messages/describe-install.ts'
 import { buildCatalog } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
@@ -310,7 +310,7 @@ describe('unpacking', () => {
   }
 
   test('names its objects by 63 digits of the reference', () => {
-    expect(computeUnpackName('registry.example/foo:1', fakeTools.sha256)).toHaveLength(63)
+    expect(computeUnpackConfigMapName('registry.example/foo:1', fakeTools.sha256)).toHaveLength(63)
     expect(unpacked({}).problems).toEqual([])
   })
 
@@ -343,7 +343,7 @@ interface SimulationOptions {
   readonly content?: InstallBundleContent
   readonly contentOf?: (blob: BundleBlob) => InstallBundleContent
   readonly wanted?: readonly InstallTarget[]
-  readonly running?: RunningCatalog
+  readonly running?: ServedCatalogObservation
   readonly maxVersions?: number
   /** Receives the names of the bundles to open. */
   readonly opened?: string[]

@@ -1,6 +1,6 @@
 // Upgrades of a namespace, step by step, from one catalog to the next.
 import { describe, expect, test } from '@jest/globals'
-import { createCatalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
+import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { UpgradeSimulation } from '../../../src/checks/install/resolve/simulate-upgrades.ts'
 import { buildCatalog } from './resolve-problem.ts'
 import { parseBlobs } from './parse-catalog-lines.ts'
@@ -70,6 +70,6 @@ function walkUpgrade(lines: readonly string[], from: string, before: readonly st
 
 function createUpgradeWalk(lines: readonly string[]): UpgradeSimulation {
   return new UpgradeSimulation([
-    { entries: createCatalogEntries(buildCatalog(parseBlobs(lines)), 'catalog'), priority: 0 },
+    { entries: createCatalogOperatorEntries(buildCatalog(parseBlobs(lines)), 'catalog'), priority: 0 },
   ])
 }

@@ -8,7 +8,7 @@ import type { PullComment, GitHubAccount, PullReview } from '../../../src/change
 import {
   computeCoverage,
   listCoverageDifferences,
-  isCovered,
+  isChangeCovered,
   isDirectoryCovered,
 } from '../../../src/checks/ownership/coverage.ts'
 import type { Store } from '../../../src/ports/store.ts'
@@ -321,10 +321,10 @@ describe('what a change does', () => {
       [demand(kinds)] as never,
     )
   test('is the same only with the same content on both sides', () => {
-    expect(isCovered(made('a', 'b'), made('a', 'b'))).toBe(true)
+    expect(isChangeCovered(made('a', 'b'), made('a', 'b'))).toBe(true)
     for (const other of [made('c', 'b'), made('a', 'c'), new Map<string, string>()]) {
-      expect(isCovered(made('a', 'b'), other)).toBe(false)
-      expect(isCovered(other, made('a', 'b'))).toBe(false)
+      expect(isChangeCovered(made('a', 'b'), other)).toBe(false)
+      expect(isChangeCovered(other, made('a', 'b'))).toBe(false)
       expect(toDescribedChange(other).id).not.toBe(toDescribedChange(made('a', 'b')).id)
     }
   })
@@ -342,8 +342,8 @@ describe('what a change does', () => {
   })
   test('may be less than what was agreed to, never more', () => {
     const more = made('a', 'b', ['edit-sources', 'add-catalog'])
-    expect(isCovered(made('a', 'b'), more)).toBe(true)
-    expect(isCovered(more, made('a', 'b'))).toBe(false)
+    expect(isChangeCovered(made('a', 'b'), more)).toBe(true)
+    expect(isChangeCovered(more, made('a', 'b'))).toBe(false)
     expect(listCoverageDifferences(more, made('a', 'b'))).toEqual(['operators/mine/a (add-catalog of mine)'])
   })
 })

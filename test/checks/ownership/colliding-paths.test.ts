@@ -4,10 +4,10 @@ import type { TouchedPath } from '../../../src/change/change.ts'
 import type { BlobSha } from '../../../src/change/ids.ts'
 import {
   findCollidingPaths,
-  indexAllTakenPaths,
-  indexNearbyTakenPaths,
+  indexRemainingPaths,
+  indexRemainingPathsNear,
 } from '../../../src/checks/ownership/colliding-paths.ts'
-import { foldPath } from '../../../src/checks/ownership/package-name.ts'
+import { toCaseFoldedPath } from '../../../src/checks/ownership/package-name.ts'
 
 let randomState = 5
 const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
@@ -32,13 +32,13 @@ test('the same is taken near the new paths as anywhere', () => {
     const base = all.filter(() => randomBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
     const gone = new Set(base.filter(() => randomBelow(4) === 0))
-    const anywhere = indexAllTakenPaths(base, gone)
-    const near = indexNearbyTakenPaths(added, base, gone)
+    const anywhere = indexRemainingPaths(base, gone)
+    const near = indexRemainingPathsNear(added, base, gone)
     for (const path of added)
       for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-        const like = anywhere.get(foldPath(at))
+        const like = anywhere.get(toCaseFoldedPath(at))
         if (like !== undefined && like !== at) collisions += 1
-        expect([at, near.get(foldPath(at))]).toEqual([at, like])
+        expect([at, near.get(toCaseFoldedPath(at))]).toEqual([at, like])
       }
   }
   expect(collisions).toBeGreaterThan(500)

@@ -333,7 +333,7 @@ describe('a yes that is carried over', () => {
       scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
     const first = next(compositeList(ownEntry, listEntry('victim', '4')))
     const options = { author: 'alice', configDigest: 'd' }
-    const { getChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
+    const { computeChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
     const seen = await scenario.evaluate(from, first, options)
     const vera = scenario.fakeAccounts.person('vera')
     const yes = {

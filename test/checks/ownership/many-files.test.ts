@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { openReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
 import { toPullNumber } from '../../../src/change/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
-import { createAnswers } from '../../../src/checks/questions.ts'
+import { createCheckAnswers } from '../../../src/checks/questions.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
 import { noopCache, noopPullMemory } from '../../../src/evaluate/null-store.ts'
 import { createSnapshot } from '../../gate/gate-builders.ts'
@@ -56,7 +56,7 @@ test('a look at hundreds of files lists each tree once and reads each blob once'
   scenario.origin.pull(7, to)
   await scenario.mirror.fetch('main', toPullNumber(7))
   const { counted, asked } = countRepositoryCalls(scenario.mirror)
-  const pool = openReaderPool()
+  const pool = openCatalogFileReaderPool()
   try {
     const { verdict, change } = await evaluateSnapshot(
       createSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
@@ -107,11 +107,11 @@ describe('the same change', () => {
     const made = await anInput()
     const { map, looks } = watched(made.ownerFiles.base)
     const input = { ...made, ownerFiles: { ...made.ownerFiles, base: map } }
-    ownershipCheck.judge(input, createAnswers(new Map()))
+    ownershipCheck.judge(input, createCheckAnswers(new Map()))
     const first = looks.count
     expect(first).toBeGreaterThan(0)
     const role = (name: 'read' | 'admin') =>
-      createAnswers(new Map([[`role ${input.snapshot.author?.id ?? ''}`, { kind: 'role', role: name }]]))
+      createCheckAnswers(new Map([[`role ${input.snapshot.author?.id ?? ''}`, { kind: 'role', role: name }]]))
     ownershipCheck.ask(input, role('read'))
     ownershipCheck.judge(input, role('admin'))
     const approval = {
@@ -126,7 +126,7 @@ describe('the same change', () => {
   test('is surveyed anew when an owner file, the configuration or the author is another', async () => {
     const input = await anInput()
     const maria = scenario.fakeAccounts.person('maria')
-    const answers = createAnswers(
+    const answers = createCheckAnswers(
       new Map([
         [`role ${maria.id}`, { kind: 'role' as const, role: 'read' as const }],
         ['user maria', { kind: 'person' as const, person: maria }],
@@ -143,17 +143,17 @@ describe('the same change', () => {
   test('is judged alike by the same answers, and otherwise by every other', async () => {
     const input = await anInput()
     const key = `role ${input.snapshot.author?.id ?? ''}`
-    const unknown = createAnswers(new Map())
+    const unknown = createCheckAnswers(new Map())
     const before = ownershipCheck.judge(input, unknown)
-    expect(ownershipCheck.judge(input, createAnswers(new Map()))).toEqual(before)
-    const reader = createAnswers(new Map([[key, { kind: 'role', role: 'read' }]]))
+    expect(ownershipCheck.judge(input, createCheckAnswers(new Map()))).toEqual(before)
+    const reader = createCheckAnswers(new Map([[key, { kind: 'role', role: 'read' }]]))
     const rejected = ownershipCheck.judge(input, reader)
     expect(rejected.waiting).not.toEqual([])
     const asked = ownershipCheck.ask(input, reader)
     expect(ownershipCheck.judge(input, reader)).toEqual(rejected)
     expect(ownershipCheck.ask(input, reader)).toEqual(asked)
     // Rights that somebody has lost since are gone in the next judgement of the same input.
-    const admin = createAnswers(new Map([[key, { kind: 'role', role: 'admin' }]]))
+    const admin = createCheckAnswers(new Map([[key, { kind: 'role', role: 'admin' }]]))
     expect(ownershipCheck.judge(input, admin).waiting).toEqual([])
     expect(ownershipCheck.judge(input, reader).waiting).not.toEqual([])
     expect(ownershipCheck.judge(input, unknown).unanswered).toEqual(before.unanswered)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describeChange } from '../../../src/change/describe-change.ts'
 import { toCommitSha, toUserId } from '../../../src/change/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/change/ids.ts'
-import { addFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
-import { detectLayout, addNewCatalogs } from '../../../src/change/layout/detect-layout.ts'
+import { addFirstCatalogsToLayout } from '../../../src/change/layout/first-catalogs.ts'
+import { detectLayout, addNewCatalogsToLayout } from '../../../src/change/layout/detect-layout.ts'
 import { canBeReferenceList } from '../../../src/change/references/reference-list.ts'
 import { findContainingCatalog } from '../../../src/change/layout/layout.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/change/snapshot.ts'
@@ -14,12 +14,12 @@ import type { Approval } from '../../../src/checks/approval.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import {
   toReviewApprovals,
-  getChangeCoverage,
-  selectOwnerFiles,
+  computeChangeCoverage,
+  selectOwnerFilesToRead,
   ownershipCheck,
 } from '../../../src/checks/ownership/ownership.ts'
-import { createAnswers, questionKey } from '../../../src/checks/questions.ts'
-import type { AnswerByKind, CheckQuestion } from '../../../src/checks/questions.ts'
+import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
+import type { AnswerByQuestionKind, CheckQuestion } from '../../../src/checks/questions.ts'
 import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
@@ -32,7 +32,7 @@ import { openOrigin, createTemporaryFolder } from '../../git/origin.ts'
 import type { OriginFiles, OriginRepository } from '../../git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
-type QuestionAnswer = AnswerByKind[keyof AnswerByKind]
+type QuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
 export const unknownAnswer = (reason = 'GitHub answered 503'): QuestionAnswer => ({
   kind: 'unknown',
   reason,
@@ -102,16 +102,16 @@ export function evaluateInput(input: CheckInput, people: FakeAccounts): Omit<Own
   const questions: CheckQuestion[] = []
   for (let round = 0; ; round += 1) {
     const fresh = ownershipCheck
-      .ask(input, createAnswers(known))
-      .filter((question) => !known.has(questionKey(question)))
+      .ask(input, createCheckAnswers(known))
+      .filter((question) => !known.has(toCheckQuestionKey(question)))
     if (fresh.length === 0) break
     if (round > 6) throw new Error('it never stops asking')
     for (const question of fresh) {
       questions.push(question)
-      known.set(questionKey(question), people.answer(question))
+      known.set(toCheckQuestionKey(question), people.answer(question))
     }
   }
-  const outcome = ownershipCheck.judge(input, createAnswers(known))
+  const outcome = ownershipCheck.judge(input, createCheckAnswers(known))
   return { input, outcome, questions, rules: [...new Set(outcome.findings.map(({ rule }) => rule))].sort() }
 }
 
@@ -179,8 +179,8 @@ export class OwnershipScenario {
     const before = detectLayout(basePaths, config.catalogs)
     const layout =
       before.catalogs.length > 0
-        ? addNewCatalogs(before, resultPaths, config.catalogs)
-        : addFirstCatalogs(before, detectLayout(resultPaths, []), basePaths)
+        ? addNewCatalogsToLayout(before, resultPaths, config.catalogs)
+        : addFirstCatalogsToLayout(before, detectLayout(resultPaths, []), basePaths)
     const paths = await this.mirror.diff(baseTree, merge.tree)
     const roots = new Set(paths.flatMap(({ path }) => findContainingCatalog(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }
@@ -208,7 +208,7 @@ export class OwnershipScenario {
       treeFiles: { read: (side, path) => texts.get(`${side} ${path}`) },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-    for (const path of selectOwnerFiles(basePaths, change)) {
+    for (const path of selectOwnerFilesToRead(basePaths, change)) {
       const before = await this.#text(baseTree, path)
       if (before !== undefined) files.base.set(path, before)
       const after = await this.#text(merge.tree, path)
@@ -229,7 +229,7 @@ export class OwnershipScenario {
       ...(configDigest !== undefined && { configDigest }),
     }
     // Whoever says yes here sees what is judged, unless the test says what else they saw.
-    const covers = getChangeCoverage(input)
+    const covers = computeChangeCoverage(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
     const reviewed = toReviewApprovals(snapshot, epoch ?? 0, new Map(), agreed)
     const judged = evaluateInput(

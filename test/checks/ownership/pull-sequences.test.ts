@@ -5,8 +5,8 @@ import fc from '../../seeded.ts'
 import type { PullReview } from '../../../src/change/snapshot.ts'
 import {
   toReviewApprovals,
-  getChangeCoverage,
-  selectOwnerFiles,
+  computeChangeCoverage,
+  selectOwnerFilesToRead,
 } from '../../../src/checks/ownership/ownership.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { configPath } from '../../../src/config/config-path.ts'
@@ -169,7 +169,7 @@ function isMerged(state: RepositoryState, result: RepositoryState, pull: Simulat
   }))
   const snapshot = createSnapshot({ author: accounts.person(pull.author), reviews, labels: pull.labels })
   const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-  for (const path of selectOwnerFiles(basePaths, change)) {
+  for (const path of selectOwnerFilesToRead(basePaths, change)) {
     const before = text(state.files, path)
     if (before !== undefined) files.base.set(path, before)
     const after = text(result.files, path)
@@ -184,7 +184,7 @@ function isMerged(state: RepositoryState, result: RepositoryState, pull: Simulat
     ownerFiles: files,
     approvals: [],
   }
-  const agreed = new Map(reviews.map(({ id }) => [id, getChangeCoverage(unapproved)]))
+  const agreed = new Map(reviews.map(({ id }) => [id, computeChangeCoverage(unapproved)]))
   const approvals = toReviewApprovals(snapshot, 0, new Map(), agreed)
   const { outcome, input } = evaluateInput({ ...unapproved, approvals }, accounts)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(

@@ -10,7 +10,7 @@ import { detectLayout } from '../../../src/change/layout/detect-layout.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
 import { computeNameSkeleton, isPackageName } from '../../../src/checks/ownership/package-name.ts'
-import { selectOwnerFiles } from '../../../src/checks/ownership/ownership.ts'
+import { selectOwnerFilesToRead } from '../../../src/checks/ownership/ownership.ts'
 import { formatPrincipal } from '../../../src/checks/ownership/principal.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { createSnapshot } from '../../gate/gate-builders.ts'
@@ -104,7 +104,7 @@ describeWithCommunity('the real catalog repository', () => {
       },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-    for (const path of selectOwnerFiles(basePaths, change)) {
+    for (const path of selectOwnerFilesToRead(basePaths, change)) {
       const content = text(path)
       if (content !== undefined) files.base.set(path, content)
       const after = edits.get(path) ?? content

@@ -751,7 +751,7 @@ describe('T15: changes inside merge commits', () => {
         reviews: [scenario.createReview('alan', first)],
       })
       expect(said.verdict.kind).toBe('merge')
-      const { getChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
+      const { computeChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
       const approvals = said.input.approvals.map((approval) => ({
         ...approval,
         config: 'c',

@@ -5,7 +5,7 @@ import type { CommitSha } from '../../../src/change/ids.ts'
 import { toUserId } from '../../../src/change/ids.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/change/snapshot.ts'
 import { toReviewApprovals, findLatestReviews } from '../../../src/checks/ownership/approvals.ts'
-import { createAnswers, questionKey } from '../../../src/checks/questions.ts'
+import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { renderReport } from '../../../src/messages/report.ts'
 import { createSnapshot } from '../../gate/gate-builders.ts'
@@ -345,8 +345,8 @@ describe('T27: what cannot be known is no yes', () => {
   })
   test('the check asks again for what was not answered, and for nothing twice', () => {
     const question = { kind: 'user', login: 'alice' } as const
-    expect(createAnswers(new Map()).get(question).kind).toBe('unknown')
-    expect(questionKey({ kind: 'user', login: 'ALICE' })).toBe(questionKey(question))
+    expect(createCheckAnswers(new Map()).get(question).kind).toBe('unknown')
+    expect(toCheckQuestionKey({ kind: 'user', login: 'ALICE' })).toBe(toCheckQuestionKey(question))
   })
 })
 

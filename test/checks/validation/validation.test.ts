@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import type { CheckInput } from '../../../src/checks/check.ts'
-import { createAnswers } from '../../../src/checks/questions.ts'
+import { createCheckAnswers } from '../../../src/checks/questions.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { bundleBlob, changeBetween, channelBlob, packageBlob } from '../../change/build-catalog.ts'
 import type { CatalogBlob, CatalogFiles } from '../../change/build-catalog.ts'
 
-const noAnswers = createAnswers(new Map())
+const noAnswers = createCheckAnswers(new Map())
 const catalogPath = 'catalog/foo/catalog.yaml'
 
 function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Partial<Config> = {}) {

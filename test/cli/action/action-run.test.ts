@@ -1,6 +1,6 @@
 // Which events the action runs on, and what it takes from them.
 import { describe, expect, test } from '@jest/globals'
-import { decideActionRun } from '../../../src/cli/action/action-run.ts'
+import { planActionRun } from '../../../src/cli/action/action-run.ts'
 
 const headSha = 'a'.repeat(40)
 const pullPayload = {
@@ -14,7 +14,7 @@ const pullPayload = {
 
 describe('the events of a workflow', () => {
   test('a pull request is decided on, as the event names it', () => {
-    expect(decideActionRun('pull_request', pullPayload)).toEqual({
+    expect(planActionRun('pull_request', pullPayload)).toEqual({
       kind: 'check',
       pull: 7,
       author: 'mallory:66',
@@ -24,7 +24,7 @@ describe('the events of a workflow', () => {
   })
 
   test.each(['push', 'merge_group', 'schedule', 'workflow_dispatch'])('%s validates all', (event) => {
-    expect(decideActionRun(event, {})).toEqual({ kind: 'validate' })
+    expect(planActionRun(event, {})).toEqual({ kind: 'validate' })
   })
 
   test.each([
@@ -37,7 +37,7 @@ describe('the events of a workflow', () => {
     '',
     undefined,
   ])('%s is refused, whatever it says', (event) => {
-    expect(decideActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
+    expect(planActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
   })
 
   test.each([
@@ -49,6 +49,6 @@ describe('the events of a workflow', () => {
   ])('a payload with %s is refused', (_what, changed) => {
     const pull = { ...pullPayload.pull_request, ...changed }
     const given = Object.keys(changed).length === 0 ? {} : { pull_request: pull }
-    expect(decideActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })
+    expect(planActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })
   })
 })

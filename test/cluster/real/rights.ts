@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { ClusterAction, KubeObject } from '../../../src/checks/install/cluster-test/kube-object.ts'
 import {
   listPrerequisiteQueries,
-  createPrerequisites,
+  createPrerequisiteObjects,
   createNamespace,
 } from '../../../src/checks/install/cluster-test/cluster-test-objects.ts'
 import { defaultDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
@@ -99,7 +99,7 @@ export async function runRightsStories({
   const sighting = await cluster.read({ apiVersion: 'v1', kind: 'Namespace', name })
   const [namespace] = sighting.kind === 'found' ? sighting.objects : []
   if (!namespace) return claim('the account may make the namespace of a trial', false, rejected.join('\n'))
-  for (const object of createPrerequisites(plan, namespace)) await act({ kind: 'create', object })
+  for (const object of createPrerequisiteObjects(plan, namespace)) await act({ kind: 'create', object })
   const made: KubeObject[] = []
   for (const look of listPrerequisiteQueries(plan)) {
     const found = await cluster.read(look)

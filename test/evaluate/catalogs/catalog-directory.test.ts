@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogDirectoryFile } from '../../../src/evaluate/catalogs/catalog-directory.ts'
-import { ReusableBuffer, openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
+import { ReusableReadBuffer, openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
 
 let catalogRoot = ''
 beforeEach(() => {
@@ -32,7 +32,7 @@ describe('a catalog directory', () => {
   test('reads one file after the other into the same memory, whatever their sizes', () => {
     const contents = ['short', 'x'.repeat(10_000), '', 'short again']
     for (const [at, content] of contents.entries()) writeFileSync(join(catalogRoot, `${at}`), content)
-    const memory = new ReusableBuffer()
+    const memory = new ReusableReadBuffer()
     for (const [at, file] of listCatalogFiles(catalogRoot).entries())
       expect(new TextDecoder().decode(file.read(memory) as Uint8Array)).toBe(contents[at])
   })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { noopCache } from '../../../src/evaluate/null-store.ts'
 import { createCatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
-import type { ReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
+import type { CatalogFileReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { toBlobSha, toTreeSha } from '../../../src/change/ids.ts'
@@ -30,7 +30,7 @@ function createRepository(files: Readonly<Record<string, TreeFileContent>>): Git
   } as unknown as GitRepository
 }
 
-const readerPool: ReaderPool = {
+const readerPool: CatalogFileReaderPool = {
   read: (bytes) => Promise.resolve(parseCatalogFile(bytes)),
   close: () => Promise.resolve(),
 }
@@ -139,7 +139,7 @@ describe('an ignore file', () => {
 
 test('a file that no reader gets through fails its catalog, and nothing remembers that', async () => {
   let isBusy = true
-  const readers: ReaderPool = {
+  const readers: CatalogFileReaderPool = {
     ...readerPool,
     read: (bytes) => Promise.resolve(isBusy ? undefined : parseCatalogFile(bytes)),
   }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { factsVersion } from '../../../src/catalog/facts/facts-version.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { getCacheDirectory } from '../../../src/evaluate/catalogs/cache-directory.ts'
-import { openFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
+import { openFileFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
 import { renderedDocuments } from '../../go/fast/mutated-documents.ts'
 
 let directory: string
@@ -23,22 +23,22 @@ const listCacheFiles = (): string[] =>
 describe('the cache of facts', () => {
   test('gives the very facts that reading gives, the first time and later', () => {
     const facts = parseCatalogFile(catalogBytes)
-    expect(openFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
-    expect(openFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
   })
 
   test('does not read a file that it knows', () => {
-    openFactsCache(directory).factsOf(catalogBytes)
+    openFileFactsCache(directory).factsOf(catalogBytes)
     const [entry = ''] = listCacheFiles()
     const json = JSON.stringify({ ...parseCatalogFile(catalogBytes), packages: [] })
     writeFileSync(entry, `${createHash('sha256').update(json).digest('hex')}\n${json}`)
-    expect(openFactsCache(directory).factsOf(catalogBytes).packages).toEqual([])
+    expect(openFileFactsCache(directory).factsOf(catalogBytes).packages).toEqual([])
   })
 
   test('keeps nothing of small files', () => {
-    openFactsCache(directory).factsOf(Buffer.from(renderedDocuments[0]))
+    openFileFactsCache(directory).factsOf(Buffer.from(renderedDocuments[0]))
     expect(readdirSync(directory)).toEqual([])
   })
 
@@ -48,34 +48,34 @@ describe('the cache of facts', () => {
     ['empty', () => ''],
     ['something else', () => 'not facts\nat all'],
   ])('does not believe an entry that was %s, and replaces it', (_name, damage) => {
-    const facts = openFactsCache(directory).factsOf(catalogBytes)
+    const facts = openFileFactsCache(directory).factsOf(catalogBytes)
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
     writeFileSync(entry, damage(good))
-    expect(openFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 
   test('tells files apart by their content', () => {
     const other = Buffer.from(catalogBytes.toString().replaceAll('foo', 'bar'))
-    const cache = openFactsCache(directory)
+    const cache = openFileFactsCache(directory)
     expect(cache.factsOf(catalogBytes).packages[0]?.name).toBe('foo')
     expect(cache.factsOf(other).packages[0]?.name).toBe('bar')
   })
 
   test('drops what is old and what another version of the reader wrote', () => {
-    openFactsCache(directory).factsOf(catalogBytes)
+    openFileFactsCache(directory).factsOf(catalogBytes)
     const [old = ''] = listCacheFiles()
     utimesSync(old, 0, 0)
     mkdirSync(join(directory, 'v0'))
-    openFactsCache(directory).factsOf(Buffer.concat([catalogBytes, catalogBytes]))
+    openFileFactsCache(directory).factsOf(Buffer.concat([catalogBytes, catalogBytes]))
     expect(readdirSync(directory)).toEqual([`v${factsVersion}`])
     expect(listCacheFiles()).not.toContain(old)
   })
 
   test('is no cache, and no failure, where it cannot write', () => {
     writeFileSync(join(directory, 'file'), '')
-    expect(openFactsCache(join(directory, 'file')).factsOf(catalogBytes)).toEqual(
+    expect(openFileFactsCache(join(directory, 'file')).factsOf(catalogBytes)).toEqual(
       parseCatalogFile(catalogBytes),
     )
   })

@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { openReaderPool, type ReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
+import {
+  openCatalogFileReaderPool,
+  type CatalogFileReaderPool,
+} from '../../../src/evaluate/catalogs/reader-pool.ts'
 
-let readerPool: ReaderPool | undefined
+let readerPool: CatalogFileReaderPool | undefined
 afterEach(() => readerPool?.close())
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
@@ -10,14 +13,14 @@ const createLargeInput = (text: string) => encodeText(`${text}\n${'# comment\n'.
 const expensiveYaml = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
 test('a file that takes too long is given up, and those behind it are read', async () => {
-  readerPool = openReaderPool(1, { time: 2500, memory: 4096 })
+  readerPool = openCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
   const answers = [readerPool.read(expensiveYaml), readerPool.read(createLargeInput('schema: y y\nname: z'))]
   expect((await answers[0]) ?? 'given up').toBe('given up')
   expect((await answers[1])?.others).toMatchObject([{ schema: 'y y', name: 'z' }])
 }, 90_000)
 
 test('a file that takes too much memory is given up, and the process goes on', async () => {
-  readerPool = openReaderPool(1, { time: 60_000, memory: 64 })
+  readerPool = openCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
   expect((await readerPool.read(expensiveYaml)) ?? 'given up').toBe('given up')
   expect((await readerPool.read(createLargeInput('schema: z')))?.others).toMatchObject([{ schema: 'z' }])
 }, 180_000)

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { validateDirectories } from '../../../src/cli/validate.ts'
+import { validateCatalogDirectories } from '../../../src/cli/validate.ts'
 import { checkNamePrefix } from '../../../src/messages/report.ts'
 import { checkIds } from '../../../src/findings/checks.ts'
 import { runQuery } from '../../store/local-postgres.ts'
@@ -175,7 +175,7 @@ export async function findInvalidStates(bots: TwoBots, scratch: string): Promise
         faults.push(`${commit.slice(0, 7)} is no valid catalog: ${String(error).slice(0, 300)}`)
       }
     if (!byOpm) {
-      const { passed, findings } = await validateDirectories(catalogs)
+      const { passed, findings } = await validateCatalogDirectories(catalogs)
       if (!passed) faults.push(`${commit.slice(0, 7)} is no valid catalog: ${findings[0]?.rule}`)
     }
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readChangedTexts } from './read-changed-texts.ts'
 import { describeChange } from '../../../change/describe-change.ts'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import { isBelow } from '../../../change/layout/layout.ts'
+import { isPathBelow } from '../../../change/layout/layout.ts'
 import { resolveLinkedFile } from '../../../evaluate/catalogs/linked-file.ts'
 import { isGitError } from '../../../git/git-error.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../../messages/describe-change.ts'
@@ -39,7 +39,7 @@ export async function describeCatalogChange(
   const { root } = catalog
   try {
     const before = await repository.treeOf(from)
-    const paths = (await repository.diff(before, to)).filter(({ path }) => isBelow(path, root))
+    const paths = (await repository.diff(before, to)).filter(({ path }) => isPathBelow(path, root))
     if (paths.length === 0) return []
     const [base, result] = await Promise.all([
       app.loader.load(repository, before, root),

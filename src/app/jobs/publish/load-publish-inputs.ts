@@ -2,7 +2,7 @@
 // cannot select an image or target.
 import { minimatch } from 'minimatch'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import type { Layout } from '../../../change/layout/layout.ts'
+import type { RepositoryLayout } from '../../../change/layout/layout.ts'
 import { findLayout } from '../../../evaluate/find-layout.ts'
 import { readConfig } from '../../../evaluate/read-config.ts'
 import type { JobContext } from '../job-context.ts'
@@ -43,7 +43,7 @@ export async function loadPublishInputs({
       const branchTip = await readBranchTip(branch, repository)
       if (branchTip !== undefined) tips.set(branch, branchTip)
     }
-  const layouts = new Map<string, Layout>()
+  const layouts = new Map<string, RepositoryLayout>()
   for (const [branch, { tree }] of tips)
     layouts.set(branch, await findLayout(repository, await repository.list(tree), config.catalogs))
   return { plan: planPublications(config.publish, main, layouts), tips }

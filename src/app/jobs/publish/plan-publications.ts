@@ -1,7 +1,7 @@
 // Plans one publication for each catalog and image repository. Pure. Duplicate or impossible configuration is reported
 // to maintainers and not published.
 import { minimatch } from 'minimatch'
-import type { CatalogRoot, Layout } from '../../../change/layout/layout.ts'
+import type { CatalogRoot, RepositoryLayout } from '../../../change/layout/layout.ts'
 import type { PublishEntry } from '../../../config/publish.ts'
 import type { PublishImageSettings } from '../../publishing/publish-protocol.ts'
 import { normalizeImageRepository } from '../../publishing/push-targets.ts'
@@ -36,7 +36,7 @@ export interface PublicationPlanProblem {
 export function planPublications(
   entries: readonly PublishEntry[],
   defaultBranch: string,
-  layouts: ReadonlyMap<string, Layout>,
+  layouts: ReadonlyMap<string, RepositoryLayout>,
 ): PublicationPlan {
   const found: Publication[] = []
   const problems: PublicationPlanProblem[] = []

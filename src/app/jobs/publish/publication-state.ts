@@ -10,7 +10,7 @@ const imageDigestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 const publishedImageSchema = z.object({
   digest: imageDigestSchema,
   commit: commitShaSchema,
-  /** See computeContentKey(). */
+  /** See computeDirectoryContentKey(). */
   key: z.string(),
   /** Milliseconds since the epoch. */
   at: z.number(),

@@ -58,7 +58,7 @@ export function toPublicationFailureViews(
   return [
     ...problems.map((problem): PublishFailureView => ({
       ...problem,
-      since: formatMinute(since(problem)),
+      since: formatUtcMinute(since(problem)),
       kind: 'not-published',
     })),
     ...statuses.flatMap(({ publication, state: { failure, strayed } }): readonly PublishFailureView[] => {
@@ -71,7 +71,7 @@ export function toPublicationFailureViews(
                 ...about,
                 tags,
                 commit: failure.commit,
-                since: formatMinute(failure.since),
+                since: formatUtcMinute(failure.since),
                 why: failure.why,
                 kind: 'not-published',
               },
@@ -80,9 +80,10 @@ export function toPublicationFailureViews(
       if (strayed === undefined) return failed
       const { tag, to } = strayed
       const why = to === null ? 'the tag was removed' : `the tag now points to ${to}`
-      return [...failed, { ...about, tags: [tag], since: formatMinute(strayed.since), why, kind: 'moved' }]
+      return [...failed, { ...about, tags: [tag], since: formatUtcMinute(strayed.since), why, kind: 'moved' }]
     }),
   ]
 }
 
-const formatMinute = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 16)}Z`
+const formatUtcMinute = (milliseconds: number): string =>
+  `${new Date(milliseconds).toISOString().slice(0, 16)}Z`

@@ -16,7 +16,7 @@ import {
   computeMsUntilNextStep,
   runPublishStep,
   rollBackImage,
-  type PublishStep,
+  type PublishStepInput,
 } from './publish-step.ts'
 import {
   emptyPublicationState,
@@ -37,14 +37,14 @@ type PublishJob = Extract<Job, { kind: 'publish' }>
 type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
 
 /** Restarts within one job because of newer commits. */
-const maxRestarts = 5
+const maxRestartsPerJob = 5
 /** Minimum seconds between two runs that wait for a time. */
-const minDelaySeconds = 1
+const minRescheduleDelaySeconds = 1
 /** Milliseconds until our merge on the branch is surely recorded. */
-const maxRecordDelayMs = 3600_000
+const maxMergeRecordDelayMs = 3600_000
 
 export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): Promise<void> {
-  for (let attempt = 1; attempt <= maxRestarts; attempt += 1) {
+  for (let attempt = 1; attempt <= maxRestartsPerJob; attempt += 1) {
     const inputs = await loadPublishInputs(ctx)
     if (inputs === undefined) return
     const { isSuperseded, standings } = await publishAllCatalogs(inputs, ctx)
@@ -55,7 +55,7 @@ export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): 
     await scheduleNextRun(job, standings, ctx)
     return
   }
-  await ctx.app.store.enqueue(job, minDelaySeconds)
+  await ctx.app.store.enqueue(job, minRescheduleDelaySeconds)
 }
 
 async function publishAllCatalogs(
@@ -73,8 +73,8 @@ async function publishAllCatalogs(
       (await store.readState(publicationStates, forge.repository, publication.id)) ?? emptyPublicationState
     const rollbackRequest = await store.readState(rollbackRequestState, forge.repository, publication.id)
     const due = isPublishDue(known, key, rollbackRequest, app.clock.now())
-    const state = await addMergedPulls(publication, known, due ? tip.commit : undefined, ctx)
-    const step: PublishStep = {
+    const state = await addMergedPullsToState(publication, known, due ? tip.commit : undefined, ctx)
+    const step: PublishStepInput = {
       publication,
       tip,
       key,
@@ -119,14 +119,14 @@ async function publishAllCatalogs(
 }
 
 /** Adds the merged pull requests of this image. A merge can be published before it is recorded. */
-async function addMergedPulls(
+async function addMergedPullsToState(
   { id, catalog }: Publication,
   state: PublicationState,
   tip: CommitSha | undefined,
   { app, repository, forge }: PublishJobContext,
 ): Promise<PublicationState> {
   const { current } = state
-  const isOld = current === undefined || app.clock.now() - current.at > maxRecordDelayMs
+  const isOld = current === undefined || app.clock.now() - current.at > maxMergeRecordDelayMs
   if (tip === undefined && isOld) return state
   const to = tip ?? current?.commit
   const from = tip === undefined ? state.since : current?.commit
@@ -138,7 +138,8 @@ async function addMergedPulls(
   for (const [commit, pull] of mergedPulls) {
     const reported = await app.store.readState(pullPublicationState, forge.repository, String(pull))
     const isReported = reported?.isShown === true && reported.state === 'published'
-    if (!isReported && (await touchesCatalog(commit, catalog.root, repository))) concerned.push(pull)
+    if (!isReported && (await isCatalogChangedByCommit(commit, catalog.root, repository)))
+      concerned.push(pull)
   }
   const pulls = [...new Set([...state.pulls, ...concerned])].sort((a, b) => a - b).map(toPullNumber)
   if (pulls.length === state.pulls.length) return state
@@ -148,7 +149,7 @@ async function addMergedPulls(
 }
 
 /** Compares with the first parent. */
-async function touchesCatalog(
+async function isCatalogChangedByCommit(
   commit: CommitSha,
   root: string,
   repository: PublishJobContext['repository'],
@@ -169,5 +170,5 @@ async function scheduleNextRun(
     ({ publication, state }) => computeMsUntilNextStep(publication, state, now) ?? [],
   )
   if (waits.length === 0) return
-  await app.store.enqueue(job, Math.max(minDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
+  await app.store.enqueue(job, Math.max(minRescheduleDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
 }

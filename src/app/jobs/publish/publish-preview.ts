@@ -42,7 +42,7 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
   const over = before.images.filter(({ until }) => request.isClosed || until <= now)
   const removed = await removePreviews(over, ctx)
   const activeImages = before.images.filter((image) => !removed.includes(image))
-  const ended = [...before.ended, ...over.map((one) => endedPreviewKey(request, one))].slice(
+  const ended = [...before.ended, ...over.map((one) => toEndedPreviewKey(request, one))].slice(
     -maxEndedPreviews,
   )
   const { images, told } =
@@ -50,7 +50,12 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
       ? { images: activeImages, told: [] }
       : await buildPreviews(job, request, activeImages, ended, inputs, ctx)
   const failed = told.some(({ state }) => state.kind === 'failed' && state.again)
-  const shown = await publishPreviewCheck(request, [...told, ...removed.map(toRemovedView)], before, ctx)
+  const shown = await publishPreviewCheck(
+    request,
+    [...told, ...removed.map(toRemovedPreviewView)],
+    before,
+    ctx,
+  )
   const attempts = failed ? before.attempts + 1 : 0
   await app.store.writeState(
     builtPreviewState,
@@ -91,12 +96,12 @@ async function buildPreviews(
     if (!(await isCatalogChanged(publication, base.tree, request.tree, ctx))) continue
     const key = await computeCatalogContentKey(publication, request.tree, repository)
     const known = images.get(`${image}:${tag}`)
-    if (ended.includes(endedPreviewKey(request, { key, image, tag }))) continue
+    if (ended.includes(toEndedPreviewKey(request, { key, image, tag }))) continue
     const about = { root: catalog.root, image, tag }
     if (known?.key === key) {
       views.push({
         ...about,
-        state: { kind: 'published', digest: known.digest, until: formatDay(known.until) },
+        state: { kind: 'published', digest: known.digest, until: formatUtcDate(known.until) },
       })
       continue
     }
@@ -126,12 +131,12 @@ async function buildPreviews(
     }
     const until = app.clock.now() + (parseDuration(preview.expires) ?? 0)
     images.set(`${image}:${tag}`, { ...about, digest: answer.digest, key, until })
-    views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatDay(until) } })
+    views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatUtcDate(until) } })
   }
   return { images: [...images.values()], told: views }
 }
 
-const endedPreviewKey = (
+const toEndedPreviewKey = (
   { comment }: PreviewRequest,
   { key, image, tag }: Pick<PreviewImage, 'key' | 'image' | 'tag'>,
 ) => `${comment} ${image}:${tag} ${key}`
@@ -169,9 +174,9 @@ async function removePreviews(
   return removed
 }
 
-const formatDay = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
+const formatUtcDate = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
 
-const toRemovedView = ({ root, image, tag }: PreviewImage): PreviewView => ({
+const toRemovedPreviewView = ({ root, image, tag }: PreviewImage): PreviewView => ({
   root,
   image,
   tag,

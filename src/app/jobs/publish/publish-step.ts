@@ -17,7 +17,7 @@ import {
   type RollbackRequest,
 } from './publication-state.ts'
 
-export interface PublishStep {
+export interface PublishStepInput {
   readonly publication: Publication
   readonly tip: BranchTip
   readonly key: string
@@ -31,13 +31,13 @@ export interface PublishStep {
 }
 
 /** Failed attempts before people are notified: some minutes with the default settings. */
-const attemptsBeforeReport = 4
+const failuresBeforeReport = 4
 /** Maximum milliseconds between two attempts. */
 const maxRetryDelayMs = 30 * 60_000
 /** Milliseconds between two checks of unchanged tags. */
 const tagCheckIntervalMs = 3600_000
 /** Minimum length of the image history, even if the registry deletes old images. */
-const minHistoryLength = 10
+const minImageHistoryLength = 10
 
 export type PublishStepResult =
   | { readonly kind: 'done'; readonly state: PublicationState }
@@ -81,7 +81,7 @@ function computeCheckIntervalMs(rebase: string): number {
   return Math.min(parseDuration(rebase) ?? Infinity, tagCheckIntervalMs)
 }
 
-export async function runPublishStep(step: PublishStep): Promise<PublishStepResult> {
+export async function runPublishStep(step: PublishStepInput): Promise<PublishStepResult> {
   const { publication, tip, key, state, publishing, ctx } = step
   const { image, tags, settings, catalog } = publication
   const { app, forge, installation } = ctx
@@ -101,7 +101,7 @@ export async function runPublishStep(step: PublishStep): Promise<PublishStepResu
       tree: tip.tree,
       root: catalog.root,
       tags,
-      ...(tag !== undefined && { history: { tag, ...knownDigestOf(state) } }),
+      ...(tag !== undefined && { history: { tag, ...toKnownDigestField(state) } }),
       settings,
       annotations: createSourceAnnotations(step),
     },
@@ -143,7 +143,10 @@ export async function runPublishStep(step: PublishStep): Promise<PublishStepResu
 }
 
 /** Points the tags to a former image, until the catalog in git changes. */
-export async function rollBackImage(step: PublishStep, request: RollbackRequest): Promise<PublicationState> {
+export async function rollBackImage(
+  step: PublishStepInput,
+  request: RollbackRequest,
+): Promise<PublicationState> {
   const { publication, key, state, publishing, ctx, tip } = step
   const wanted = [...(state.current ? [state.current] : []), ...state.history].find(
     ({ digest }) => digest === request.digest,
@@ -167,7 +170,7 @@ export async function rollBackImage(step: PublishStep, request: RollbackRequest)
 }
 
 /** Checks for a new base digest and for tags that others moved. */
-export async function recheckPublishedTags(step: PublishStep): Promise<PublicationState> {
+export async function recheckPublishedTags(step: PublishStepInput): Promise<PublicationState> {
   const { publication, state, publishing, ctx } = step
   const { app, forge, installation } = ctx
   const { current, lookedAt } = state
@@ -203,7 +206,7 @@ export async function recheckPublishedTags(step: PublishStep): Promise<Publicati
       ...requester,
       digest: current.digest,
       tags,
-      ...(tag !== undefined && { history: { tag, ...knownDigestOf(state) } }),
+      ...(tag !== undefined && { history: { tag, ...toKnownDigestField(state) } }),
       settings,
       annotations: createSourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
     },
@@ -226,11 +229,14 @@ export async function recheckPublishedTags(step: PublishStep): Promise<Publicati
   return writePublicationState(step, withCurrentImage(rest, made))
 }
 
-const knownDigestOf = ({ current }: PublicationState) =>
+const toKnownDigestField = ({ current }: PublicationState) =>
   current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
-function createSourceAnnotations({ tip, ctx }: Pick<PublishStep, 'tip' | 'ctx'>): Record<string, string> {
+function createSourceAnnotations({
+  tip,
+  ctx,
+}: Pick<PublishStepInput, 'tip' | 'ctx'>): Record<string, string> {
   const { owner, name } = ctx.forge.repository
   return {
     'org.opencontainers.image.source': `${ctx.app.settings.gitUrl}/${owner}/${name}`,
@@ -240,7 +246,7 @@ function createSourceAnnotations({ tip, ctx }: Pick<PublishStep, 'tip' | 'ctx'>)
 
 function toImageState(
   answer: PublishedImageResponse,
-  { tip, key, ctx }: PublishStep,
+  { tip, key, ctx }: PublishStepInput,
   seconds: number,
   { current, intent, history }: PublicationState,
 ): PublishedImageState {
@@ -279,7 +285,7 @@ function withCurrentImage(state: PublicationState, made: PublishedImageState): P
 type PublishFailure = Exclude<PublishResponse, PublishedImageResponse>
 
 async function recordFailure(
-  step: PublishStep,
+  step: PublishStepInput,
   state: PublicationState,
   answer: PublishFailure,
   rollbackComment?: number,
@@ -290,7 +296,7 @@ async function recordFailure(
   const retryable = answer.kind === 'failed' && answer.retryable
   const known = state.failure?.key === key ? state.failure : undefined
   const attempts = (known?.attempts ?? 0) + 1
-  const isLasting = !retryable || attempts >= attemptsBeforeReport
+  const isLasting = !retryable || attempts >= failuresBeforeReport
   const first = app.settings.publishRetrySeconds * 1000
   const requestedDelayMs = answer.kind === 'failed' ? (answer.retryAfter ?? 0) * 1000 : 0
   const wait = retryable
@@ -316,11 +322,11 @@ async function recordFailure(
 }
 
 async function writePublicationState(
-  { publication, ctx }: Pick<PublishStep, 'publication' | 'ctx'>,
+  { publication, ctx }: Pick<PublishStepInput, 'publication' | 'ctx'>,
   state: PublicationState,
 ): Promise<PublicationState> {
   const { app, forge } = ctx
-  const maxHistoryLength = Math.max(publication.entry.retention.keep, minHistoryLength)
+  const maxHistoryLength = Math.max(publication.entry.retention.keep, minImageHistoryLength)
   // Retention removes older images and drops them from the history.
   const trimmedState = { ...state, history: state.history.slice(0, maxHistoryLength + 200) }
   await app.store.writeState(publicationStates, forge.repository, new Map([[publication.id, trimmedState]]))

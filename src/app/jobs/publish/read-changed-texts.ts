@@ -1,5 +1,5 @@
 // Reads files that differ between two trees, to describe the change. Files that are too large count as different.
-import type { TreeFiles } from '../../../change/compare-blobs.ts'
+import type { TreeFileReader } from '../../../change/compare-blobs.ts'
 import type { PathChange, TreeEntry } from '../../../change/path-change.ts'
 import type { GitRepository } from '../../../ports/repository.ts'
 
@@ -9,7 +9,7 @@ const maxTotalBytes = 256 * 1024 * 1024
 export async function readChangedTexts(
   paths: readonly PathChange[],
   { read }: Pick<GitRepository, 'read'>,
-): Promise<TreeFiles> {
+): Promise<TreeFileReader> {
   const contentsBySide = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
   let remainingBytes = maxTotalBytes
   const readSide = async (side: 'base' | 'result', path: string, entry: TreeEntry | undefined) => {

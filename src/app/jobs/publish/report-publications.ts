@@ -72,17 +72,17 @@ export async function reportPublications(
   }
   const deploymentReport = await reportDeployments(statuses, shown, ctx)
   await saveShown({ ...shown, deployments: deploymentReport.deployments })
-  await saveShown({ ...shown, checks: await reportChecks(statuses, shown, deploymentReport.ids, ctx) })
+  await saveShown({ ...shown, checks: await reportImageChecks(statuses, shown, deploymentReport.ids, ctx) })
   await reportToPulls(statuses, ctx)
-  await saveShown({ ...shown, answers: await answerRollbacks(statuses, shown, ctx) })
+  await saveShown({ ...shown, answers: await answerRollbackComments(statuses, shown, ctx) })
   const now = app.clock.now()
   const problemsSince = Object.fromEntries(
-    problems.map((one) => [problemKey(one), before.problems[problemKey(one)] ?? now]),
+    problems.map((one) => [toPlanProblemKey(one), before.problems[toPlanProblemKey(one)] ?? now]),
   )
   const failures = toPublicationFailureViews(
     statuses,
     problems,
-    (one) => problemsSince[problemKey(one)] ?? now,
+    (one) => problemsSince[toPlanProblemKey(one)] ?? now,
   )
   app.metrics.unpublished.set(
     { repository: `${forge.repository.owner}/${forge.repository.name}` },
@@ -94,7 +94,7 @@ export async function reportPublications(
   )
 }
 
-const problemKey = ({ root, image, why }: PublicationPlanProblem) => `${root} ${image}: ${why}`
+const toPlanProblemKey = ({ root, image, why }: PublicationPlanProblem) => `${root} ${image}: ${why}`
 
 async function reportDeployments(
   statuses: readonly PublicationRollbackStatus[],
@@ -141,7 +141,7 @@ async function reportDeployments(
   return { deployments, ids: rejectedIds }
 }
 
-async function reportChecks(
+async function reportImageChecks(
   statuses: readonly PublicationRollbackStatus[],
   shown: ShownPublications,
   rejectedIds: ReadonlySet<string>,
@@ -252,7 +252,7 @@ async function reportToPull(
 }
 
 /** Answers each comment once, on the pull request where it was made. */
-async function answerRollbacks(
+async function answerRollbackComments(
   statuses: readonly PublicationRollbackStatus[],
   shown: ShownPublications,
   { app, forge }: PublicationReportContext,

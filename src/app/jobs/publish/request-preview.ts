@@ -26,7 +26,7 @@ export function decidePreviewRequest(
   const { result, outcomes } = verdict
   if (result === undefined || snapshot.state !== 'open') return undefined
   const isSound = (['validation', 'images'] as const).every((id) =>
-    outcomes.some((outcome) => outcome.check === id && hasPassed(outcome)),
+    outcomes.some((outcome) => outcome.check === id && hasCheckPassed(outcome)),
   )
   if (!isSound) return undefined
   const comment = records.findLast(
@@ -39,7 +39,8 @@ export function decidePreviewRequest(
   const allPassed = checkIds.every((id) =>
     outcomes.some(
       (outcome) =>
-        outcome.check === id && (outcome.isOptional || (hasPassed(outcome) && outcome.waiting.length === 0)),
+        outcome.check === id &&
+        (outcome.isOptional || (hasCheckPassed(outcome) && outcome.waiting.length === 0)),
     ),
   )
   if (comment === undefined && !allPassed) return undefined
@@ -53,7 +54,7 @@ export function decidePreviewRequest(
   }
 }
 
-function hasPassed({ findings, unanswered }: CheckOutcome): boolean {
+function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
   return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 

@@ -34,24 +34,24 @@ export function findRollbackTarget(
   candidates: readonly RollbackCandidate[],
 ): RollbackTarget {
   const [first, second, ...more] = argument.split(/[ \t]+/).filter((part) => part !== '')
-  if (more.length > 0) return unclearTarget('use /rollback TAG or /rollback TAG DIGEST')
-  if (candidates.length === 0) return unclearTarget('no image is published from this branch')
+  if (more.length > 0) return createUnclearTarget('use /rollback TAG or /rollback TAG DIGEST')
+  if (candidates.length === 0) return createUnclearTarget('no image is published from this branch')
   const named = candidates.filter(
     ({ publication: { image, tags } }) =>
       first !== undefined && (tags.includes(first) || tags.some((tag) => `${image}:${tag}` === first)),
   )
   if (first === undefined && candidates.length > 1)
-    return unclearTarget(`several images are published from this branch; use /rollback TAG`)
-  if (named.length > 1) return unclearTarget(`several images have the tag ${first}; use IMAGE:TAG`)
+    return createUnclearTarget(`several images are published from this branch; use /rollback TAG`)
+  if (named.length > 1) return createUnclearTarget(`several images have the tag ${first}; use IMAGE:TAG`)
   const wanted = named.length === 1 || first === undefined ? second : first
   if (named.length === 0 && second !== undefined)
-    return unclearTarget(`no published image has the tag ${first}`)
+    return createUnclearTarget(`no published image has the tag ${first}`)
   const among = named.length === 1 ? named : candidates
   if (wanted === undefined) {
     const [only] = among
     const before = only && findPreviousImage(only.state)
     return only === undefined || before === undefined
-      ? unclearTarget('no earlier image is available')
+      ? createUnclearTarget('no earlier image is available')
       : toRollbackTarget(only, before.digest)
   }
   const found = among.flatMap((candidate) => {
@@ -62,11 +62,13 @@ export function findRollbackTarget(
     return image === undefined ? [] : [toRollbackTarget(candidate, image.digest)]
   })
   const [only, ...others] = found
-  if (only === undefined) return unclearTarget(`catalog-bot has not published image ${wanted} there`)
-  return others.length > 0 ? unclearTarget(`${wanted} matches several images; specify the tag first`) : only
+  if (only === undefined) return createUnclearTarget(`catalog-bot has not published image ${wanted} there`)
+  return others.length > 0
+    ? createUnclearTarget(`${wanted} matches several images; specify the tag first`)
+    : only
 }
 
-const unclearTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
+const createUnclearTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
 
 function toRollbackTarget({ publication }: RollbackCandidate, digest: string): RollbackTarget {
   return { kind: 'image', publication, tag: publication.tags[0] ?? '', digest }

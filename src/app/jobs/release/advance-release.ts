@@ -19,7 +19,12 @@ import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { JobContext } from '../job-context.ts'
 import { addContentDigest } from '../publish-report.ts'
 import { fetchBundleImage, resolveImageDigest } from './resolve-bundle-image.ts'
-import { isOwnBranch, openRelease, releaseBranchName, type ReleaseBase } from './open-release.ts'
+import {
+  isBranchMovedOnlyByBot,
+  openReleasePull,
+  formatReleaseBranchName,
+  type ReleaseBaseBranch,
+} from './open-release.ts'
 import type { PendingRelease } from './release-state.ts'
 
 /** Milliseconds between registry requests, first and maximum. */
@@ -27,12 +32,12 @@ const minRetryDelayMs = 30_000
 const maxRetryDelayMs = 30 * 60_000
 /** Milliseconds after the merge until a release is abandoned. */
 const maxReleaseAgeMs = 14 * 24 * 3600_000
-const maxReports = 5
+const maxProblemReportsPerRelease = 5
 
-export interface ReleaseStep {
+export interface ReleaseStepInput {
   readonly entry: PendingRelease
   readonly config: Config
-  readonly base: ReleaseBase
+  readonly base: ReleaseBaseBranch
   /** Earlier versions are in progress and may bring what this one lacks. */
   readonly isBehind: boolean
   /** Awaited before any effect that a rerun must know about. */
@@ -46,12 +51,12 @@ type ReleaseContext = JobContext<MergeRecords>
  * failure.
  */
 export async function advanceRelease(
-  step: ReleaseStep,
+  step: ReleaseStepInput,
   ctx: ReleaseContext,
 ): Promise<PendingRelease | undefined> {
   const { entry, base } = step
   const { app, forge } = ctx
-  const branch = releaseBranchName(entry)
+  const branch = formatReleaseBranchName(entry)
   const own = await forge.findOwnPull(branch, base.branch)
   if (own !== undefined && own.state !== 'open') {
     app.log.info(
@@ -62,7 +67,7 @@ export async function advanceRelease(
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
   // Others pushed to it; leave it alone.
-  if (own !== undefined && !isOwnBranch(own.head, entry)) return markTipEvaluated(entry, base)
+  if (own !== undefined && !isBranchMovedOnlyByBot(own.head, entry)) return markTipEvaluated(entry, base)
   const { image } = entry
   if (image !== undefined && entry.seen === base.tip) return entry
   if (image === undefined && app.clock.now() < entry.again) return entry
@@ -74,7 +79,7 @@ export async function advanceRelease(
 }
 
 async function applyComputedRelease(
-  step: ReleaseStep,
+  step: ReleaseStepInput,
   computed: Exclude<ReleaseResult, { kind: 'awaited' }>,
   own: OwnPull | undefined,
   ctx: ReleaseContext,
@@ -88,14 +93,14 @@ async function applyComputedRelease(
       // The base has the content already, or the release is no longer wanted.
       if (own !== undefined) await forge.perform({ kind: 'close-own-pull', pull: own.pull })
       app.log.info(
-        { bundle: releaseBranchName(entry), standing: computed },
+        { bundle: formatReleaseBranchName(entry), standing: computed },
         'a bundle does not need to be released',
       )
       return undefined
     case 'refused': {
       // An open pull request reports its problems through its checks.
       if (own !== undefined || step.isBehind) return evaluatedEntry
-      const reported = await reportReleaseOnce(
+      const reported = await reportReleaseProblemOnce(
         evaluatedEntry,
         { kind: 'refused', why: computed.why },
         step,
@@ -112,7 +117,7 @@ async function applyComputedRelease(
 }
 
 async function openOrUpdatePull(
-  step: ReleaseStep,
+  step: ReleaseStepInput,
   readyRelease: ReadyRelease,
   own: OwnPull | undefined,
   ctx: ReleaseContext,
@@ -124,28 +129,31 @@ async function openOrUpdatePull(
   try {
     const pull = await resolveMergedPull(entry, base, ctx)
     const release = { ...readyRelease, image: entry.image ?? '', pull }
-    const opened = await openRelease(entry, release, base, own, ctx, async (next) => {
+    const opened = await openReleasePull(entry, release, base, own, ctx, async (next) => {
       latest = next
       await step.saveRelease(next)
     })
     return markTipEvaluated(opened, base)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    ctx.app.log.warn({ err: error, branch: releaseBranchName(entry) }, 'GitHub rejected a bundle release')
+    ctx.app.log.warn(
+      { err: error, branch: formatReleaseBranchName(entry) },
+      'GitHub rejected a bundle release',
+    )
     const rejected = markTipEvaluated(latest, base)
     // An open pull request reports through its checks that it is outdated.
     return own === undefined
-      ? reportReleaseOnce(rejected, { kind: 'not-opened', why: error.message }, step, ctx)
+      ? reportReleaseProblemOnce(rejected, { kind: 'not-opened', why: error.message }, step, ctx)
       : rejected
   }
 }
 
-function markTipEvaluated(entry: PendingRelease, { tip }: ReleaseBase): PendingRelease {
+function markTipEvaluated(entry: PendingRelease, { tip }: ReleaseBaseBranch): PendingRelease {
   return entry.seen === tip ? entry : { ...entry, seen: tip }
 }
 
 async function computeRelease(
-  { entry, config, base }: ReleaseStep,
+  { entry, config, base }: ReleaseStepInput,
   image: BundleImage | undefined,
   { app, mirror, repository }: ReleaseContext,
 ): Promise<ReleaseResult> {
@@ -165,13 +173,13 @@ async function computeRelease(
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 
-async function resolveReleaseImage(step: ReleaseStep, ctx: ReleaseContext): Promise<PendingRelease> {
+async function resolveReleaseImage(step: ReleaseStepInput, ctx: ReleaseContext): Promise<PendingRelease> {
   const { entry, config, base } = step
   const { app } = ctx
   const { directory, version } = entry
   const image = formatBundleImage(config.bundles.image ?? '', directory, version)
   if (image === undefined)
-    return reportReleaseOnce(
+    return reportReleaseProblemOnce(
       { ...entry, seen: base.tip, again: app.clock.now() + maxRetryDelayMs },
       { kind: 'refused', why: 'its directory names cannot be used in an image name' },
       step,
@@ -186,7 +194,7 @@ async function resolveReleaseImage(step: ReleaseStep, ctx: ReleaseContext): Prom
 
 /** The registry has no clear answer. People are notified after the configured time. */
 async function scheduleRegistryRetry(
-  step: ReleaseStep,
+  step: ReleaseStepInput,
   own: OwnPull | undefined,
   ctx: ReleaseContext,
   reason: string,
@@ -199,7 +207,7 @@ async function scheduleRegistryRetry(
   if (own !== undefined || now - entry.since < reportAfterMs) return next
   const image =
     entry.image ?? formatBundleImage(config.bundles.image ?? '', entry.directory, entry.version) ?? ''
-  return reportReleaseOnce(
+  return reportReleaseProblemOnce(
     next,
     { kind: 'late', image, hours: Math.round(reportAfterMs / 3600_000), reason },
     step,
@@ -208,24 +216,24 @@ async function scheduleRegistryRetry(
 }
 
 /** Reports once, even if the registry's wording varies. */
-async function reportReleaseOnce(
+async function reportReleaseProblemOnce(
   entry: PendingRelease,
   news: ReleaseProblem,
-  { base }: ReleaseStep,
+  { base }: ReleaseStepInput,
   ctx: ReleaseContext,
 ): Promise<PendingRelease> {
   const { app, forge } = ctx
   const about = news.kind === 'late' ? 'late' : `${news.kind} ${news.why}`
   const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
-  if (entry.told.includes(key) || entry.told.length >= maxReports) return entry
+  if (entry.told.includes(key) || entry.told.length >= maxProblemReportsPerRelease) return entry
   const message = renderReleaseProblem(entry, news)
-  app.log.warn({ bundle: releaseBranchName(entry), news }, 'a bundle could not be released')
+  app.log.warn({ bundle: formatReleaseBranchName(entry), news }, 'a bundle could not be released')
   try {
     const pull = await resolveMergedPull(entry, base, ctx)
     if (pull === undefined)
       await publishMissingChecks(forge, entry.commit, [addContentDigest(renderReleaseCheck(message))])
     else {
-      const marker = `<!-- catalog-bot:release ${encodeURIComponent(releaseBranchName(entry))} ${key} -->`
+      const marker = `<!-- catalog-bot:release ${encodeURIComponent(formatReleaseBranchName(entry))} ${key} -->`
       await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body: message.text })
     }
   } catch (error) {
@@ -238,7 +246,7 @@ async function reportReleaseOnce(
 /** Finds the pull request that merged the directory, in our records or GitHub's. */
 async function resolveMergedPull(
   { commit }: PendingRelease,
-  { branch }: ReleaseBase,
+  { branch }: ReleaseBaseBranch,
   { app, forge }: ReleaseContext,
 ): Promise<PullNumber | undefined> {
   const mergedPulls = await app.store.findPullsOfCommits(forge.repository, [commit])

@@ -2,7 +2,7 @@
 // the commits that brought them.
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import { parseBundlePath } from '../../../change/layout/bundle-directory.ts'
-import { hasManifest } from '../../../evaluate/read-bundle-files.ts'
+import { hasManifestFile } from '../../../evaluate/read-bundle-files.ts'
 import type { GitRepository } from '../../../ports/repository.ts'
 
 export interface MergedBundle {
@@ -16,9 +16,9 @@ export interface MergedBundle {
 /** A larger push fills a repository, where a pull request for each bundle would be noise. */
 const maxMergedBundles = 50
 /** Each costs a comparison of two trees. */
-const maxCommits = 300
+const maxComparedCommits = 300
 
-type BundleRepository = Pick<
+type BundleGitRepository = Pick<
   GitRepository,
   'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'
 >
@@ -27,7 +27,7 @@ type BundleRepository = Pick<
 export async function findMergedBundles(
   from: CommitSha,
   tip: CommitSha,
-  repository: BundleRepository,
+  repository: BundleGitRepository,
 ): Promise<readonly MergedBundle[] | 'too-many'> {
   // After a forced push the old tip may be unknown: treat everything as old.
   const before = await repository.treeOf(from).catch(() => undefined)
@@ -36,7 +36,7 @@ export async function findMergedBundles(
   if (found.size === 0) return []
   if (found.size > maxMergedBundles) return 'too-many'
   const isAhead = await repository.contains(tip, from).catch(() => false)
-  const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, maxCommits) : []
+  const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, maxComparedCommits) : []
   const open = new Map(found)
   const merged: MergedBundle[] = []
   for (const commit of commits) {
@@ -51,23 +51,23 @@ export async function findMergedBundles(
       }
   }
   for (const bundle of open.values()) merged.push({ ...bundle, commit: tip })
-  return merged.sort((a, b) => (bundleKeyOf(a) < bundleKeyOf(b) ? -1 : 1))
+  return merged.sort((a, b) => (toBundleDirectoryKey(a) < toBundleDirectoryKey(b) ? -1 : 1))
 }
 
-type BundleDirectory = Pick<MergedBundle, 'directory' | 'version'>
+type BundleDirectoryId = Pick<MergedBundle, 'directory' | 'version'>
 
-const releaseConfigPattern = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
+const releaseConfigPathPattern = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
 
 /** By root, such as `operators/foo/1.2.3`. */
 async function findChangedBundles(
   before: TreeSha,
   after: TreeSha,
-  repository: BundleRepository,
-): Promise<ReadonlyMap<string, BundleDirectory>> {
-  const touched = new Map<string, BundleDirectory & { isConfigured: boolean }>()
+  repository: BundleGitRepository,
+): Promise<ReadonlyMap<string, BundleDirectoryId>> {
+  const touched = new Map<string, BundleDirectoryId & { isConfigured: boolean }>()
   for (const { path, after: now } of await repository.diff(before, after)) {
     if (now === undefined) continue
-    const [, directory, version] = releaseConfigPattern.exec(path) ?? []
+    const [, directory, version] = releaseConfigPathPattern.exec(path) ?? []
     const location =
       directory !== undefined && version !== undefined ? { directory, version } : parseBundlePath(path)
     if (location === undefined) continue
@@ -75,9 +75,9 @@ async function findChangedBundles(
     const isConfigured = directory !== undefined || touched.get(root)?.isConfigured === true
     touched.set(root, { directory: location.directory, version: location.version, isConfigured })
   }
-  const found = new Map<string, BundleDirectory>()
+  const found = new Map<string, BundleDirectoryId>()
   for (const [root, { directory, version, isConfigured }] of touched) {
-    const isThere = async (tree: TreeSha) => hasManifest(await repository.list(tree, root), root)
+    const isThere = async (tree: TreeSha) => hasManifestFile(await repository.list(tree, root), root)
     if ((await isThere(after)) && (isConfigured || !(await isThere(before))))
       found.set(root, { directory, version })
     // Stop early instead of reading every directory of a mass import.
@@ -86,6 +86,6 @@ async function findChangedBundles(
   return found
 }
 
-function bundleKeyOf({ directory, version }: BundleDirectory): string {
+function toBundleDirectoryKey({ directory, version }: BundleDirectoryId): string {
   return `${directory}/${version}`
 }

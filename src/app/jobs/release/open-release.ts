@@ -16,14 +16,14 @@ import type { JobContext } from '../job-context.ts'
 import type { PendingRelease } from './release-state.ts'
 
 /** Deterministic for each bundle directory. */
-export function releaseBranchName({
+export function formatReleaseBranchName({
   directory,
   version,
 }: Pick<PendingRelease, 'directory' | 'version'>): string {
   return `${ownBranchPrefix}${directory}/${version}`
 }
 
-export interface ReleaseBase {
+export interface ReleaseBaseBranch {
   readonly branch: string
   readonly tip: CommitSha
   readonly tree: TreeSha
@@ -33,21 +33,22 @@ export interface ReleaseBase {
  * Opens the pull request, or updates its branch if the content changed. `own`: the existing pull request; a branch that
  * others pushed to is left alone. `remember` is awaited before the branch moves. Rejects with a ForgeError.
  */
-export async function openRelease(
+export async function openReleasePull(
   entry: PendingRelease,
   release: ReadyRelease & Pick<ReleasePullView, 'image' | 'pull'>,
-  base: ReleaseBase,
+  base: ReleaseBaseBranch,
   own: OwnPull | undefined,
   { forge, repository }: Pick<JobContext, 'forge' | 'repository'>,
   saveRelease: (entry: PendingRelease) => Promise<void>,
 ): Promise<PendingRelease> {
-  const branch = releaseBranchName(entry)
+  const branch = formatReleaseBranchName(entry)
   const view: ReleasePullView = { ...release, ...entry, image: release.image }
   const digest = digestOfFiles(release.files)
   let next = entry
   if (entry.digest !== digest || entry.head === undefined) {
     const from = own?.head ?? (await fetchBranchTip(branch, repository))
-    if (!isOwnBranch(from, entry)) throw new ForgeError('rejected', `the branch ${branch} was not created by catalog-bot`)
+    if (!isBranchMovedOnlyByBot(from, entry))
+      throw new ForgeError('rejected', `the branch ${branch} was not created by catalog-bot`)
     const { commit: head } = await forge.perform({
       kind: 'write-commit',
       parents: from === undefined ? [base.tip] : [from, base.tip],
@@ -80,7 +81,7 @@ export async function openRelease(
 }
 
 /** Whether only we moved the branch. Absent: no branch exists. */
-export function isOwnBranch(
+export function isBranchMovedOnlyByBot(
   tip: CommitSha | undefined,
   { head, from }: Pick<PendingRelease, 'head' | 'from'>,
 ): boolean {

@@ -115,7 +115,10 @@ async function addMergedBundles(
   const { app, repository } = ctx
   const merged = await findMergedBundles(state.seen, tip, repository)
   if (merged === 'too-many') {
-    app.log.warn({ from: state.seen, tip }, 'too many bundle directories were merged at once, so none of them are released')
+    app.log.warn(
+      { from: state.seen, tip },
+      'too many bundle directories were merged at once, so none of them are released',
+    )
     return { ...state, seen: tip }
   }
   const now = app.clock.now()
@@ -132,12 +135,12 @@ async function addMergedBundles(
     .map((one): PendingRelease => ({ ...one, since: now, tries: 0, again: now, told: [] }))
   return {
     seen: tip,
-    releasing: [...renewed, ...added].sort(compareByVersion).slice(-maxPendingReleases),
+    releasing: [...renewed, ...added].sort(compareReleasesByVersion).slice(-maxPendingReleases),
   }
 }
 
 /** By package, then version: each may replace the one before it. */
-function compareByVersion(a: PendingRelease, b: PendingRelease): number {
+function compareReleasesByVersion(a: PendingRelease, b: PendingRelease): number {
   if (a.directory !== b.directory) return a.directory < b.directory ? -1 : 1
   const [one, other] = [parseVersion(a.version), parseVersion(b.version)]
   const order = one.ok && other.ok ? compareVersions(one.value, other.value) : 0

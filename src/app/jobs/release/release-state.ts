@@ -3,27 +3,27 @@ import { z } from 'zod'
 import { toCommitSha, isObjectId } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
 
-const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
 const millisecondsSchema = z.number()
 
 const pendingReleaseSchema = z.object({
   /** Below `operators/`. */
   directory: z.string(),
   version: z.string(),
-  commit: commitSchema,
+  commit: commitShaSchema,
   since: millisecondsSchema,
   /** Attempts to find its image, and the time of the next one. */
   tries: z.number(),
   again: millisecondsSchema,
   image: z.string().exactOptional(),
   /** The tip it was last computed for. */
-  seen: commitSchema.exactOptional(),
+  seen: commitShaSchema.exactOptional(),
   /**
    * The commit our branch has or will have, recorded before the move. `from`: its commit before; absent if there was no
    * branch.
    */
-  head: commitSchema.exactOptional(),
-  from: commitSchema.exactOptional(),
+  head: commitShaSchema.exactOptional(),
+  from: commitShaSchema.exactOptional(),
   /** Of the files that `head` writes. */
   digest: z.string().exactOptional(),
   /** Digests of reported news. */
@@ -31,7 +31,7 @@ const pendingReleaseSchema = z.object({
 })
 
 const releaseStateSchema = z.object({
-  seen: commitSchema,
+  seen: commitShaSchema,
   releasing: z.array(pendingReleaseSchema).readonly(),
 })
 

@@ -3,7 +3,7 @@
 import type { BundleImage } from '../../../evaluate/release/release-messages.ts'
 import type { Registries } from '../../../evaluate/registries.ts'
 
-type RegistryLookup<T> =
+type RegistryLookupResult<T> =
   | { readonly kind: 'found'; readonly value: T }
   /** A clause without a full stop. */
   | { readonly kind: 'not-yet'; readonly reason: string }
@@ -15,7 +15,7 @@ const registryTimeoutMs = 60_000
 export async function resolveImageDigest(
   image: string,
   registries: Registries,
-): Promise<RegistryLookup<string>> {
+): Promise<RegistryLookupResult<string>> {
   const answer = await registries.refreshImage(image, AbortSignal.timeout(registryTimeoutMs))
   if (answer.kind !== 'ok') return { kind: 'not-yet', reason: answer.reason }
   return { kind: 'found', value: `${image.slice(0, image.lastIndexOf(':'))}@${answer.digest}` }
@@ -25,7 +25,7 @@ export async function resolveImageDigest(
 export async function fetchBundleImage(
   reference: string,
   registries: Registries,
-): Promise<RegistryLookup<BundleImage>> {
+): Promise<RegistryLookupResult<BundleImage>> {
   const answer = await registries.forEvaluation()({ kind: 'bundle', reference })
   switch (answer.kind) {
     case 'bundle':

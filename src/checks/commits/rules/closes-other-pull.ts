@@ -1,7 +1,7 @@
-import type { ClosedPull } from '../../../change/incoming-commits.ts'
+import type { PullClosedByPush } from '../../../change/incoming-commits.ts'
 import { defineRule } from '../../../findings/rule.ts'
 
-export const closesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; heldBack?: string }>({
+export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; heldBack?: string }>({
   id: 'closes-other-pull',
   check: 'ownership',
   judges: 'pull request',

@@ -1,7 +1,7 @@
-import type { ClosedPull } from '../../../change/incoming-commits.ts'
+import type { PullClosedByPush } from '../../../change/incoming-commits.ts'
 import { defineRule } from '../../../findings/rule.ts'
 
-export const mergesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; isKept: boolean }>({
+export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; isKept: boolean }>({
   id: 'lands-other-pull',
   check: 'ownership',
   judges: 'pull request',

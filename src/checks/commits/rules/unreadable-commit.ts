@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { formatMoreSuffix } from '../format-more.ts'
+import { formatOmittedCountSuffix } from '../format-more.ts'
 
 export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   id: 'unreadable-commit',
@@ -9,7 +9,7 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   since: '0.1.0',
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
   format: ({ commit, more }) => ({
-    what: `the message of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} is too large or is not valid UTF-8`,
+    what: `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
     why: 'Tools can read such a message differently, including which pull requests it closes.',
     fix: 'Reword the commit message in UTF-8, and keep it short.',
   }),

@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { formatMoreSuffix } from '../format-more.ts'
+import { formatOmittedCountSuffix } from '../format-more.ts'
 
 export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({
   id: 'workflow-edit-in-history',
@@ -10,7 +10,7 @@ export const workflowEditInHistory = defineRule<{ commit: string; more: number; 
   title: 'No commit changes .github/workflows, even temporarily',
   format: ({ commit, more, isVisible }) => ({
     ...(isVisible && { severity: 'warning' as const }),
-    what: `the workflow files of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} differ from those of the base branch`,
+    what: `the workflow files of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} differ from those of the base branch`,
     why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
     fix: isVisible
       ? 'Ask a maintainer to merge this pull request manually.'

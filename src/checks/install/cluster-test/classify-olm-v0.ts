@@ -2,7 +2,7 @@
 import { getCondition, getListAt, getStringAt, type KubeObject } from './kube-object.ts'
 import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
 
-export function classifyPlanFailure(plan: KubeObject): ClusterTestFailure {
+export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getCondition(plan, 'Installed')
   const message =
     installed?.message || getStringAt(plan.status, 'message') || (installed?.reason ?? 'no reason given')
@@ -41,7 +41,8 @@ export function classifyUnpackFailure(message: string): ClusterTestFailure {
   if (/data limit|too large|exceeds|ConfigMap .* size/i.test(message))
     return { code: 'unpack-too-large', says: description }
   const pull = /ErrImagePull|ImagePullBackOff|pull/i.test(message)
-  if (pull && /not found|manifest unknown/i.test(message)) return { code: 'bundle-image-missing', says: description }
+  if (pull && /not found|manifest unknown/i.test(message))
+    return { code: 'bundle-image-missing', says: description }
   if (pull && /unauthorized|denied/i.test(message)) return { code: 'image-unauthorized', says: description }
   if (/exceeded quota/.test(message)) return { code: 'quota', says: description }
   if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says: description }
@@ -54,7 +55,7 @@ export function classifyUnpackFailure(message: string): ClusterTestFailure {
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says: description }
 }
 
-const finalFailureReasons: ReadonlySet<string> = new Set([
+const unrecoverableReasons: ReadonlySet<string> = new Set([
   'InstallComponentFailedNoRetry',
   'InvalidInstallStrategy',
   'InvalidWebhookDescription',
@@ -66,8 +67,8 @@ const finalFailureReasons: ReadonlySet<string> = new Set([
 ])
 
 /** Whether OLM cannot recover from a failure. */
-export function isFinalReason(reason: string): boolean {
-  return finalFailureReasons.has(reason)
+export function isUnrecoverableReason(reason: string): boolean {
+  return unrecoverableReasons.has(reason)
 }
 
 export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {

@@ -5,7 +5,7 @@ import {
   getListAt,
   getNumberAt,
   getStringAt,
-  parseTime,
+  parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
 
-export interface PodRole {
+export interface PodFailureCodes {
   /** Used in messages, such as `the catalog pod`. */
   readonly label: string
   readonly imageMissing: ClusterTestFailureCode
@@ -22,10 +22,10 @@ export interface PodRole {
 }
 
 /** By then kubelet has waited 10, 20 and 40 seconds between its attempts. */
-const maxRestarts = 3
+const maxContainerRestarts = 3
 
 /** Failures that might be temporary, such as a registry error or a crash. The stage waits until its deadline. */
-export const temporaryFailures: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
+export const temporaryFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
   'registry-failing',
   'api-unreachable',
   'unschedulable',
@@ -49,12 +49,15 @@ const containerConfigReasons: ReadonlySet<string> = new Set([
 ])
 
 /** Returns the first permanent failure, or else the first temporary failure. */
-export function findPodFailure(pods: readonly KubeObject[], role: PodRole): ClusterTestFailure | undefined {
+export function findPodFailure(
+  pods: readonly KubeObject[],
+  role: PodFailureCodes,
+): ClusterTestFailure | undefined {
   const found = pods.flatMap((pod) => classifyPod(pod, role) ?? [])
-  return found.find(({ code }) => !temporaryFailures.has(code)) ?? found[0]
+  return found.find(({ code }) => !temporaryFailureCodes.has(code)) ?? found[0]
 }
 
-function classifyPod(pod: KubeObject, role: PodRole): ClusterTestFailure | undefined {
+function classifyPod(pod: KubeObject, role: PodFailureCodes): ClusterTestFailure | undefined {
   const name = `${role.label} ${pod.metadata.name}`
   for (const container of listContainers(pod)) {
     const waiting = getStringAt(container, 'state', 'waiting', 'reason')
@@ -70,11 +73,12 @@ function classifyPod(pod: KubeObject, role: PodRole): ClusterTestFailure | undef
     if (containerConfigReasons.has(waiting))
       return { code: role.crash, says: `${name}: ${waiting}: ${message}` }
     const restarts = getNumberAt(container, 'restartCount')
-    if (waiting === 'CrashLoopBackOff' && restarts >= maxRestarts) return classifyCrash(container, name, role)
+    if (waiting === 'CrashLoopBackOff' && restarts >= maxContainerRestarts)
+      return classifyCrash(container, name, role)
     const ended = getStringAt(container, 'state', 'terminated', 'reason')
     if (
       ended !== '' &&
-      restarts >= maxRestarts &&
+      restarts >= maxContainerRestarts &&
       getNumberAt(container, 'state', 'terminated', 'exitCode') !== 0
     )
       return classifyCrash(container, name, role)
@@ -90,7 +94,7 @@ function classifyPod(pod: KubeObject, role: PodRole): ClusterTestFailure | undef
   return undefined
 }
 
-function classifyCrash(container: unknown, name: string, { crash }: PodRole): ClusterTestFailure {
+function classifyCrash(container: unknown, name: string, { crash }: PodFailureCodes): ClusterTestFailure {
   const last = ['lastState', 'state'].find(
     (field) => getStringAt(container, field, 'terminated', 'reason') !== '',
   )
@@ -107,7 +111,7 @@ function classifyCrash(container: unknown, name: string, { crash }: PodRole): Cl
 /** Registries report a missing image explicitly. A back-off alone does not show the cause. */
 export function classifyPullFailure(
   message: string,
-  { imageMissing }: Pick<PodRole, 'imageMissing'>,
+  { imageMissing }: Pick<PodFailureCodes, 'imageMissing'>,
 ): ClusterTestFailureCode | undefined {
   if (/toomanyrequests|too many requests|\b429\b|rate limit/i.test(message)) return 'registry-failing'
   // An object missing from the API is not a missing image: `secrets "pull" not found`.
@@ -141,7 +145,10 @@ export function classifyOverdueDeployments(
 ): ClusterTestFailure {
   const hasRun = findDeploymentPods(deployments, pods)
     .flatMap((pod) => getListAt(pod.status, 'containerStatuses'))
-    .some((one) => (parseTime(getStringAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart)
+    .some(
+      (one) =>
+        (parseKubeTimestamp(getStringAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart,
+    )
   return {
     code: hasRun ? 'deployment-not-available' : 'too-slow',
     says: `timed out while waiting for ${label}`,
@@ -185,13 +192,13 @@ export function findDeploymentPods(
 ): readonly KubeObject[] {
   return pods.filter((pod) =>
     deployments.some(({ spec }) => {
-      const wanted = Object.entries(readMatchLabels(spec))
+      const wanted = Object.entries(getMatchLabels(spec))
       return wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
     }),
   )
 }
 
-function readMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
+function getMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
   const selector = (spec as { readonly selector?: { readonly matchLabels?: unknown } } | null)?.selector
     ?.matchLabels
   return typeof selector === 'object' && selector !== null
@@ -199,17 +206,17 @@ function readMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
     : {}
 }
 
-export const operatorPodRole: PodRole = {
+export const operatorPodFailureCodes: PodFailureCodes = {
   label: 'the Operator pod',
   imageMissing: 'operator-image-missing',
   crash: 'crash-loop',
 }
-export const catalogPodRole: PodRole = {
+export const catalogPodFailureCodes: PodFailureCodes = {
   label: 'the catalog pod',
   imageMissing: 'catalog-image-missing',
   crash: 'catalog-crash',
 }
-export const unpackPodRole: PodRole = {
+export const unpackPodFailureCodes: PodFailureCodes = {
   label: 'the unpack pod',
   imageMissing: 'bundle-image-missing',
   crash: 'unpack-failed',

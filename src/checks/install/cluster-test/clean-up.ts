@@ -4,7 +4,7 @@ import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   toObjectQuery,
   toQueryKey,
-  getObjects,
+  getObservedObjects,
   type ClusterAction,
   type KubeObject,
   type KubeQuery,
@@ -17,10 +17,10 @@ import {
   rbacApiVersion,
 } from './cluster-test-objects.ts'
 import {
-  toClusterName,
+  toClusterScopedName,
   absentCrdsAnnotation,
   expiresLabel,
-  parseNameList,
+  parseJsonNameList,
   clusterTestLabel,
 } from './cluster-test-plan.ts'
 import type { ClusterTestEvent } from './cluster-test-state.ts'
@@ -58,7 +58,7 @@ export function startCleanUp(id: string, now: number): CleanUpState {
 const rukPakApiVersions = ['core.rukpak.io/v1alpha1', 'core.rukpak.io/v1alpha2'] as const
 const crdResource = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' } as const
 
-interface CleanUpGroup {
+interface CleanUpPhase {
   readonly label: string
   readonly queries: (state: CleanUpState) => readonly KubeQuery[]
   /** Which of the found objects may be deleted. Default: all. */
@@ -69,15 +69,15 @@ interface CleanUpGroup {
 }
 
 const toTestSelector = (state: CleanUpState) => `${clusterTestLabel}=${state.id}`
-const halfCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
-const shortCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
+const computeHalfCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
+const computeShortCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
 /** Ordered so that an Operator still runs during its own clean-up, and the namespace is deleted last. */
-const cleanUpGroups: readonly CleanUpGroup[] = [
+const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'Subscriptions',
-    queries: createNamespaceQueries(olmApiVersion, 'Subscription'),
-    timeoutMs: shortCleanUpMs,
+    queries: createQueriesPerNamespace(olmApiVersion, 'Subscription'),
+    timeoutMs: computeShortCleanUpMs,
   },
   {
     label: 'extensions',
@@ -89,13 +89,13 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
         labels: toTestSelector(state),
       })),
     ],
-    timeoutMs: halfCleanUpMs,
+    timeoutMs: computeHalfCleanUpMs,
   },
   {
     // The garbage collector deletes it after the BundleDeployment; the next test must not see it.
     label: 'RukPak objects',
     queries: (state) => {
-      const labels = `core.rukpak.io/owner-name=${toClusterName(state)}`
+      const labels = `core.rukpak.io/owner-name=${toClusterScopedName(state)}`
       return [
         ...rukPakApiVersions.map((apiVersion) => ({ apiVersion, kind: 'Bundle', labels })),
         { apiVersion: 'apps/v1', kind: 'Deployment', labels },
@@ -103,23 +103,23 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
       ]
     },
     isDeletedByController: true,
-    timeoutMs: halfCleanUpMs,
+    timeoutMs: computeHalfCleanUpMs,
   },
   {
     label: 'ClusterServiceVersions',
-    queries: createNamespaceQueries(olmApiVersion, 'ClusterServiceVersion'),
+    queries: createQueriesPerNamespace(olmApiVersion, 'ClusterServiceVersion'),
     isOurs: isOriginalCsv,
-    timeoutMs: halfCleanUpMs,
+    timeoutMs: computeHalfCleanUpMs,
   },
   {
     label: 'catalogs and plans',
     queries: (state) => [
-      ...createNamespaceQueries(olmApiVersion, 'InstallPlan')(state),
-      ...createNamespaceQueries(olmApiVersion, 'CatalogSource')(state),
-      ...createNamespaceQueries(operatorGroupApiVersion, 'OperatorGroup')(state),
+      ...createQueriesPerNamespace(olmApiVersion, 'InstallPlan')(state),
+      ...createQueriesPerNamespace(olmApiVersion, 'CatalogSource')(state),
+      ...createQueriesPerNamespace(operatorGroupApiVersion, 'OperatorGroup')(state),
       { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: toTestSelector(state) },
     ],
-    timeoutMs: shortCleanUpMs,
+    timeoutMs: computeShortCleanUpMs,
   },
   {
     label: 'cluster-scoped OLM objects',
@@ -134,20 +134,20 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
           ] as const
         ).map(([apiVersion, kind]) => ({ apiVersion, kind, labels: `olm.owner.namespace=${namespace}` })),
       ),
-    timeoutMs: shortCleanUpMs,
+    timeoutMs: computeShortCleanUpMs,
   },
   {
     label: 'CRDs',
     queries: ({ crds }) => crds.map((name) => ({ ...crdResource, name })),
     isOurs: isInstalledByTest,
-    timeoutMs: halfCleanUpMs,
+    timeoutMs: computeHalfCleanUpMs,
   },
   {
     label: 'ClusterRoleBindings',
     queries: (state) => [
       { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: toTestSelector(state) },
     ],
-    timeoutMs: shortCleanUpMs,
+    timeoutMs: computeShortCleanUpMs,
   },
   {
     label: 'namespaces',
@@ -161,25 +161,25 @@ const cleanUpGroups: readonly CleanUpGroup[] = [
     isOurs: ({ metadata }, { namespaces }) =>
       namespaces.some((namespace) => metadata.name.endsWith(`.${namespace}`)),
     // Controllers recreate these until their last part is gone, and they do no harm.
-    timeoutMs: shortCleanUpMs,
+    timeoutMs: computeShortCleanUpMs,
   },
 ]
 
 export function listCleanUpQueries(state: CleanUpState): readonly KubeQuery[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', labels: toTestSelector(state) },
-    ...(cleanUpGroups[state.group]?.queries(state) ?? []),
+    ...(cleanUpPhases[state.group]?.queries(state) ?? []),
   ]
 }
 
-export function computeNextCleanUp(
+export function computeNextCleanUpProgress(
   before: CleanUpState,
   observation: ClusterObservation,
   now: number,
   { deadlines, force = false }: CleanUpOptions,
 ): CleanUpProgress {
   const known = recordTestObjects(before, observation)
-  const group = cleanUpGroups[known.group]
+  const group = cleanUpPhases[known.group]
   if (!group) return { state: known, actions: [], waitsFor: 'nothing', isDone: true }
   const isOverdue = now - known.started > deadlines.cleanUp + deadlines.namespace
   const queries = group.queries(known)
@@ -195,7 +195,7 @@ export function computeNextCleanUp(
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
     return { state: known, actions: [], waitsFor: `the Kubernetes API to list ${group.label}`, isDone: false }
   const there = queries
-    .flatMap((query) => getObjects(observation, query))
+    .flatMap((query) => getObservedObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
   const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be listed: ${says}`)
   if (there.length === 0) return advanceCleanUp(known, now, unseen, group.label)
@@ -244,7 +244,7 @@ export function computeNextCleanUp(
 
 /** Records the data that is readable only while the namespace exists. */
 function recordTestObjects(state: CleanUpState, observation: ClusterObservation): CleanUpState {
-  const found = getObjects(observation, {
+  const found = getObservedObjects(observation, {
     apiVersion: 'v1',
     kind: 'Namespace',
     labels: toTestSelector(state),
@@ -260,7 +260,7 @@ function recordTestObjects(state: CleanUpState, observation: ClusterObservation)
     crds: [
       ...new Set([
         ...state.crds,
-        ...found.flatMap(({ metadata }) => parseNameList(metadata.annotations?.[absentCrdsAnnotation])),
+        ...found.flatMap(({ metadata }) => parseJsonNameList(metadata.annotations?.[absentCrdsAnnotation])),
       ]),
     ],
   }
@@ -273,7 +273,7 @@ function isInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUp
     .map(([, value]) => value.split('/')[0] ?? '')
   const labels = metadata.labels ?? {}
   const owners = [labels['olm.operatorframework.io/owner-name'], labels['core.rukpak.io/owner-name']]
-  if (owners.includes(toClusterName({ id }))) return true
+  if (owners.includes(toClusterScopedName({ id }))) return true
   return alongside.length > 0 && alongside.every((namespace) => namespaces.includes(namespace))
 }
 
@@ -281,7 +281,7 @@ function isOriginalCsv({ metadata }: KubeObject): boolean {
   return metadata.labels?.['olm.copiedFrom'] === undefined
 }
 
-function createNamespaceQueries(apiVersion: string, kind: string) {
+function createQueriesPerNamespace(apiVersion: string, kind: string) {
   return ({ namespaces }: CleanUpState): readonly KubeQuery[] =>
     namespaces.map((namespace) => ({ apiVersion, kind, namespace }))
 }
@@ -293,14 +293,14 @@ function advanceCleanUp(
   label: string,
 ): CleanUpProgress {
   const group = state.group + 1
-  const isDone = group >= cleanUpGroups.length
+  const isDone = group >= cleanUpPhases.length
   const leftovers = [...new Set([...state.leftovers, ...newLeftovers])]
   const next = { ...state, group, since: now, leftovers }
   return {
     state:
       newLeftovers.length > 0 ? addCleanUpEvent(next, now, `not deleted: ${newLeftovers.join('; ')}`) : next,
     actions: [],
-    waitsFor: isDone ? 'nothing' : (cleanUpGroups[group]?.label ?? label),
+    waitsFor: isDone ? 'nothing' : (cleanUpPhases[group]?.label ?? label),
     isDone,
   }
 }
@@ -337,7 +337,9 @@ export const abandonedTestQueries: readonly KubeQuery[] = [
 /** Returns the ids of install tests that have expired according to their objects. Ignores objects without an expiry. */
 export function findAbandonedTests(observation: ClusterObservation, now: number): readonly string[] {
   const times = new Map<string, number>()
-  for (const { metadata } of abandonedTestQueries.flatMap((query) => getObjects(observation, query))) {
+  for (const { metadata } of abandonedTestQueries.flatMap((query) =>
+    getObservedObjects(observation, query),
+  )) {
     const id = metadata.labels?.[clusterTestLabel] ?? ''
     const expires = metadata.labels?.[expiresLabel] ?? ''
     if (!/^[a-z0-9]{8}$/.test(id) || !/^\d{1,12}$/.test(expires)) continue

@@ -15,7 +15,7 @@ import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
 import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  failTest,
+  createFailedProgress,
   createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
@@ -70,7 +70,7 @@ export function listSupportedTargets({
 }
 
 /** Evaluates one observation. Never treats an object that it could not read as absent. */
-export function computeNextProgress(
+export function computeNextTestProgress(
   kind: ClusterTestDriver,
   state: ClusterTestState,
   observation: ClusterObservation,
@@ -78,7 +78,7 @@ export function computeNextProgress(
   deadlines: ClusterTestDeadlines,
 ): ClusterTestProgress {
   const rejected = observation.rejectedActions.map(classifyRejectedAction).find((one) => one !== undefined)
-  if (rejected) return failTest(state, now, rejected)
+  if (rejected) return createFailedProgress(state, now, rejected)
   const blind = kind
     .queries(state)
     .flatMap((query): { readonly code: KubeQueryFailure; readonly says: string }[] => {
@@ -88,7 +88,7 @@ export function computeNextProgress(
     })
   const forbidden = blind.find(({ code }) => code === 'forbidden')
   if (forbidden)
-    return failTest(state, now, {
+    return createFailedProgress(state, now, {
       code: 'forbidden',
       says: `the kubeconfig account has no read permission: ${forbidden.says}`,
     })
@@ -96,7 +96,7 @@ export function computeNextProgress(
   if (first) {
     const since = Number(state.memory['blindSince'] ?? now)
     if (now - since >= deadlines.unreachable)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'api-unreachable',
         says: `the Kubernetes API does not respond: ${first.says}`,
       })
@@ -108,7 +108,7 @@ export function computeNextProgress(
   const { blindSince: _, ...memory } = state.memory
   const progress = kind.next({ ...state, memory }, observation, now)
   if (progress.outcome || now - state.started < deadlines.whole) return progress
-  return failTest(progress.state, now, {
+  return createFailedProgress(progress.state, now, {
     code: 'too-slow',
     says: `the install test timed out while waiting for ${progress.waitsFor}`,
   })

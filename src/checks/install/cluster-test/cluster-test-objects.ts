@@ -1,16 +1,16 @@
 // The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
 // namespaces, so that clean-up can find them.
 import type { Json } from '../../../go/json/json.ts'
-import { unpackTimeout } from './deadlines.ts'
+import { bundleUnpackTimeout } from './deadlines.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
-  toClusterName,
+  toClusterScopedName,
   absentCrdsAnnotation,
   expiresLabel,
   toNamespaceName,
   toTargetNamespaceName,
   clusterTestLabel,
-  type CatalogLocation,
+  type TestCatalogSource,
   type ClusterTestNetwork,
   type ClusterTestPlan,
   type ClusterTestStep,
@@ -40,9 +40,12 @@ export function createNamespace(plan: ClusterTestPlan): KubeObject {
 }
 
 /** The objects that must exist before the install, except the namespace. */
-export function createPrerequisites(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
+export function createPrerequisiteObjects(
+  plan: ClusterTestPlan,
+  namespace: KubeObject,
+): readonly KubeObject[] {
   const { pods, cpu, memory } = plan.quota
-  const own = createNamespacedMetadata(plan, namespace)
+  const own = createMetadataInNamespace(plan, namespace)
   return [
     own('v1', 'ResourceQuota', 'trial', {
       hard: {
@@ -67,7 +70,7 @@ export function createPrerequisites(plan: ClusterTestPlan, namespace: KubeObject
       ],
     }),
     ...(plan.network
-      ? [own(networkingApiVersion, 'NetworkPolicy', 'trial', createEgressSpec(plan, plan.network))]
+      ? [own(networkingApiVersion, 'NetworkPolicy', 'trial', createEgressPolicySpec(plan, plan.network))]
       : []),
   ]
 }
@@ -85,7 +88,7 @@ export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQue
  * Allows an untrusted Operator to connect only to the Kubernetes API, cluster DNS, the test's pods, and `reaches`.
  * Ingress is open because the API server can call webhooks from any address.
  */
-function createEgressSpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestNetwork): KubeSpec {
+function createEgressPolicySpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestNetwork): KubeSpec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
   const names = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ protocol, port })))
   return {
@@ -126,13 +129,13 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
     MultiNamespace: [name, toTargetNamespaceName(plan)],
   }
   const targetNamespaces = targets[plan.mode]
-  return createNamespacedMetadata(plan, namespace)(
+  return createMetadataInNamespace(plan, namespace)(
     operatorGroupApiVersion,
     'OperatorGroup',
     'group',
     targetNamespaces === undefined ? {} : { targetNamespaces },
     {
-      'operatorframework.io/bundle-unpack-timeout': unpackTimeout,
+      'operatorframework.io/bundle-unpack-timeout': bundleUnpackTimeout,
       // Otherwise a global catalog with the same package could replace the one under test.
       'olm.operatorframework.io/exclude-global-namespace-resolution': 'true',
     },
@@ -142,10 +145,10 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
 export function createCatalogSource(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  from: CatalogLocation,
+  from: TestCatalogSource,
 ): KubeObject {
   const { pullSecret } = plan
-  return createNamespacedMetadata(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
+  return createMetadataInNamespace(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
     displayName: `install test of ${plan.package}`,
     publisher: 'catalog-bot',
@@ -157,12 +160,12 @@ export function createCatalogSource(
 }
 
 /** `image` and `address` are mutually exclusive. */
-export function createCatalogSourceSpec(from: CatalogLocation): KubeSpec {
+export function createCatalogSourceSpec(from: TestCatalogSource): KubeSpec {
   return 'image' in from ? { image: from.image } : { address: from.address }
 }
 
 export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {
-  return createNamespacedMetadata(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
+  return createMetadataInNamespace(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
     name: plan.package,
     channel: plan.channel,
     source: catalogSourceName,
@@ -172,19 +175,19 @@ export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject)
   })
 }
 
-export type CatalogSide = 'base' | 'head'
-const catalogSideLabel = 'catalog-bot.io/catalog'
+export type ClusterCatalogSide = 'base' | 'head'
+const clusterCatalogSideLabel = 'catalog-bot.io/catalog'
 
-export const toClusterCatalogName = (plan: ClusterTestPlan, side: CatalogSide): string =>
-  `${toClusterName(plan)}-${side}`
+export const toClusterCatalogName = (plan: ClusterTestPlan, side: ClusterCatalogSide): string =>
+  `${toClusterScopedName(plan)}-${side}`
 
 export function createClusterCatalog(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  side: CatalogSide,
+  side: ClusterCatalogSide,
   ref: string,
 ): KubeObject {
-  return createClusterMetadata(plan, namespace)(
+  return createClusterScopedMetadata(plan, namespace)(
     olmV1ApiVersion,
     'ClusterCatalog',
     toClusterCatalogName(plan, side),
@@ -193,42 +196,47 @@ export function createClusterCatalog(
       availabilityMode: 'Available',
       source: { type: 'Image', image: { ref } },
     },
-    { [catalogSideLabel]: side },
+    { [clusterCatalogSideLabel]: side },
   )
 }
 
 export function createClusterExtension(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  side: CatalogSide,
+  side: ClusterCatalogSide,
 ): KubeObject {
-  return createClusterMetadata(plan, namespace)(olmV1ApiVersion, 'ClusterExtension', toClusterName(plan), {
-    namespace: toNamespaceName(plan),
-    serviceAccount: { name: installerAccountName },
-    source: {
-      sourceType: 'Catalog',
-      catalog: {
-        packageName: plan.package,
-        channels: [plan.channel],
-        selector: createCatalogSelector(plan, side),
+  return createClusterScopedMetadata(plan, namespace)(
+    olmV1ApiVersion,
+    'ClusterExtension',
+    toClusterScopedName(plan),
+    {
+      namespace: toNamespaceName(plan),
+      serviceAccount: { name: installerAccountName },
+      source: {
+        sourceType: 'Catalog',
+        catalog: {
+          packageName: plan.package,
+          channels: [plan.channel],
+          selector: createCatalogSelector(plan, side),
+        },
       },
     },
-  })
+  )
 }
 
 /** Requires both labels, so that it never selects another user's catalog. */
-export function createCatalogSelector({ id }: ClusterTestPlan, side: CatalogSide): KubeSpec {
-  return { matchLabels: { [clusterTestLabel]: id, [catalogSideLabel]: side } }
+export function createCatalogSelector({ id }: ClusterTestPlan, side: ClusterCatalogSide): KubeSpec {
+  return { matchLabels: { [clusterTestLabel]: id, [clusterCatalogSideLabel]: side } }
 }
 
 export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
   return [
-    createNamespacedMetadata(plan, namespace)('v1', 'ServiceAccount', installerAccountName, undefined),
+    createMetadataInNamespace(plan, namespace)('v1', 'ServiceAccount', installerAccountName, undefined),
     {
-      ...createClusterMetadata(plan, namespace)(
+      ...createClusterScopedMetadata(plan, namespace)(
         rbacApiVersion,
         'ClusterRoleBinding',
-        toClusterName(plan),
+        toClusterScopedName(plan),
         undefined,
       ),
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: plan.installerRole },
@@ -237,13 +245,13 @@ export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObj
   ]
 }
 
-const provisionersByTarget = {
+const provisionerClassesByTarget = {
   'RukPak plain': ['core-rukpak-io-plain', 'core-rukpak-io-plain'],
   'RukPak registry': ['core-rukpak-io-plain', 'core-rukpak-io-registry'],
   'RukPak helm': ['core-rukpak-io-helm', 'core-rukpak-io-helm'],
 } as const
 
-export type RukPakTarget = keyof typeof provisionersByTarget
+export type RukPakTarget = keyof typeof provisionerClassesByTarget
 
 /** The two RukPak versions use different fields. */
 export function createBundleDeployment(
@@ -252,12 +260,12 @@ export function createBundleDeployment(
   target: RukPakTarget,
   { apiVersion, step }: { readonly apiVersion: string; readonly step: ClusterTestStep },
 ): KubeObject {
-  const [deploying, unpacking] = provisionersByTarget[target]
-  const source = createImageSource(plan, step)
-  return createClusterMetadata(plan, namespace)(
+  const [deploying, unpacking] = provisionerClassesByTarget[target]
+  const source = createBundleImageSource(plan, step)
+  return createClusterScopedMetadata(plan, namespace)(
     apiVersion,
     'BundleDeployment',
-    toClusterName(plan),
+    toClusterScopedName(plan),
     apiVersion.endsWith('v1alpha1')
       ? {
           provisionerClassName: deploying,
@@ -275,7 +283,7 @@ export function createBundleDeployment(
   )
 }
 
-export function createImageSource(
+export function createBundleImageSource(
   { pullSecret }: ClusterTestPlan,
   { image = '' }: ClusterTestStep,
 ): KubeSpec {
@@ -289,7 +297,7 @@ function createTestLabels({
   return { [clusterTestLabel]: id, [expiresLabel]: String(expires) }
 }
 
-function createNamespacedMetadata(plan: ClusterTestPlan, namespace: KubeObject) {
+function createMetadataInNamespace(plan: ClusterTestPlan, namespace: KubeObject) {
   return (
     apiVersion: string,
     kind: string,
@@ -310,7 +318,7 @@ function createNamespacedMetadata(plan: ClusterTestPlan, namespace: KubeObject) 
   })
 }
 
-function createClusterMetadata(plan: ClusterTestPlan, namespace: KubeObject) {
+function createClusterScopedMetadata(plan: ClusterTestPlan, namespace: KubeObject) {
   return (
     apiVersion: string,
     kind: string,

@@ -87,12 +87,12 @@ export const transientErrorPattern =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
 
 /** Whether the author must act. Call it only for a failure that is final or that has lasted. */
-export function isAuthorFault(code: ClusterTestFailureCode): boolean {
+export function isAuthorFailureCode(code: ClusterTestFailureCode): boolean {
   return verdictByFailureClass[failureClassByCode[code]] === 'does not install'
 }
 
 /** Returns true only for infrastructure failures. */
-export function isWorthRetrying(outcome: ClusterTestOutcome): boolean {
+export function isRetryableOutcome(outcome: ClusterTestOutcome): boolean {
   return 'code' in outcome && failureClassByCode[outcome.code] === 'infra'
 }
 

@@ -9,7 +9,7 @@ export const absentCrdsAnnotation = 'catalog-bot.io/absent-before'
 
 export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
 
-export type CatalogLocation = { readonly address: string } | { readonly image: string }
+export type TestCatalogSource = { readonly address: string } | { readonly image: string }
 
 export interface ClusterTestPlan {
   /** Eight letters and digits that are part of every name and label of the test. */
@@ -18,9 +18,9 @@ export interface ClusterTestPlan {
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
-  readonly catalog: CatalogLocation
+  readonly catalog: TestCatalogSource
   /** The previous catalog, for an upgrade. */
-  readonly base?: CatalogLocation
+  readonly base?: TestCatalogSource
   /**
    * The first step installs, and later steps upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
    * RukPak install one bundle per step.
@@ -61,14 +61,14 @@ export interface ClusterTestQuota {
 
 export const defaultQuota: ClusterTestQuota = { pods: 20, cpu: '4', memory: '4Gi', podSecurity: 'baseline' }
 
-const maxNameLength = 63
+const maxNamespaceNameLength = 63
 
 /** A DNS label; replaces characters of the package name that are not allowed. */
 export function toNamespaceName({
   id,
   package: packageName,
 }: Pick<ClusterTestPlan, 'id' | 'package'>): string {
-  const maxPackageLength = maxNameLength - 'catalog-bot--'.length - id.length - '-target'.length
+  const maxPackageLength = maxNamespaceNameLength - 'catalog-bot--'.length - id.length - '-target'.length
   const clean = packageName
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
@@ -78,7 +78,7 @@ export function toNamespaceName({
 }
 
 /** The name of cluster-scoped objects. RukPak allows up to 45 characters. */
-export const toClusterName = ({ id }: Pick<ClusterTestPlan, 'id'>): string => `catalog-bot-${id}`
+export const toClusterScopedName = ({ id }: Pick<ClusterTestPlan, 'id'>): string => `catalog-bot-${id}`
 
 export const toTargetNamespaceName = (plan: Pick<ClusterTestPlan, 'id' | 'package'>): string =>
   `${toNamespaceName(plan)}-target`
@@ -91,7 +91,7 @@ export function chooseInstallMode(supported: readonly string[]): InstallMode | u
 }
 
 /** Parses a list of names from an annotation or memory; returns no names for other data. */
-export function parseNameList(text: unknown): readonly string[] {
+export function parseJsonNameList(text: unknown): readonly string[] {
   if (typeof text !== 'string') return []
   try {
     const list: unknown = JSON.parse(text)

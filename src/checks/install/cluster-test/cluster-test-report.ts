@@ -3,7 +3,7 @@ import type { InstallTarget } from '../install-targets.ts'
 import type { InstallMode } from './cluster-test-plan.ts'
 import type { ClusterTestOutcome } from './cluster-test-outcome.ts'
 import type { ClusterTestEvent } from './cluster-test-state.ts'
-import { getConditions, getListAt, getStringAt, parseTime, type KubeObject } from './kube-object.ts'
+import { getConditions, getListAt, getStringAt, parseKubeTimestamp, type KubeObject } from './kube-object.ts'
 
 export interface ClusterTestReport {
   readonly id: string
@@ -33,7 +33,7 @@ export interface ClusterTestEvidence {
 }
 
 /** Limits on lines, pods, and characters. Logs keep their last lines. */
-export const evidenceLimits = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
+export const maxEvidenceSizes = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
 
 export function collectConditionEvidence(objects: readonly KubeObject[]): readonly ClusterTestEvidence[] {
   return objects.flatMap((object): ClusterTestEvidence[] => {
@@ -43,7 +43,7 @@ export function collectConditionEvidence(objects: readonly KubeObject[]): readon
         ({ type, status, reason, message }) =>
           `${type}=${status} ${reason}${message === '' ? '' : `: ${message}`}`,
       ),
-      ...formatRequirementLines(object),
+      ...formatUnmetRequirementLines(object),
     ]
     return lines.length === 0 ? [] : [{ title: formatObjectTitle(object), lines: truncateLines(lines) }]
   })
@@ -54,7 +54,10 @@ export function collectEventEvidence(events: readonly KubeObject[]): readonly Cl
   const lines = events
     .filter((event) => getStringAt(event, 'type') === 'Warning')
     .map((event) => ({
-      at: parseTime(getStringAt(event, 'lastTimestamp')) ?? parseTime(getStringAt(event, 'eventTime')) ?? 0,
+      at:
+        parseKubeTimestamp(getStringAt(event, 'lastTimestamp')) ??
+        parseKubeTimestamp(getStringAt(event, 'eventTime')) ??
+        0,
       says: `${getStringAt(event, 'reason')} ${getStringAt(event, 'involvedObject', 'kind')}/${getStringAt(event, 'involvedObject', 'name')}: ${getStringAt(event, 'message')}`,
     }))
     .toSorted((a, b) => a.at - b.at)
@@ -62,17 +65,17 @@ export function collectEventEvidence(events: readonly KubeObject[]): readonly Cl
   const distinct = [...new Set(lines)]
   return distinct.length === 0
     ? []
-    : [{ title: 'Cluster warnings', lines: truncateLines(distinct.slice(-evidenceLimits.lines)) }]
+    : [{ title: 'Cluster warnings', lines: truncateLines(distinct.slice(-maxEvidenceSizes.lines)) }]
 }
 
 export function createLogEvidence(title: string, text: string): ClusterTestEvidence {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return { title, lines: truncateLines(lines.slice(-evidenceLimits.logLines), evidenceLimits.logLines) }
+  return { title, lines: truncateLines(lines.slice(-maxEvidenceSizes.logLines), maxEvidenceSizes.logLines) }
 }
 
 /** Keeps the first entries, which matter most. */
-export function limitEvidence(evidence: readonly ClusterTestEvidence[]): readonly ClusterTestEvidence[] {
-  let left: number = evidenceLimits.all
+export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): readonly ClusterTestEvidence[] {
+  let left: number = maxEvidenceSizes.all
   return evidence.flatMap((one) => {
     const size = one.lines.reduce((sum, line) => sum + line.length, one.title.length)
     left -= size
@@ -80,12 +83,15 @@ export function limitEvidence(evidence: readonly ClusterTestEvidence[]): readonl
   })
 }
 
-function truncateLines(lines: readonly string[], maxLines: number = evidenceLimits.lines): readonly string[] {
+function truncateLines(
+  lines: readonly string[],
+  maxLines: number = maxEvidenceSizes.lines,
+): readonly string[] {
   return lines.slice(0, maxLines).map((line) => {
     const clean = redactSecrets(line)
-    return clean.length <= evidenceLimits.line
+    return clean.length <= maxEvidenceSizes.line
       ? clean
-      : `${clean.slice(0, evidenceLimits.line).toWellFormed()}…`
+      : `${clean.slice(0, maxEvidenceSizes.line).toWellFormed()}…`
   })
 }
 
@@ -115,7 +121,7 @@ function formatStatusLines(object: KubeObject): readonly string[] {
   ]
 }
 
-function formatRequirementLines({ status }: KubeObject): readonly string[] {
+function formatUnmetRequirementLines({ status }: KubeObject): readonly string[] {
   return getListAt(status, 'requirementStatus')
     .filter((one) => getStringAt(one, 'status') !== 'Present')
     .map(

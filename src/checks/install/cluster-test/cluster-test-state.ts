@@ -41,7 +41,10 @@ export interface ClusterTestDriver<Stage extends string = string> {
   ) => ClusterTestProgress<Stage>
 }
 
-export function createStartState<Stage extends string>(stage: Stage, now: number): ClusterTestState<Stage> {
+export function createInitialTestState<Stage extends string>(
+  stage: Stage,
+  now: number,
+): ClusterTestState<Stage> {
   return { stage, started: now, since: now, step: 0, events: [], memory: {} }
 }
 
@@ -53,7 +56,7 @@ export function createWaitingProgress<Stage extends string>(
   return { state, actions, waitsFor }
 }
 
-export function enterStage<Stage extends string>(
+export function transitionToStage<Stage extends string>(
   state: ClusterTestState<Stage>,
   stage: Stage,
   now: number,
@@ -73,7 +76,7 @@ export function enterStage<Stage extends string>(
   }
 }
 
-export function endTest<Stage extends string>(
+export function createFinalProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   outcome: ClusterTestOutcome,
@@ -82,15 +85,15 @@ export function endTest<Stage extends string>(
   return { state: addTestEvent(state, now, message), actions: [], waitsFor: message, outcome }
 }
 
-export function failTest<Stage extends string>(
+export function createFailedProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   { code, says }: { readonly code: ClusterTestFailureCode; readonly says: string },
 ): ClusterTestProgress<Stage> {
-  return endTest(state, now, createFailedOutcome(code, says))
+  return createFinalProgress(state, now, createFailedOutcome(code, says))
 }
 
-export function withMemory<Stage extends string>(
+export function updateTestMemory<Stage extends string>(
   state: ClusterTestState<Stage>,
   memory: ClusterTestState['memory'],
 ): ClusterTestState<Stage> {
@@ -107,7 +110,7 @@ export function trackFailureDuration<Stage extends string>(
   now: number,
 ): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
-    return { state: withMemory(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
+    return { state: updateTestMemory(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }
 }
 

@@ -8,7 +8,7 @@ export interface ClusterTestDeadlines {
   readonly catalog: number
   /** From the time when the catalog is ready until the Subscription is resolved. */
   readonly resolution: number
-  /** OLM gives the unpacking Job five minutes (`unpackTimeout`). */
+  /** OLM gives the unpacking Job five minutes (`bundleUnpackTimeout`). */
   readonly unpacking: number
   readonly plan: number
   /** OLM gives a ClusterServiceVersion five minutes from the start of its installation. */
@@ -42,4 +42,4 @@ export const defaultDeadlines: ClusterTestDeadlines = {
 }
 
 /** In the format of the OperatorGroup annotation. */
-export const unpackTimeout = '5m'
+export const bundleUnpackTimeout = '5m'

@@ -81,13 +81,13 @@ export function toQueryKey({ apiVersion, kind, namespace = '', name = '', labels
 }
 
 /** Empty if the API does not exist or the query was not made. */
-export function getObjects(observation: ClusterObservation, query: KubeQuery): readonly KubeObject[] {
+export function getObservedObjects(observation: ClusterObservation, query: KubeQuery): readonly KubeObject[] {
   const sighting = observation.queryResults.get(toQueryKey(query))
   return sighting?.kind === 'found' ? sighting.objects : []
 }
 
-export function getObject(observation: ClusterObservation, query: KubeQuery): KubeObject | undefined {
-  return getObjects(observation, query)[0]
+export function getObservedObject(observation: ClusterObservation, query: KubeQuery): KubeObject | undefined {
+  return getObservedObjects(observation, query)[0]
 }
 
 export function toObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery & {
@@ -140,7 +140,7 @@ export function getConditions(object: KubeObject | undefined): readonly KubeCond
       status: getStringAt(one, 'status'),
       reason: getStringAt(one, 'reason'),
       message: getStringAt(one, 'message'),
-      since: parseTime(getStringAt(one, 'lastTransitionTime')) ?? 0,
+      since: parseKubeTimestamp(getStringAt(one, 'lastTransitionTime')) ?? 0,
       generation: typeof generation === 'number' ? generation : undefined,
     }
   })
@@ -159,7 +159,7 @@ export function getCurrentCondition(object: KubeObject | undefined, type: string
 }
 
 /** Milliseconds since the epoch of a time such as `2026-01-02T03:04:05Z`; undefined for other text. */
-export function parseTime(text: string): number | undefined {
+export function parseKubeTimestamp(text: string): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z$/.exec(text)
   if (!match) return undefined
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number)

@@ -2,32 +2,32 @@
 // catalog. Level-triggered: each observation is evaluated independently, so missed events do not matter.
 import {
   classifyCsvFailure,
-  isFinalReason,
-  classifyPlanFailure,
+  isUnrecoverableReason,
+  classifyInstallPlanFailure,
   classifyMissingRequirements,
   classifyResolutionFailure,
   classifyUnpackFailure,
 } from './classify-olm-v0.ts'
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  catalogPodRole,
+  catalogPodFailureCodes,
   findDeploymentFailure,
   isDeploymentAvailable,
-  temporaryFailures,
-  operatorPodRole,
+  temporaryFailureCodes,
+  operatorPodFailureCodes,
   classifyOverdueDeployments,
   findDeploymentPods,
   findPodFailure,
-  unpackPodRole,
+  unpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
   getValueAt,
   getCondition,
   getListAt,
-  getObject,
-  getObjects,
+  getObservedObject,
+  getObservedObjects,
   getStringAt,
-  parseTime,
+  parseKubeTimestamp,
   type KubeObject,
   type KubeQuery,
   type ClusterObservation,
@@ -37,7 +37,7 @@ import {
   createCatalogSource,
   createCatalogSourceSpec,
   listPrerequisiteQueries,
-  createPrerequisites,
+  createPrerequisiteObjects,
   createNamespace,
   olmApiVersion,
   operatorGroupApiVersion,
@@ -46,18 +46,18 @@ import {
   subscriptionName,
   createTargetNamespace,
 } from './cluster-test-objects.ts'
-import { isAuthorFault, type ClusterTestFailure } from './cluster-test-outcome.ts'
+import { isAuthorFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
 import {
   absentCrdsAnnotation,
-  parseNameList,
+  parseJsonNameList,
   toNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
 import {
-  endTest,
-  enterStage,
-  failTest,
-  withMemory,
+  createFinalProgress,
+  transitionToStage,
+  createFailedProgress,
+  updateTestMemory,
   createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
@@ -93,7 +93,7 @@ export function createOlmV0Test(
       stage === 'preflight'
         ? [queries.namespace, ...queries.crds]
         : stage === 'review'
-          ? [...queries.running, ...parseNameList(memory['crds']).map(createCrdQuery)]
+          ? [...queries.running, ...parseJsonNameList(memory['crds']).map(createCrdQuery)]
           : queries.running,
     next: (state, observation, now) => stages[state.stage](state, observation, now),
   }
@@ -104,10 +104,10 @@ export function createOlmV0Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
-    const there = queries.crds.find((query) => getObject(observation, query) !== undefined)
-    const namespace = getObject(observation, queries.namespace)
+    const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
+    const namespace = getObservedObject(observation, queries.namespace)
     if (there && !namespace)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${there.name ?? ''}, and the install test would change it for other users`,
       })
@@ -115,7 +115,7 @@ export function createOlmV0Test(
       return createWaitingProgress(state, 'the namespace', [
         { kind: 'create', object: createNamespace(plan) },
       ])
-    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`)
+    return transitionToStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`)
   }
 
   function serveCatalog(
@@ -123,32 +123,32 @@ export function createOlmV0Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
-    const namespace = getObject(observation, queries.namespace)
+    const namespace = getObservedObject(observation, queries.namespace)
     if (!namespace) return createWaitingProgress(state, 'the namespace')
     const wanted = [
-      ...createPrerequisites(plan, namespace),
+      ...createPrerequisiteObjects(plan, namespace),
       ...[createTargetNamespace(plan, namespace)].filter((one) => one !== undefined),
       createOperatorGroup(plan, namespace),
     ]
-    const missing = wanted.filter((object) => !isObserved(observation, object))
+    const missing = wanted.filter((object) => !isObjectObserved(observation, object))
     if (missing.length > 0)
       return createWaitingProgress(
         state,
         'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
       )
-    const catalog = getObject(observation, queries.catalog)
+    const catalog = getObservedObject(observation, queries.catalog)
     if (!catalog)
       return createWaitingProgress(state, 'the CatalogSource', [
         { kind: 'create', object: createCatalogSource(plan, namespace, plan.base ?? plan.catalog) },
       ])
-    const group = getObject(observation, queries.group)
+    const group = getObservedObject(observation, queries.group)
     const isGrouped = getListAt(group?.status, 'namespaces').length > 0
     const trouble = findCatalogFailure(observation)
-    if (trouble && !temporaryFailures.has(trouble.code)) return failTest(state, now, trouble)
+    if (trouble && !temporaryFailureCodes.has(trouble.code)) return createFailedProgress(state, now, trouble)
     const readiness = getConnection(catalog)
     if (readiness.isReady && isGrouped)
-      return enterStage(
+      return transitionToStage(
         state,
         'resolution',
         now,
@@ -162,30 +162,30 @@ export function createOlmV0Test(
           ? 'OLM to process the OperatorGroup'
           : `the catalog to become ready (${readiness.state === '' ? 'OLM has not checked it yet' : readiness.state})`,
       )
-    if (trouble) return failTest(state, now, trouble)
+    if (trouble) return createFailedProgress(state, now, trouble)
     if (readiness.state === '' || (readiness.isReady && !isGrouped))
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'olm-silent',
         says: 'OLM v0 did not process the CatalogSource or the OperatorGroup. Check whether its controllers are running.',
       })
-    return failTest(state, now, {
+    return createFailedProgress(state, now, {
       code: 'catalog-not-connected',
       says: `OLM could not connect to the catalog: ${readiness.state}`,
     })
   }
 
   function findCatalogFailure(observation: ClusterObservation): ClusterTestFailure | undefined {
-    const catalog = getObject(observation, queries.catalog)
+    const catalog = getObservedObject(observation, queries.catalog)
     const reason = getStringAt(catalog?.status, 'reason')
     const message = getStringAt(catalog?.status, 'message')
     if (reason === 'SpecInvalidError')
       return { code: 'internal', says: `OLM rejected the CatalogSource as invalid: ${message}` }
     if (/exceeded quota/.test(message)) return { code: 'quota', says: message }
     if (/violates PodSecurity|is forbidden/.test(message)) return { code: 'policy', says: message }
-    const pods = getObjects(observation, queries.pods).filter(
+    const pods = getObservedObjects(observation, queries.pods).filter(
       ({ metadata }) => metadata.labels?.['olm.catalogSource'] === catalogSourceName,
     )
-    return findPodFailure(pods, catalogPodRole)
+    return findPodFailure(pods, catalogPodFailureCodes)
   }
 
   function resolve(
@@ -193,8 +193,8 @@ export function createOlmV0Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
-    const namespace = getObject(observation, queries.namespace)
-    const subscriptionObject = getObject(observation, queries.subscription)
+    const namespace = getObservedObject(observation, queries.namespace)
+    const subscriptionObject = getObservedObject(observation, queries.subscription)
     if (!subscriptionObject) {
       if (namespace)
         return createWaitingProgress(state, 'the Subscription', [
@@ -202,30 +202,37 @@ export function createOlmV0Test(
         ])
       return createWaitingProgress(state, 'the namespace')
     }
-    const catalog = getObject(observation, queries.catalog)
+    const catalog = getObservedObject(observation, queries.catalog)
     // After the catalog is replaced, the status describes the old catalog until OLM connects to the new one.
     const dialled = isExchanged(state, catalog)
     const installPlan = findNewPlan(state, subscriptionObject, observation)
     if (installPlan && dialled) {
       const name = installPlan.metadata.name
       const wanted = plan.steps[state.step]
-      const names = listPlanNames(installPlan)
+      const names = listInstallPlanCsvNames(installPlan)
       if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to list its bundles`)
       if (!wanted || !isSameSet(names, wanted.names))
-        return failTest(state, now, {
+        return createFailedProgress(state, now, {
           code: 'resolver-mismatch',
           says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
         })
-      return enterStage(state, 'review', now, `OLM chose ${names.join(', ')}, as in the simulation`, [], {
-        plan: name,
-        crds: JSON.stringify(listPlannedCrds(installPlan)),
-      })
+      return transitionToStage(
+        state,
+        'review',
+        now,
+        `OLM chose ${names.join(', ')}, as in the simulation`,
+        [],
+        {
+          plan: name,
+          crds: JSON.stringify(listInstallPlanCrds(installPlan)),
+        },
+      )
     }
     const trouble = findCatalogFailure(observation)
-    if (trouble && !temporaryFailures.has(trouble.code)) return failTest(state, now, trouble)
+    if (trouble && !temporaryFailureCodes.has(trouble.code)) return createFailedProgress(state, now, trouble)
     const isUnpacking = getCondition(subscriptionObject, 'BundleUnpacking')?.status === 'True'
     const unpacked = findUnpackFailure(subscriptionObject, observation)
-    if (unpacked && dialled) return failTest(state, now, unpacked)
+    if (unpacked && dialled) return createFailedProgress(state, now, unpacked)
     // A busy OLM might find nothing in a new catalog. It resolves again when its cache changes.
     const resolution = dialled ? classifyResolutionFailure(subscriptionObject) : undefined
     const waited = now - state.since
@@ -233,21 +240,21 @@ export function createOlmV0Test(
       const message = getCondition(subscriptionObject, 'BundleUnpacking')?.message ?? ''
       if (waited < deadlines.unpacking)
         return createWaitingProgress(state, `OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'too-slow',
         says: `OLM did not unpack the bundle in time: ${message}`,
       })
     }
     if (waited < deadlines.resolution)
       return createWaitingProgress(state, resolution?.says ?? 'OLM to resolve the Subscription')
-    if (trouble) return failTest(state, now, trouble)
+    if (trouble) return createFailedProgress(state, now, trouble)
     if (!dialled)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'catalog-not-connected',
         says: `OLM did not connect to the changed catalog: ${getConnection(catalog).state}`,
       })
     if (resolution)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: resolution.isFinal ? 'resolution-unsatisfiable' : 'catalog-not-connected',
         says: resolution.says,
       })
@@ -256,11 +263,11 @@ export function createOlmV0Test(
     if (staysThere && waited < deadlines.retryWindow)
       return createWaitingProgress(state, 'OLM to process the changed catalog')
     if (staysThere)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'no-upgrade-edge',
         says: `OLM found no upgrade path from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}`,
       })
-    return failTest(state, now, {
+    return createFailedProgress(state, now, {
       code: 'olm-silent',
       says: 'OLM did not create an InstallPlan and did not report a reason',
     })
@@ -276,12 +283,12 @@ export function createOlmV0Test(
   }
 
   function findUnpackFailure(subscriptionObject: KubeObject, observation: ClusterObservation) {
-    const jobs = getObjects(observation, queries.jobs)
-    const pods = getObjects(observation, queries.pods).filter(
-      (pod) => pod.metadata.labels?.[unpackLabel] !== undefined,
+    const jobs = getObservedObjects(observation, queries.jobs)
+    const pods = getObservedObjects(observation, queries.pods).filter(
+      (pod) => pod.metadata.labels?.[bundleUnpackLabel] !== undefined,
     )
     const failedAlready = getCondition(subscriptionObject, 'BundleUnpackFailed')
-    const pod = findPodFailure(pods, unpackPodRole)
+    const pod = findPodFailure(pods, unpackPodFailureCodes)
     if (failedAlready?.status === 'True') {
       if (pod) return pod
       const job = jobs
@@ -298,7 +305,7 @@ export function createOlmV0Test(
       )
     }
     // The Job restarts its pods, so only a permanent failure ends the test early.
-    return pod && !temporaryFailures.has(pod.code) ? pod : undefined
+    return pod && !temporaryFailureCodes.has(pod.code) ? pod : undefined
   }
 
   function findNewPlan(
@@ -310,7 +317,7 @@ export function createOlmV0Test(
       getStringAt(subscriptionObject.status, 'installPlanRef', 'name') ||
       getStringAt(subscriptionObject.status, 'installplan', 'name')
     if (name === '' || name === state.memory['plan']) return undefined
-    return getObjects(observation, queries.plans).find((one) => one.metadata.name === name)
+    return getObservedObjects(observation, queries.plans).find((one) => one.metadata.name === name)
   }
 
   /**
@@ -322,22 +329,22 @@ export function createOlmV0Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
-    const namespace = getObject(observation, queries.namespace)
+    const namespace = getObservedObject(observation, queries.namespace)
     const name = String(state.memory['plan'])
-    const found = getObjects(observation, queries.plans).find((one) => one.metadata.name === name)
+    const found = getObservedObjects(observation, queries.plans).find((one) => one.metadata.name === name)
     if (!namespace || !found) return createWaitingProgress(state, `InstallPlan ${name}`)
-    const began = parseTime(namespace.metadata.creationTimestamp ?? '') ?? 0
-    const crds = parseNameList(state.memory['crds'])
+    const began = parseKubeTimestamp(namespace.metadata.creationTimestamp ?? '') ?? 0
+    const crds = parseJsonNameList(state.memory['crds'])
     const theirs = crds.find((crd) => {
-      const there = getObject(observation, createCrdQuery(crd))
-      return there !== undefined && (parseTime(there.metadata.creationTimestamp ?? '') ?? 0) < began
+      const there = getObservedObject(observation, createCrdQuery(crd))
+      return there !== undefined && (parseKubeTimestamp(there.metadata.creationTimestamp ?? '') ?? 0) < began
     })
     if (theirs !== undefined)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${theirs}, and the install test would change it for other users`,
       })
-    const noted = parseNameList(namespace.metadata.annotations?.[absentCrdsAnnotation])
+    const noted = parseJsonNameList(namespace.metadata.annotations?.[absentCrdsAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
       return createWaitingProgress(state, 'the CRD names to be recorded', [
@@ -347,7 +354,9 @@ export function createOlmV0Test(
           patch: { metadata: { annotations: { [absentCrdsAnnotation]: JSON.stringify(all) } } },
         },
       ])
-    return enterStage(state, 'plan', now, `InstallPlan ${name} is approved`, [createApprovalPatch(found)])
+    return transitionToStage(state, 'plan', now, `InstallPlan ${name} is approved`, [
+      createPlanApprovalPatch(found),
+    ])
   }
 
   function installPlan(
@@ -356,26 +365,27 @@ export function createOlmV0Test(
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
     const name = String(state.memory['plan'])
-    const found = getObjects(observation, queries.plans).find((one) => one.metadata.name === name)
+    const found = getObservedObjects(observation, queries.plans).find((one) => one.metadata.name === name)
     const phase = getStringAt(found?.status, 'phase')
     if (found && phase === 'Complete')
-      return enterStage(state, 'operator', now, `InstallPlan ${name} is complete`)
-    if (found && phase === 'Failed') return failTest(state, now, classifyPlanFailure(found))
+      return transitionToStage(state, 'operator', now, `InstallPlan ${name} is complete`)
+    if (found && phase === 'Failed')
+      return createFailedProgress(state, now, classifyInstallPlanFailure(found))
     const message = getStringAt(found?.status, 'message')
     if (now - state.since > deadlines.plan) {
       // OLM retries for a minute and then reports Failed. Until then, no failure is final.
       const { code, says }: ClusterTestFailure =
         found && message !== ''
-          ? classifyPlanFailure(found)
+          ? classifyInstallPlanFailure(found)
           : { code: 'olm-silent', says: `InstallPlan ${name} remains in phase ${phase || '(none)'}` }
-      return failTest(state, now, { code: isAuthorFault(code) ? 'too-slow' : code, says })
+      return createFailedProgress(state, now, { code: isAuthorFailureCode(code) ? 'too-slow' : code, says })
     }
     // A conflict can reject the approval, so the approval is repeated until it succeeds.
     const isApproved = getValueAt(found?.spec, 'approved') === true
     return createWaitingProgress(
       state,
       `InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
-      found && !isApproved ? [createApprovalPatch(found)] : [],
+      found && !isApproved ? [createPlanApprovalPatch(found)] : [],
     )
   }
 
@@ -385,24 +395,25 @@ export function createOlmV0Test(
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
     const wanted = plan.steps[state.step]
-    if (!wanted) return endTest(state, now, { verdict: 'installs' })
-    const subscriptionObject = getObject(observation, queries.subscription)
-    const csvs = getObjects(observation, queries.csvs).filter((one) => !isCopiedCsv(one))
+    if (!wanted) return createFinalProgress(state, now, { verdict: 'installs' })
+    const subscriptionObject = getObservedObject(observation, queries.subscription)
+    const csvs = getObservedObjects(observation, queries.csvs).filter((one) => !isCopiedCsv(one))
     const own = wanted.names.map((name) => csvs.find(({ metadata }) => metadata.name === name))
-    const deployments = getObjects(observation, queries.deployments).filter((one) =>
+    const deployments = getObservedObjects(observation, queries.deployments).filter((one) =>
       wanted.names.includes(one.metadata.labels?.['olm.owner'] ?? ''),
     )
     const troubled = csvs.find(
       (one) => wanted.names.includes(one.metadata.name) && getStringAt(one.status, 'phase') === 'Failed',
     )
-    const running = getObjects(observation, queries.pods)
+    const running = getObservedObjects(observation, queries.pods)
     const why =
       findDeploymentFailure(deployments) ??
-      findPodFailure(findDeploymentPods(deployments, running), operatorPodRole)
+      findPodFailure(findDeploymentPods(deployments, running), operatorPodFailureCodes)
     const { state: known, failure } = recordFailure(state, troubled, now)
-    if (failure) return failTest(known, now, why && !temporaryFailures.has(why.code) ? why : failure)
+    if (failure)
+      return createFailedProgress(known, now, why && !temporaryFailureCodes.has(why.code) ? why : failure)
     // A permanent failure ends the test before its deadline. A registry or a crashed container might recover.
-    if (why && !temporaryFailures.has(why.code)) return failTest(known, now, why)
+    if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(known, now, why)
     const open = own.findIndex((csv) => getStringAt(csv?.status, 'phase') !== 'Succeeded')
     const isInstalled = getStringAt(subscriptionObject?.status, 'installedCSV') === wanted.root
     const before = state.step > 0 ? plan.steps[state.step - 1]?.root : undefined
@@ -412,9 +423,9 @@ export function createOlmV0Test(
     if (open < 0 && isInstalled && isReplaced && lazy.length === 0)
       return stepDone(known, subscriptionObject, observation, now)
     const what = waitingFor()
-    const goesOn = open < 0 ? withMemory(known, { failing: 0, words: '' }) : known
+    const goesOn = open < 0 ? updateTestMemory(known, { failing: 0, words: '' }) : known
     if (now - state.since < deadlines.operator) return createWaitingProgress(goesOn, what)
-    return failTest(known, now, overdue())
+    return createFailedProgress(known, now, overdue())
 
     function waitingFor(): string {
       const csv = own[open]
@@ -448,12 +459,12 @@ export function createOlmV0Test(
     now: number,
   ): { readonly state: OlmV0State; readonly failure?: ClusterTestFailure } {
     const failure = csv && classifyCsvFailure(csv)
-    const isOlms = isFinalReason(getStringAt(csv?.status, 'reason'))
-    if (!failure || (!isAuthorFault(failure.code) && !isOlms)) return { state }
+    const isOlms = isUnrecoverableReason(getStringAt(csv?.status, 'reason'))
+    if (!failure || (!isAuthorFailureCode(failure.code) && !isOlms)) return { state }
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
-    const known = withMemory(state, { failing, words: firstMessage })
+    const known = updateTestMemory(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
@@ -473,7 +484,7 @@ export function createOlmV0Test(
         step: state.step + 1,
         memory: { plan: state.memory['plan'] ?? '' },
       }
-      const catalog = getObject(observation, queries.catalog)
+      const catalog = getObservedObject(observation, queries.catalog)
       // Only the first step comes from the base.
       const exchange =
         state.step === 0 && plan.base !== undefined && catalog
@@ -488,7 +499,7 @@ export function createOlmV0Test(
       const memory = exchange.length > 0 ? { connected: getConnection(catalog).connected } : {}
       const message =
         exchange.length > 0 ? `${done} is running; switching to the changed catalog` : `${done} is running`
-      return enterStage(following, 'resolution', now, message, exchange, memory)
+      return transitionToStage(following, 'resolution', now, message, exchange, memory)
     }
     // Another plan would install a version that the simulation did not predict.
     const further = findNewPlan(
@@ -497,9 +508,9 @@ export function createOlmV0Test(
       observation,
     )
     if (further)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'resolver-mismatch',
-        says: `OLM also wants to install ${listPlanNames(further).join(', ')}, but the simulation ends at ${done}`,
+        says: `OLM also wants to install ${listInstallPlanCsvNames(further).join(', ')}, but the simulation ends at ${done}`,
       })
     if (
       getStringAt(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&
@@ -509,11 +520,11 @@ export function createOlmV0Test(
         state,
         `the Subscription to reach AtLatestKnown (state: ${getStringAt(subscriptionObject?.status, 'state')})`,
       )
-    return endTest(state, now, { verdict: 'installs' })
+    return createFinalProgress(state, now, { verdict: 'installs' })
   }
 }
 
-const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
+const bundleUnpackLabel = 'operatorframework.io/bundle-unpack-ref'
 function createOlmV0Queries(plan: ClusterTestPlan) {
   const namespace = toNamespaceName(plan)
   const inside = (apiVersion: string, kind: string) => ({ apiVersion, kind, namespace })
@@ -525,7 +536,7 @@ function createOlmV0Queries(plan: ClusterTestPlan) {
     subscription: { ...inside(olmApiVersion, 'Subscription'), name: subscriptionName },
     plans: inside(olmApiVersion, 'InstallPlan'),
     csvs: inside(olmApiVersion, 'ClusterServiceVersion'),
-    jobs: { ...inside('batch/v1', 'Job'), labels: unpackLabel },
+    jobs: { ...inside('batch/v1', 'Job'), labels: bundleUnpackLabel },
     pods: inside('v1', 'Pod'),
     deployments: inside('apps/v1', 'Deployment'),
   } as const
@@ -540,13 +551,17 @@ function createOlmV0Queries(plan: ClusterTestPlan) {
   }
 }
 
-function isObserved(
+function isObjectObserved(
   observation: ClusterObservation,
   { apiVersion, kind, metadata: { name, namespace } }: KubeObject,
 ): boolean {
   return (
-    getObject(observation, { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }) !==
-    undefined
+    getObservedObject(observation, {
+      apiVersion,
+      kind,
+      name,
+      ...(namespace !== undefined && { namespace }),
+    }) !== undefined
   )
 }
 
@@ -560,7 +575,7 @@ function getConnection(catalog: KubeObject | undefined) {
   }
 }
 
-function listPlannedCrds(plan: KubeObject): readonly string[] {
+function listInstallPlanCrds(plan: KubeObject): readonly string[] {
   const names = getListAt(plan.status, 'plan').flatMap((step) => {
     const name = getStringAt(step, 'resource', 'name')
     return getStringAt(step, 'resource', 'kind') === 'CustomResourceDefinition' && name !== '' ? [name] : []
@@ -574,7 +589,7 @@ const createCrdQuery = (name: string): KubeQuery => ({
   name,
 })
 
-function createApprovalPatch({ apiVersion, kind, metadata: { name, namespace = '' } }: KubeObject) {
+function createPlanApprovalPatch({ apiVersion, kind, metadata: { name, namespace = '' } }: KubeObject) {
   return {
     kind: 'patch',
     at: { apiVersion, kind, name, namespace },
@@ -582,7 +597,7 @@ function createApprovalPatch({ apiVersion, kind, metadata: { name, namespace = '
   } as const
 }
 
-function listPlanNames(plan: KubeObject): readonly string[] {
+function listInstallPlanCsvNames(plan: KubeObject): readonly string[] {
   return getListAt(plan.spec, 'clusterServiceVersionNames').filter(
     (name): name is string => typeof name === 'string',
   )

@@ -4,8 +4,8 @@ import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   findDeploymentFailure,
   isDeploymentAvailable,
-  temporaryFailures,
-  operatorPodRole,
+  temporaryFailureCodes,
+  operatorPodFailureCodes,
   classifyOverdueDeployments,
   findDeploymentPods,
   findPodFailure,
@@ -14,8 +14,8 @@ import {
   getValueAt,
   getCurrentCondition,
   getListAt,
-  getObject,
-  getObjects,
+  getObservedObject,
+  getObservedObjects,
   getStringAt,
   type ClusterAction,
   type KubeObject,
@@ -28,25 +28,25 @@ import {
   toClusterCatalogName,
   createClusterExtension,
   listPrerequisiteQueries,
-  createPrerequisites,
+  createPrerequisiteObjects,
   installerAccountName,
   createInstallerObjects,
   createNamespace,
   olmV1ApiVersion,
   rbacApiVersion,
-  type CatalogSide,
+  type ClusterCatalogSide,
 } from './cluster-test-objects.ts'
 import {
-  isAuthorFault,
+  isAuthorFailureCode,
   transientErrorPattern,
   type ClusterTestFailureCode,
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
-import { toClusterName, toNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
+import { toClusterScopedName, toNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  endTest,
-  enterStage,
-  failTest,
+  createFinalProgress,
+  transitionToStage,
+  createFailedProgress,
   trackFailureDuration,
   createWaitingProgress,
   type ClusterTestProgress,
@@ -62,7 +62,7 @@ export function createOlmV1Test(
   deadlines: ClusterTestDeadlines,
 ): ClusterTestDriver<OlmV1Stage> {
   const queries = createOlmV1Queries(plan)
-  const sides: readonly CatalogSide[] = plan.base === undefined ? ['head'] : ['base', 'head']
+  const sides: readonly ClusterCatalogSide[] = plan.base === undefined ? ['head'] : ['base', 'head']
 
   return {
     first: 'preflight',
@@ -77,15 +77,15 @@ export function createOlmV1Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
-    const namespace = getObject(observation, queries.namespace)
-    const there = queries.crds.find((query) => getObject(observation, query) !== undefined)
+    const namespace = getObservedObject(observation, queries.namespace)
+    const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
     if (there && !namespace)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${there.name ?? ''}, so OLM v1 would adopt it and delete it after the install test`,
       })
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'internal',
         says: 'OLM v1 requires a catalog image, but the test has only the address of a catalog server',
       })
@@ -94,8 +94,8 @@ export function createOlmV1Test(
         { kind: 'create', object: createNamespace(plan) },
       ])
     // OLM v1 1.11 and later ignore the installer.
-    const needs = isInstallerNeeded(getObject(observation, queries.api)) ? 1 : 0
-    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`, [], {
+    const needs = requiresServiceAccount(getObservedObject(observation, queries.api)) ? 1 : 0
+    return transitionToStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`, [], {
       installer: needs,
     })
   }
@@ -105,14 +105,16 @@ export function createOlmV1Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
-    const namespace = getObject(observation, queries.namespace)
+    const namespace = getObservedObject(observation, queries.namespace)
     if (!namespace) return createWaitingProgress(state, 'the namespace')
     const wanted = [
-      ...createPrerequisites(plan, namespace),
+      ...createPrerequisiteObjects(plan, namespace),
       ...(state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
       ...sides.map((side) => createClusterCatalog(plan, namespace, side, imageOf(side))),
     ]
-    const missing = wanted.filter((object) => getObject(observation, createNamedQuery(object)) === undefined)
+    const missing = wanted.filter(
+      (object) => getObservedObject(observation, createObjectQuery(object)) === undefined,
+    )
     if (missing.length > 0)
       return createWaitingProgress(
         state,
@@ -121,32 +123,34 @@ export function createOlmV1Test(
       )
     const open = sides.filter(
       (side) =>
-        getCurrentCondition(getObject(observation, queries.catalogs[side]), 'Serving')?.status !== 'True',
+        getCurrentCondition(getObservedObject(observation, queries.catalogs[side]), 'Serving')?.status !==
+        'True',
     )
     const [side] = open
     if (side === undefined)
-      return enterStage(state, 'extension', now, 'the catalog is served', [
+      return transitionToStage(state, 'extension', now, 'the catalog is served', [
         { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
       ])
-    const catalog = getObject(observation, queries.catalogs[side])
+    const catalog = getObservedObject(observation, queries.catalogs[side])
     const progressing = getCurrentCondition(catalog, 'Progressing')
     const message = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason === 'Blocked')
-      return failTest(state, now, {
-        code: classifyCatalogMessage(progressing.message) ?? 'catalog-invalid',
+      return createFailedProgress(state, now, {
+        code: classifyCatalogFailure(progressing.message) ?? 'catalog-invalid',
         says: message,
       })
-    const code = classifyCatalogMessage(progressing?.message ?? '')
+    const code = classifyCatalogFailure(progressing?.message ?? '')
     const { state: known, milliseconds } = trackFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
       return createWaitingProgress(known, progressing ? message : 'OLM v1 to process the ClusterCatalog')
     if (!progressing)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'olm-silent',
         says: 'OLM v1 did not process the ClusterCatalog. Check whether its controllers are running.',
       })
-    const isFinal = code !== undefined && (!isAuthorFault(code) || milliseconds >= deadlines.retryWindow)
-    return failTest(state, now, { code: isFinal ? code : 'catalog-not-connected', says: message })
+    const isFinal =
+      code !== undefined && (!isAuthorFailureCode(code) || milliseconds >= deadlines.retryWindow)
+    return createFailedProgress(state, now, { code: isFinal ? code : 'catalog-not-connected', says: message })
   }
 
   function install(
@@ -154,10 +158,10 @@ export function createOlmV1Test(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
-    const namespace = getObject(observation, queries.namespace)
-    const extension = getObject(observation, queries.extension)
+    const namespace = getObservedObject(observation, queries.namespace)
+    const extension = getObservedObject(observation, queries.extension)
     const wanted = plan.steps[state.step]
-    if (!wanted) return endTest(state, now, { verdict: 'installs' })
+    if (!wanted) return createFinalProgress(state, now, { verdict: 'installs' })
     if (!extension)
       return namespace
         ? createWaitingProgress(state, 'the ClusterExtension', [
@@ -167,11 +171,11 @@ export function createOlmV1Test(
     const progressing = getCurrentCondition(extension, 'Progressing')
     const installed = getCurrentCondition(extension, 'Installed')
     const name = getStringAt(extension.status, 'install', 'bundle', 'name')
-    const deployments = getObjects(observation, queries.deployments).filter(isOwned)
-    const pods = getObjects(observation, queries.pods)
+    const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
+    const pods = getObservedObjects(observation, queries.pods)
     const why =
       findDeploymentFailure(deployments) ??
-      findPodFailure(findDeploymentPods(deployments, pods), operatorPodRole)
+      findPodFailure(findDeploymentPods(deployments, pods), operatorPodFailureCodes)
     const isThere =
       installed?.status === 'True' && progressing?.reason === 'Succeeded' && name === wanted.root
     const lazy = deployments.find((one) => !isDeploymentAvailable(one))
@@ -183,20 +187,20 @@ export function createOlmV1Test(
       name !== wanted.root &&
       name !== plan.steps[state.step - 1]?.root
     )
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'resolver-mismatch',
         says: `OLM v1 installed ${name}, but the simulation chose ${wanted.root}`,
       })
-    if (why && !temporaryFailures.has(why.code)) return failTest(state, now, why)
+    if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(state, now, why)
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
-      return failTest(state, now, classifyExtensionFailure(message))
+      return createFailedProgress(state, now, classifyExtensionFailure(message))
     const rejected = progressing?.reason === 'Retrying' ? classifyExtensionFailure(message) : undefined
     // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
     // problem.
     const { state: known, milliseconds } = trackFailureDuration(state, rejected?.code, now)
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
-      return failTest(known, now, rejected)
+      return createFailedProgress(known, now, rejected)
     const what = isThere
       ? `Deployment ${lazy?.metadata.name ?? ''} to become available`
       : message === ': '
@@ -204,19 +208,19 @@ export function createOlmV1Test(
         : message
     if (now - state.since < (isThere ? deadlines.operator : deadlines.extension))
       return createWaitingProgress(known, what)
-    if (why) return failTest(known, now, why)
+    if (why) return createFailedProgress(known, now, why)
     if (isThere)
-      return failTest(
+      return createFailedProgress(
         known,
         now,
         classifyOverdueDeployments(deployments, pods, what, now - deadlines.retryWindow),
       )
     if (state.step > 0 && progressing?.reason === 'Succeeded')
-      return failTest(known, now, {
+      return createFailedProgress(known, now, {
         code: 'no-upgrade-edge',
         says: `OLM v1 remains at ${name} and does not upgrade to ${wanted.root}`,
       })
-    return failTest(
+    return createFailedProgress(
       known,
       now,
       progressing
@@ -231,7 +235,7 @@ export function createOlmV1Test(
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
     const done = plan.steps[state.step]?.root ?? ''
-    if (state.step >= plan.steps.length - 1) return endTest(state, now, { verdict: 'installs' })
+    if (state.step >= plan.steps.length - 1) return createFinalProgress(state, now, { verdict: 'installs' })
     const following: OlmV1State = { ...state, step: state.step + 1 }
     const patch: ClusterAction = {
       kind: 'patch',
@@ -244,17 +248,17 @@ export function createOlmV1Test(
     }
     const isMoved =
       getStringAt(
-        getObject(observation, queries.extension)?.spec,
+        getObservedObject(observation, queries.extension)?.spec,
         'source',
         'catalog',
         'selector',
         'matchLabels',
         'catalog-bot.io/catalog',
       ) === 'head'
-    return enterStage(following, 'extension', now, `${done} is running`, isMoved ? [] : [patch])
+    return transitionToStage(following, 'extension', now, `${done} is running`, isMoved ? [] : [patch])
   }
 
-  function imageOf(side: CatalogSide): string {
+  function imageOf(side: ClusterCatalogSide): string {
     const from = side === 'base' ? plan.base : plan.catalog
     return from && 'image' in from ? from.image : ''
   }
@@ -263,7 +267,7 @@ export function createOlmV1Test(
     const labels = metadata.labels ?? {}
     return (
       labels['olm.operatorframework.io/owner-kind'] === 'ClusterExtension' &&
-      labels['olm.operatorframework.io/owner-name'] === toClusterName(plan)
+      labels['olm.operatorframework.io/owner-name'] === toClusterScopedName(plan)
     )
   }
 }
@@ -287,7 +291,7 @@ const extensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegE
 function classifyExtensionFailure(message: string): ClusterTestFailure {
   const code =
     extensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??
-    classifyCatalogMessage(message) ??
+    classifyCatalogFailure(message) ??
     (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {
     code: code === 'catalog-image-missing' ? 'bundle-image-missing' : code,
@@ -295,14 +299,14 @@ function classifyExtensionFailure(message: string): ClusterTestFailure {
   }
 }
 
-function classifyCatalogMessage(message: string): ClusterTestFailureCode | undefined {
+function classifyCatalogFailure(message: string): ClusterTestFailureCode | undefined {
   if (transientErrorPattern.test(message)) return 'registry-failing'
   if (/manifest unknown|not found|name unknown/i.test(message)) return 'catalog-image-missing'
   if (/unauthorized|denied/i.test(message)) return 'image-unauthorized'
   return undefined
 }
 
-function isInstallerNeeded(crd: KubeObject | undefined): boolean {
+function requiresServiceAccount(crd: KubeObject | undefined): boolean {
   return getListAt(crd?.spec, 'versions').some((version) =>
     getListAt(getValueAt(version, 'schema', 'openAPIV3Schema', 'properties', 'spec'), 'required').includes(
       'serviceAccount',
@@ -310,7 +314,7 @@ function isInstallerNeeded(crd: KubeObject | undefined): boolean {
   )
 }
 
-function createNamedQuery({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeQuery {
+function createObjectQuery({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeQuery {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
@@ -321,12 +325,12 @@ function createOlmV1Queries(plan: ClusterTestPlan) {
     kind: 'CustomResourceDefinition',
     name,
   })
-  const catalog = (side: CatalogSide) =>
+  const catalog = (side: ClusterCatalogSide) =>
     ({ apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', name: toClusterCatalogName(plan, side) }) as const
   const catalogs = { base: catalog('base'), head: catalog('head') }
   const queries = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
-    extension: { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterName(plan) },
+    extension: { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterScopedName(plan) },
     deployments: { apiVersion: 'apps/v1', kind: 'Deployment', namespace },
     pods: { apiVersion: 'v1', kind: 'Pod', namespace },
   } as const
@@ -340,7 +344,7 @@ function createOlmV1Queries(plan: ClusterTestPlan) {
       ...Object.values(catalogs),
       ...listPrerequisiteQueries(plan),
       { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerAccountName },
-      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', name: toClusterName(plan) },
+      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', name: toClusterScopedName(plan) },
     ] as readonly KubeQuery[],
   }
 }

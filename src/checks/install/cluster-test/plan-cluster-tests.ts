@@ -36,12 +36,12 @@ export interface ClusterTestRequest {
   readonly blobNamed: (name: string) => BundleBlob | undefined
 }
 
-export interface PlannedClusterTests {
+export interface ClusterTestPlanningResult {
   readonly tests: readonly PlannedClusterTest[]
   readonly skipped: readonly SkippedClusterTest[]
 }
 
-export function planChannelClusterTests(request: ClusterTestRequest): PlannedClusterTests {
+export function planChannelClusterTests(request: ClusterTestRequest): ClusterTestPlanningResult {
   const tests: PlannedClusterTest[] = []
   const skipped: SkippedClusterTest[] = []
   for (const target of request.targets) {
@@ -68,18 +68,18 @@ function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTes
     names,
   }
   const tests: PlannedClusterTest[] = [
-    { ...common, steps: [freshStep], crds: listCrds(names, request), isUpgrade: false },
+    { ...common, steps: [freshStep], crds: listBundleCrds(names, request), isUpgrade: false },
   ]
   const plans = test.upgradePlans(packageName, channel)
   if (plans && plans.length > 1) {
-    const steps = createRootSteps(plans, request)
-    tests.push({ ...common, steps, crds: listCrds(plans.flat(), request), isUpgrade: true })
+    const steps = createRootBundleSteps(plans, request)
+    tests.push({ ...common, steps, crds: listBundleCrds(plans.flat(), request), isUpgrade: true })
   }
   return tests
 }
 
 /** Omits plans that update only dependencies. */
-function createRootSteps(
+function createRootBundleSteps(
   plans: readonly (readonly string[])[],
   { package: packageName, blobNamed }: ClusterTestRequest,
 ): readonly ClusterTestStep[] {
@@ -109,14 +109,19 @@ function planSingleBundleTests(
   if (isRukPak && !/@sha256:[0-9a-f]{64}$/.test(v1.bundle.image))
     return `${v1.bundle.name} does not specify its image by digest, so RukPak would not detect that a tag moved`
   const tests: PlannedClusterTest[] = [
-    { ...common, steps: [step(v1.bundle)], crds: listCrds([v1.bundle.name], request), isUpgrade: false },
+    {
+      ...common,
+      steps: [step(v1.bundle)],
+      crds: listBundleCrds([v1.bundle.name], request),
+      isUpgrade: false,
+    },
   ]
   const next = isRukPak ? v1.bundle : v1Upgrade?.kind === 'resolved' ? v1Upgrade.bundle : undefined
   if (oldHead && next && next.name !== oldHead.name)
     tests.push({
       ...common,
       steps: [step(oldHead), step(next)],
-      crds: listCrds([oldHead.name, next.name], request),
+      crds: listBundleCrds([oldHead.name, next.name], request),
       isUpgrade: true,
     })
   return tests
@@ -133,7 +138,10 @@ function findInstallMode(
 }
 
 /** Lists the CRDs of the opened bundles. */
-function listCrds(names: readonly string[], { contentOf, blobNamed }: ClusterTestRequest): readonly string[] {
+function listBundleCrds(
+  names: readonly string[],
+  { contentOf, blobNamed }: ClusterTestRequest,
+): readonly string[] {
   const found = new Set<string>()
   for (const name of names) {
     const blob = blobNamed(name)

@@ -4,18 +4,18 @@ import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   findDeploymentFailure,
   isDeploymentAvailable,
-  temporaryFailures,
-  operatorPodRole,
+  temporaryFailureCodes,
+  operatorPodFailureCodes,
   classifyOverdueDeployments,
   findDeploymentPods,
   findPodFailure,
   classifyPullFailure,
-  unpackPodRole,
+  unpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
   getCondition,
-  getObject,
-  getObjects,
+  getObservedObject,
+  getObservedObjects,
   getStringAt,
   type ClusterAction,
   type KubeObject,
@@ -25,19 +25,28 @@ import {
 import {
   createBundleDeployment,
   listPrerequisiteQueries,
-  createPrerequisites,
-  createImageSource,
+  createPrerequisiteObjects,
+  createBundleImageSource,
   createNamespace,
   type RukPakTarget,
 } from './cluster-test-objects.ts'
-import { isAuthorFault, transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
-import { toClusterName, parseNameList, toNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  endTest,
-  enterStage,
-  failTest,
+  isAuthorFailureCode,
+  transientErrorPattern,
+  type ClusterTestFailure,
+} from './cluster-test-outcome.ts'
+import {
+  toClusterScopedName,
+  parseJsonNameList,
+  toNamespaceName,
+  type ClusterTestPlan,
+} from './cluster-test-plan.ts'
+import {
+  createFinalProgress,
+  transitionToStage,
+  createFailedProgress,
   trackFailureDuration,
-  withMemory,
+  updateTestMemory,
   createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
@@ -64,7 +73,7 @@ export function createRukPakTest(
     queries: ({ stage, memory }) =>
       stage === 'preflight'
         ? [queries.namespace, ...queries.crds]
-        : [...queries.running, ...parseNameList(memory['elsewhere']).map(createPodQuery)],
+        : [...queries.running, ...parseJsonNameList(memory['elsewhere']).map(createPodQuery)],
     next: (state, observation, now) =>
       ({ preflight, ground: runPrerequisitesStage, deployment: install, immutability })[state.stage](
         state,
@@ -78,10 +87,10 @@ export function createRukPakTest(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<RukPakStage> {
-    const namespace = getObject(observation, queries.namespace)
-    const there = queries.crds.find((query) => getObject(observation, query) !== undefined)
+    const namespace = getObservedObject(observation, queries.namespace)
+    const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
     if (there && !namespace)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${there.name ?? ''}, so RukPak would adopt it and delete it after the install test`,
       })
@@ -89,7 +98,7 @@ export function createRukPakTest(
       return createWaitingProgress(state, 'the namespace', [
         { kind: 'create', object: createNamespace(plan) },
       ])
-    return enterStage(state, 'ground', now, `namespace ${namespace.metadata.name} exists`)
+    return transitionToStage(state, 'ground', now, `namespace ${namespace.metadata.name} exists`)
   }
 
   function runPrerequisitesStage(
@@ -97,12 +106,12 @@ export function createRukPakTest(
     observation: ClusterObservation,
     now: number,
   ): ClusterTestProgress<RukPakStage> {
-    const namespace = getObject(observation, queries.namespace)
+    const namespace = getObservedObject(observation, queries.namespace)
     const [first] = plan.steps
     if (!namespace || !first) return createWaitingProgress(state, 'the namespace')
-    const missing = createPrerequisites(plan, namespace).filter(
+    const missing = createPrerequisiteObjects(plan, namespace).filter(
       ({ apiVersion: its, kind, metadata: { name } }) =>
-        getObject(observation, { apiVersion: its, kind, name, namespace: toNamespaceName(plan) }) ===
+        getObservedObject(observation, { apiVersion: its, kind, name, namespace: toNamespaceName(plan) }) ===
         undefined,
     )
     if (missing.length > 0)
@@ -111,7 +120,7 @@ export function createRukPakTest(
         'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
       )
-    return enterStage(state, 'deployment', now, `installing ${first.root}`, [
+    return transitionToStage(state, 'deployment', now, `installing ${first.root}`, [
       {
         kind: 'create',
         object: createBundleDeployment(plan, namespace, target, { apiVersion, step: first }),
@@ -125,9 +134,9 @@ export function createRukPakTest(
     now: number,
   ): ClusterTestProgress<RukPakStage> {
     const wanted = plan.steps[state.step]
-    const namespace = getObject(observation, queries.namespace)
-    const found = getObject(observation, queries.deployment)
-    if (!wanted) return endTest(state, now, { verdict: 'installs' })
+    const namespace = getObservedObject(observation, queries.namespace)
+    const found = getObservedObject(observation, queries.deployment)
+    if (!wanted) return createFinalProgress(state, now, { verdict: 'installs' })
     if (!found)
       return namespace && state.step === 0
         ? createWaitingProgress(state, 'the BundleDeployment', [
@@ -137,7 +146,7 @@ export function createRukPakTest(
             },
           ])
         : createWaitingProgress(state, 'the BundleDeployment')
-    const bundles = getObjects(observation, queries.bundles)
+    const bundles = getObservedObjects(observation, queries.bundles)
     const bundle = bundles.find((one) => getStringAt(one.spec, 'source', 'image', 'ref') === wanted.image)
     const unpacked = getCondition(hasBundles ? bundle : found, 'Unpacked')
     const valid = getCondition(found, 'HasValidBundle')
@@ -151,24 +160,24 @@ export function createRukPakTest(
     const isTakenUp = observed >= generation && (!hasBundles || bundle !== undefined)
     const rejected = isTakenUp
       ? [unpacked, valid, installed].find(
-          (one) => one?.status === 'False' && rejectionReasons.has(one.reason),
+          (one) => one?.status === 'False' && rukPakFailureReasons.has(one.reason),
         )
       : undefined
     // These pods have the name of the Bundle, not of the BundleDeployment.
-    const unpacking = getObjects(observation, queries.unpackPods).filter(
+    const unpacking = getObservedObjects(observation, queries.unpackPods).filter(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
-    const pods = findPodFailure(unpacking, unpackPodRole)
+    const pods = findPodFailure(unpacking, unpackPodFailureCodes)
     const failure = rejected
-      ? (pods ?? classifyRejection(rejected.message, rejected.reason))
-      : pods && !temporaryFailures.has(pods.code)
+      ? (pods ?? classifyRukPakFailure(rejected.message, rejected.reason))
+      : pods && !temporaryFailureCodes.has(pods.code)
         ? pods
         : undefined
     const { state: followed, milliseconds } = trackFailureDuration(state, failure?.code, now)
     // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
     const isFinal = failure !== undefined && milliseconds >= deadlines.retryWindow
-    if (isFinal && (isAuthorFault(failure.code) || !temporaryFailures.has(failure.code)))
-      return failTest(followed, now, failure)
+    if (isFinal && (isAuthorFailureCode(failure.code) || !temporaryFailureCodes.has(failure.code)))
+      return createFailedProgress(followed, now, failure)
     const active = getStringAt(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // `v1alpha2` sets HasValidBundle only on invalid bundles.
@@ -176,24 +185,26 @@ export function createRukPakTest(
       ? valid?.status === 'True'
       : unpacked?.status === 'True' && valid?.status !== 'False'
     const isInstalled = isTakenUp && isValid && installed?.status === 'True' && isActive
-    const deployments = getObjects(observation, queries.deployments).filter(isOwned)
+    const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
     // RukPak before 0.17 chooses the namespace, and plain manifests specify their own.
     const elsewhere = listOtherNamespaces(deployments)
-    const knows = withMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
+    const knows = updateTestMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
-      getObjects(observation, query),
+      getObservedObjects(observation, query),
     )
     const why =
       findDeploymentFailure(deployments) ??
-      findPodFailure(findDeploymentPods(deployments, running), operatorPodRole)
+      findPodFailure(findDeploymentPods(deployments, running), operatorPodFailureCodes)
     const lazy = deployments.find((one) => !isDeploymentAvailable(one))
     const isHealthy = healthy === undefined || healthy.status === 'True'
     const old = hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : []
     if (isInstalled && isHealthy && !lazy && old.length === 0)
       return hasBundles && bundle && state.step === 0
-        ? enterStage(state, 'immutability', now, `${wanted.root} is installed`, [changeInPlace(bundle)])
+        ? transitionToStage(state, 'immutability', now, `${wanted.root} is installed`, [
+            changeInPlace(bundle),
+          ])
         : stepDone(state, now)
-    if (why && !temporaryFailures.has(why.code)) return failTest(state, now, why)
+    if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(state, now, why)
     const what = !isTakenUp
       ? 'RukPak to process the BundleDeployment'
       : !isInstalled
@@ -206,25 +217,25 @@ export function createRukPakTest(
       return createWaitingProgress(knows, what)
     const cause = why ?? failure ?? pods
     // The rejection is recent, so the next attempt might succeed.
-    const isOpen = cause === failure && cause !== undefined && isAuthorFault(cause.code)
-    if (cause) return failTest(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
+    const isOpen = cause === failure && cause !== undefined && isAuthorFailureCode(cause.code)
+    if (cause) return createFailedProgress(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'no-pivot',
         says: `RukPak did not delete the previous Bundle ${old[0]?.metadata.name ?? ''} after it activated ${active}`,
       })
     if (state.step > 0 && isTakenUp && !isActive)
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'no-pivot',
         says: `RukPak did not replace the active Bundle ${active} with ${wanted.root}`,
       })
     if (isInstalled)
-      return failTest(
+      return createFailedProgress(
         state,
         now,
         classifyOverdueDeployments(deployments, running, what, now - deadlines.retryWindow),
       )
-    return failTest(state, now, {
+    return createFailedProgress(state, now, {
       code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
       says: `timed out while waiting for ${what}`,
     })
@@ -250,7 +261,7 @@ export function createRukPakTest(
     )
     // An account without the permission cannot check this.
     if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
-      return failTest(state, now, {
+      return createFailedProgress(state, now, {
         code: 'forbidden',
         says: `catalog-bot could not check whether a Bundle is immutable: ${answer.says}`,
       })
@@ -258,7 +269,7 @@ export function createRukPakTest(
       return stepDone(state, now, 'the API rejects an in-place change of a Bundle')
     // A busy API has not given a result yet.
     if (answer) return createWaitingProgress(state, 'the check that a Bundle is immutable', [answer.action])
-    return failTest(state, now, {
+    return createFailedProgress(state, now, {
       code: 'not-immutable',
       says: 'the cluster accepts an in-place change of a Bundle, so the RukPak webhook is not active',
     })
@@ -270,9 +281,9 @@ export function createRukPakTest(
     message = `${plan.steps[state.step]?.root ?? ''} is running`,
   ): ClusterTestProgress<RukPakStage> {
     const next = plan.steps[state.step + 1]
-    if (!next) return endTest(state, now, { verdict: 'installs' })
-    const source = createImageSource(plan, next)
-    return enterStage(
+    if (!next) return createFinalProgress(state, now, { verdict: 'installs' })
+    const source = createBundleImageSource(plan, next)
+    return transitionToStage(
       { ...state, step: state.step + 1, memory: {} },
       'deployment',
       now,
@@ -295,11 +306,11 @@ export function createRukPakTest(
   }
 
   function isOwned({ metadata }: KubeObject): boolean {
-    return metadata.labels?.['core.rukpak.io/owner-name'] === toClusterName(plan)
+    return metadata.labels?.['core.rukpak.io/owner-name'] === toClusterScopedName(plan)
   }
 }
 
-const rejectionReasons: ReadonlySet<string> = new Set([
+const rukPakFailureReasons: ReadonlySet<string> = new Set([
   'UnpackFailed',
   'BundleLoadFailed',
   'InstallFailed',
@@ -307,18 +318,20 @@ const rejectionReasons: ReadonlySet<string> = new Set([
   'ReconcileFailed',
 ])
 
-function classifyRejection(message: string, reason: string): ClusterTestFailure {
+function classifyRukPakFailure(message: string, reason: string): ClusterTestFailure {
   const description = `RukPak: ${reason}: ${message}`
   // RukPak's own disk or URL failed, not the bundle.
-  if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says: description }
+  if (/persist bundle content|get content URL|no space left/.test(message))
+    return { code: 'internal', says: description }
   // On a busy machine, RukPak reads EOF from its own server and reports BundleLoadFailed.
   if (transientErrorPattern.test(message))
     return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says: description }
   if (reason === 'UnpackFailed')
-    return { code: classifyPullFailure(message, unpackPodRole) ?? 'unpack-failed', says: description }
+    return { code: classifyPullFailure(message, unpackPodFailureCodes) ?? 'unpack-failed', says: description }
   if (/no matches for kind|could not find the requested resource/.test(message))
     return { code: 'api-missing-for-bundle', says: description }
-  if (/already exists|invalid ownership metadata/.test(message)) return { code: 'occupied', says: description }
+  if (/already exists|invalid ownership metadata/.test(message))
+    return { code: 'occupied', says: description }
   if (/is forbidden/.test(message)) return { code: 'policy', says: description }
   return { code: 'refused-by-rukpak', says: description }
 }
@@ -328,7 +341,7 @@ const createPodQuery = (namespace: string): KubeQuery => ({ apiVersion: 'v1', ki
 const rukPakNamespace = 'rukpak-system'
 
 function createRukPakQueries(plan: ClusterTestPlan, apiVersion: string, hasBundles: boolean) {
-  const name = toClusterName(plan)
+  const name = toClusterScopedName(plan)
   const namespace = toNamespaceName(plan)
   const owned = `core.rukpak.io/owner-name=${name}`
   const queries = {

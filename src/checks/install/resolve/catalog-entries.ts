@@ -10,12 +10,12 @@ import {
   compareStrings,
   type OperatorEntry,
   type OperatorFacts,
-  type PropertyValue,
+  type OperatorProperty,
 } from './operator-entry.ts'
 import { computeOperatorFacts } from './operator-facts.ts'
 
 /** `order` starts at the head. OLM fails if it cannot determine the order. */
-export interface ChannelEntries {
+export interface ChannelOperatorEntries {
   readonly package: string
   readonly name: string
   readonly isDefault: boolean
@@ -23,30 +23,36 @@ export interface ChannelEntries {
   readonly order: () => ChannelOrder
 }
 
-export interface PackageEntries {
+export interface PackageOperatorEntries {
   readonly name: string
   readonly defaultChannel: string
   /** The default channel first, then by name. This is OLM's order of preference. */
-  readonly channels: readonly ChannelEntries[]
+  readonly channels: readonly ChannelOperatorEntries[]
 }
 
-export interface CatalogEntries {
+export interface CatalogOperatorEntries {
   readonly name: string
-  readonly packages: ReadonlyMap<string, PackageEntries>
+  readonly packages: ReadonlyMap<string, PackageOperatorEntries>
   /** Counts the entries with this name and channel in all packages. */
   countOf(name: string, channel: string): number
-  providersOf(api: string): readonly PackageEntries[]
+  providersOf(api: string): readonly PackageOperatorEntries[]
 }
 
 /** Builds each package on first use, because a catalog has hundreds of packages and a change affects few of them. */
-export function createCatalogEntries(catalog: Catalog, name: string): CatalogEntries {
+export function createCatalogOperatorEntries(catalog: Catalog, name: string): CatalogOperatorEntries {
   const bundles = Map.groupBy(catalog.bundles, (bundle) => bundle.package)
   const channels = Map.groupBy(catalog.channels, (channel) => channel.package)
-  const packages = new Map<string, PackageEntries>()
+  const packages = new Map<string, PackageOperatorEntries>()
   for (const { name: its, defaultChannel } of catalog.packages) {
     if (packages.has(its)) continue
     const found = lazy(() =>
-      createChannelEntries(name, its, defaultChannel, channels.get(its) ?? [], bundles.get(its) ?? []),
+      createChannelOperatorEntries(
+        name,
+        its,
+        defaultChannel,
+        channels.get(its) ?? [],
+        bundles.get(its) ?? [],
+      ),
     )
     packages.set(its, {
       name: its,
@@ -66,17 +72,17 @@ export function createCatalogEntries(catalog: Catalog, name: string): CatalogEnt
   }
 }
 
-function createChannelEntries(
+function createChannelOperatorEntries(
   catalog: string,
   packageName: string,
   defaultChannel: string,
   channels: readonly ChannelBlob[],
   bundles: readonly BundleBlob[],
-): readonly ChannelEntries[] {
+): readonly ChannelOperatorEntries[] {
   // The first of several bundles with one name counts.
-  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, extractBlobFacts(blob)]))
+  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, extractOperatorFacts(blob)]))
   return channels
-    .map((blob): ChannelEntries => {
+    .map((blob): ChannelOperatorEntries => {
       const isDefault = blob.name === defaultChannel
       const entries = blob.entries.flatMap((entry) => {
         const own = facts.get(entry.name)
@@ -95,24 +101,24 @@ function createChannelEntries(
 
 /** The default channel first, then by package and name in Go's string order. */
 export function compareChannels(
-  a: Pick<ChannelEntries, 'isDefault' | 'package' | 'name'>,
-  b: Pick<ChannelEntries, 'isDefault' | 'package' | 'name'>,
+  a: Pick<ChannelOperatorEntries, 'isDefault' | 'package' | 'name'>,
+  b: Pick<ChannelOperatorEntries, 'isDefault' | 'package' | 'name'>,
 ): number {
   if (a.isDefault !== b.isDefault) return a.isDefault ? -1 : 1
   return compareStrings(a.package, b.package) || compareStrings(a.name, b.name)
 }
 
 /** Cached because most blobs are the same on both sides of a change. */
-const extractBlobFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
+const extractOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
   const own = blob.properties.filter(
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
   const facts = computeOperatorFacts(blob.name, own)
-  return { ...facts, properties: [...own, ...own.flatMap(duplicateAsDependencies)] }
+  return { ...facts, properties: [...own, ...own.flatMap(toDependencyProperties)] }
 })
 
 /** opm also serves requirements as dependencies. OLM converts those back to properties, so a CEL rule sees both. */
-function duplicateAsDependencies({ type, value }: PropertyValue): readonly PropertyValue[] {
+function toDependencyProperties({ type, value }: OperatorProperty): readonly OperatorProperty[] {
   const fields = (...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, getJsonTextField(value, name)]))
   if (type === 'olm.gvk.required') return [{ type, value: fields('group', 'version', 'kind') }]

@@ -3,7 +3,7 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
 import { findCelProblem } from '../../validation/view/cel.ts'
-import { ResolverError, type PropertyValue } from './operator-entry.ts'
+import { ResolverError, type OperatorProperty } from './operator-entry.ts'
 
 /** The rule cannot be evaluated. The message contains the reason. */
 export class CelEvaluationError extends Error {}
@@ -20,10 +20,10 @@ const celEnvironment = new Environment({
 const maxCelSteps = 1_000_000
 
 /** @throws ResolverError if OLM rejects the rule. */
-export function compileCelRule(rule: string): (properties: readonly PropertyValue[]) => boolean {
+export function compileCelRule(rule: string): (properties: readonly OperatorProperty[]) => boolean {
   const problem = findCelProblem(rule)
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
-  let evaluate: (context: { readonly properties: readonly PropertyValue[] }) => unknown
+  let evaluate: (context: { readonly properties: readonly OperatorProperty[] }) => unknown
   try {
     evaluate = celEnvironment.parse(rule)
   } catch (error) {
@@ -34,7 +34,7 @@ export function compileCelRule(rule: string): (properties: readonly PropertyValu
     }
   }
   return (properties) => {
-    rejectLongRule(rule, properties.length)
+    rejectExpensiveCelRule(rule, properties.length)
     try {
       return evaluate({ properties: properties.map(({ type, value }) => ({ type, value })) }) === true
     } catch {
@@ -49,21 +49,21 @@ function parseCelVersion(value: unknown) {
   return parsed.value
 }
 
-function rejectLongRule(rule: string, properties: number): void {
+function rejectExpensiveCelRule(rule: string, properties: number): void {
   const loops = [...rule.matchAll(/\.\s*(?:all|exists|exists_one|map|filter)\s*\(/g)].length
   const items = Math.max(properties, rule.split(',').length, 1)
   if (items ** loops > maxCelSteps)
     throw new CelEvaluationError(
-      `the rule ${shortenRule(rule)} could take too long on ${properties} properties`,
+      `the rule ${quoteTruncatedRule(rule)} could take too long on ${properties} properties`,
     )
   // JavaScript's regular expressions backtrack, Go's do not. A single repetition is harmless.
   if (/\bmatches\s*\(/.test(rule) && [...rule.matchAll(/[*+{?]/g)].length > 1)
     throw new CelEvaluationError(
-      `the rule ${shortenRule(rule)} has a regular expression that could take too long`,
+      `the rule ${quoteTruncatedRule(rule)} has a regular expression that could take too long`,
     )
 }
 
-function shortenRule(rule: string): string {
+function quoteTruncatedRule(rule: string): string {
   return JSON.stringify(rule.length > 200 ? `${rule.slice(0, 200)}...` : rule)
 }
 

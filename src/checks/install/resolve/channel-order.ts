@@ -53,11 +53,11 @@ export function computeChannelOrder(entries: readonly OperatorEntry[]): ChannelO
     ok: false,
     error:
       `a unique replacement chain within a channel is required to determine the relative order between channel entries, ` +
-      `but ${chains.length} replacement chains were found ${where}: ${chains.map(formatChain).join(', ')}`,
+      `but ${chains.length} replacement chains were found ${where}: ${chains.map(formatReplacesChain).join(', ')}`,
   }
 }
 
-function formatChain(chain: readonly OperatorEntry[]): string {
+function formatReplacesChain(chain: readonly OperatorEntry[]): string {
   const [first] = chain
   if (first === undefined) return '[]'
   return chain.length === 1 ? first.name : `${first.name}...${chain.at(-1)?.name}`

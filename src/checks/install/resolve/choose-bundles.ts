@@ -20,7 +20,7 @@ export interface AppliedConstraint {
   readonly constraint: SolverConstraint
 }
 
-export type SolverChoice =
+export type SolverResult =
   /** In the order of choice, with mandatory variables first. */
   | { readonly kind: 'chosen'; readonly ids: readonly string[] }
   /** A minimal set of conflicting constraints. */
@@ -29,9 +29,9 @@ export type SolverChoice =
   | { readonly kind: 'gave up' }
 
 /** Real catalogs need only a few conflicts. The limit stops malicious catalogs. */
-const maxConflicts = 20_000
+const maxSolverConflicts = 20_000
 
-export function chooseBundles(variables: readonly SolverVariable[]): SolverChoice {
+export function chooseBundles(variables: readonly SolverVariable[]): SolverResult {
   const numbers = new Map(variables.map(({ id }, index) => [id, index]))
   const missing = variables
     .flatMap(({ constraints }) => constraints.flatMap(listConstraintIds))
@@ -51,7 +51,7 @@ export function chooseBundles(variables: readonly SolverVariable[]): SolverChoic
  * Checks before each step that a solution remains possible. OLM backtracks instead and does not repeat a choice that it
  * undid, so it sometimes picks a less preferred candidate. This function always returns the preferred one.
  */
-function chooseWithLookahead(formula: SatFormula): SolverChoice {
+function chooseWithLookahead(formula: SatFormula): SolverResult {
   const solver = formula.solver()
   const first = solver.solve(formula.anchors.map(toPositiveLiteral))
   if (first.kind === 'gave up') return first
@@ -69,7 +69,7 @@ function chooseWithLookahead(formula: SatFormula): SolverChoice {
 }
 
 /** Returns the constraints that the solver blames, reduced to a minimal set. */
-function explainConflict(formula: SatFormula): SolverChoice {
+function explainConflict(formula: SatFormula): SolverResult {
   const all = formula.applied
   const solver = formula.solver({ withSwitches: true })
   const blame = (indexes: readonly number[]): readonly number[] | undefined => {
@@ -94,14 +94,17 @@ function orderByDependencyChain(constraints: readonly AppliedConstraint[]): read
   const open = constraints
     .filter(({ constraint }) => constraint.kind === 'mandatory')
     .map(({ subject }) => subject)
-    .sort((a, b) => Number(hasDependency(bySubject.get(b))) - Number(hasDependency(bySubject.get(a))))
+    .sort(
+      (a, b) =>
+        Number(hasDependencyConstraint(bySubject.get(b))) - Number(hasDependencyConstraint(bySubject.get(a))),
+    )
   const ordered = new Set<AppliedConstraint>()
   const seen = new Set<string>()
   const visit = (subject: string): void => {
     if (seen.has(subject)) return
     seen.add(subject)
     const its = bySubject.get(subject) ?? []
-    for (const applied of its.toSorted((a, b) => rankConstraint(a) - rankConstraint(b))) {
+    for (const applied of its.toSorted((a, b) => getConstraintRank(a) - getConstraintRank(b))) {
       ordered.add(applied)
       if (applied.constraint.kind === 'dependency') open.push(...applied.constraint.ids)
     }
@@ -110,11 +113,11 @@ function orderByDependencyChain(constraints: readonly AppliedConstraint[]): read
   return [...ordered, ...constraints.filter((applied) => !ordered.has(applied))]
 }
 
-function rankConstraint({ constraint }: AppliedConstraint): number {
+function getConstraintRank({ constraint }: AppliedConstraint): number {
   return constraint.kind === 'mandatory' ? 0 : 1
 }
 
-function hasDependency(its: readonly AppliedConstraint[] | undefined): boolean {
+function hasDependencyConstraint(its: readonly AppliedConstraint[] | undefined): boolean {
   return its?.some(({ constraint }) => constraint.kind === 'dependency') ?? false
 }
 
@@ -144,7 +147,7 @@ class SatFormula {
   /** With switches, each constraint applies only while its variable is assumed. */
   solver({ withSwitches = false } = {}): SatSolver {
     const count = this.variables.length + (withSwitches ? this.applied.length : 0)
-    const solver = new SatSolver(count, maxConflicts)
+    const solver = new SatSolver(count, maxSolverConflicts)
     for (const [index, { subject, constraint }] of this.applied.entries()) {
       const off = withSwitches ? [negateLiteral(toPositiveLiteral(this.switchOf(index)))] : []
       const own = toPositiveLiteral(this.number(subject))

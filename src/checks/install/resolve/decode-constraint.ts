@@ -29,17 +29,17 @@ export function decodeConstraint(value: Json): ConstraintDecodeResult {
       error: `olm.constraint value is greater than max constraint size ${maxConstraintBytes} bytes`,
     }
   try {
-    return { ok: true, value: decodeAtDepth(value, 0) }
+    return { ok: true, value: decodeConstraintAtDepth(value, 0) }
   } catch (error) {
     if (!(error instanceof ConstraintDecodeError)) throw error
     return { ok: false, error: error.message }
   }
 }
 
-function decodeAtDepth(value: Json, level: number): DecodedConstraint {
+function decodeConstraintAtDepth(value: Json, level: number): DecodedConstraint {
   if (level > maxConstraintDepth)
     throw new ConstraintDecodeError(`it is nested more than ${maxConstraintDepth} levels deep`)
-  const fields = readFields(value, 'constraints.Constraint', [
+  const fields = decodeConstraintFields(value, 'constraints.Constraint', [
     'failuremessage',
     'cel',
     'package',
@@ -49,9 +49,12 @@ function decodeAtDepth(value: Json, level: number): DecodedConstraint {
     'not',
   ])
   // OLM decodes every kind, so an error in any of them counts.
-  const gvk = readFields(fields['gvk'], 'constraints.GVKConstraint', ['group', 'kind', 'version'])
-  const its = readFields(fields['package'], 'constraints.PackageConstraint', ['packagename', 'versionrange'])
-  const cel = readFields(fields['cel'], 'constraints.Cel', ['rule'])
+  const gvk = decodeConstraintFields(fields['gvk'], 'constraints.GVKConstraint', ['group', 'kind', 'version'])
+  const its = decodeConstraintFields(fields['package'], 'constraints.PackageConstraint', [
+    'packagename',
+    'versionrange',
+  ])
+  const cel = decodeConstraintFields(fields['cel'], 'constraints.Cel', ['rule'])
   const failureMessage = getStringField(fields, 'failuremessage')
   const read = {
     gvk: {
@@ -64,9 +67,9 @@ function decodeAtDepth(value: Json, level: number): DecodedConstraint {
       versionRange: getStringField(its, 'versionrange'),
     },
     cel: { rule: getStringField(cel, 'rule'), failureMessage },
-    all: decodeParts(fields['all'], level),
-    any: decodeParts(fields['any'], level),
-    not: decodeParts(fields['not'], level),
+    all: decodeNestedConstraints(fields['all'], level),
+    any: decodeNestedConstraints(fields['any'], level),
+    not: decodeNestedConstraints(fields['not'], level),
   }
   for (const kind of ['gvk', 'package', 'all', 'any', 'not', 'cel'] as const) {
     if ((fields[kind] ?? null) === null) continue
@@ -78,14 +81,19 @@ function decodeAtDepth(value: Json, level: number): DecodedConstraint {
   return { kind: 'empty' }
 }
 
-function decodeParts(value: Json | undefined, level: number): readonly DecodedConstraint[] {
-  const list = readFields(value, 'constraints.CompoundConstraint', ['constraints'])['constraints'] ?? []
+function decodeNestedConstraints(value: Json | undefined, level: number): readonly DecodedConstraint[] {
+  const list =
+    decodeConstraintFields(value, 'constraints.CompoundConstraint', ['constraints'])['constraints'] ?? []
   if (!Array.isArray(list)) throw createTypeError(list, '[]constraints.Constraint')
-  return list.map((item: Json) => decodeAtDepth(item ?? {}, level + 1))
+  return list.map((item: Json) => decodeConstraintAtDepth(item ?? {}, level + 1))
 }
 
 /** Returns fields by lowercase name. Empty if Go leaves a pointer nil. */
-function readFields(value: Json | undefined, type: string, known: readonly string[]): ConstraintFields {
+function decodeConstraintFields(
+  value: Json | undefined,
+  type: string,
+  known: readonly string[],
+): ConstraintFields {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw createTypeError(value, type)
   const fields: Record<string, Json> = {}

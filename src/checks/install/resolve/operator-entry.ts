@@ -3,7 +3,7 @@ import type { Version } from '../../../catalog/versions/version.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
 
-export interface PropertyValue {
+export interface OperatorProperty {
   readonly type: string
   readonly value: Json
 }
@@ -11,7 +11,7 @@ export interface PropertyValue {
 export interface OperatorFacts {
   readonly name: string
   /** A catalog bundle lists its required APIs and packages twice, as in OLM. */
-  readonly properties: readonly PropertyValue[]
+  readonly properties: readonly OperatorProperty[]
   /** The toApiKey of each `olm.gvk`, duplicates included. */
   readonly provided: readonly string[]
   /** From `olm.package`. */

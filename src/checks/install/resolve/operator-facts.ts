@@ -1,11 +1,11 @@
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
 import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
-import { toApiKey, type OperatorEntry, type OperatorFacts, type PropertyValue } from './operator-entry.ts'
+import { toApiKey, type OperatorEntry, type OperatorFacts, type OperatorProperty } from './operator-entry.ts'
 import { parseRequirement } from './parse-requirement.ts'
 
 /** Works for installed Operators too: OLM copies the bundle's properties to an annotation of the CSV. */
-export function computeOperatorFacts(name: string, properties: readonly PropertyValue[]): OperatorFacts {
+export function computeOperatorFacts(name: string, properties: readonly OperatorProperty[]): OperatorFacts {
   const of = (type: string) => properties.filter((property) => property.type === type)
   const packages = of('olm.package').map(({ value }) => {
     const version = parseVersion(getJsonTextField(value, 'version'))
@@ -23,7 +23,7 @@ export function computeOperatorFacts(name: string, properties: readonly Property
 }
 
 /** OLM treats a CSV without a version as 0.0.0. */
-export function createInstalledEntry({
+export function createInstalledCsvEntry({
   name,
   version,
   package: packageName,
@@ -32,10 +32,10 @@ export function createInstalledEntry({
   readonly name: string
   readonly version: string
   readonly package: string
-  readonly properties: readonly PropertyValue[]
+  readonly properties: readonly OperatorProperty[]
 }): OperatorEntry {
   const parsed = parseVersion(version)
-  return createNamespaceEntry(
+  return createInstalledOperatorEntry(
     name,
     packageName,
     parsed.ok ? parsed.value : undefined,
@@ -44,12 +44,12 @@ export function createInstalledEntry({
 }
 
 /** A catalog entry after installation. OLM keeps its properties and discards its edges. */
-export const toInstalledEntry = memoizePerObject(
+export const toInstalledOperatorEntry = memoizePerObject(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
-    createNamespaceEntry(name, packageName, version, facts),
+    createInstalledOperatorEntry(name, packageName, version, facts),
 )
 
-function createNamespaceEntry(
+function createInstalledOperatorEntry(
   name: string,
   packageName: string,
   version: Version | undefined,

@@ -5,10 +5,10 @@ import { getJsonTextField } from '../../../go/json/json-fields.ts'
 import { isInRange, parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { compileCelRule } from './cel-rule.ts'
 import { decodeConstraint, type DecodedConstraint } from './decode-constraint.ts'
-import { toApiKey, ResolverError, type PropertyValue, type BundleRequirement } from './operator-entry.ts'
+import { toApiKey, ResolverError, type OperatorProperty, type BundleRequirement } from './operator-entry.ts'
 
 /** Undefined if the property requires nothing. */
-export function parseRequirement({ type, value }: PropertyValue): BundleRequirement | undefined {
+export function parseRequirement({ type, value }: OperatorProperty): BundleRequirement | undefined {
   switch (type) {
     case 'olm.gvk.required':
       return createApiRequirement(

@@ -10,7 +10,11 @@ import {
 } from './choose-bundles.ts'
 import { CelEvaluationError } from './cel-rule.ts'
 import { computeChannelOrder } from './channel-order.ts'
-import { compareChannels, type CatalogEntries, type ChannelEntries } from './catalog-entries.ts'
+import {
+  compareChannels,
+  type CatalogOperatorEntries,
+  type ChannelOperatorEntries,
+} from './catalog-entries.ts'
 import {
   compareStrings,
   ResolverError,
@@ -21,7 +25,7 @@ import {
 
 /** A CatalogSource. The simulation puts all of them in one namespace. */
 export interface CatalogSource {
-  readonly entries: CatalogEntries
+  readonly entries: CatalogOperatorEntries
   /** A higher priority is preferred. */
   readonly priority: number
 }
@@ -71,7 +75,7 @@ export type UnsatisfiableCause =
   | { readonly kind: 'exclusive'; readonly text: string }
   | { readonly kind: 'other' }
 
-export type Resolution =
+export type NamespaceResolution =
   /** Only new bundles. Empty if nothing changes. */
   | { readonly kind: 'resolved'; readonly bundles: readonly ChosenBundle[] }
   /** The conflicting constraints as a chain from the Subscription, and OLM's message. */
@@ -87,9 +91,9 @@ export type Resolution =
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Never throws for bad catalog data. */
-export function resolveNamespace(namespace: ResolverNamespace): Resolution {
+export function resolveNamespace(namespace: ResolverNamespace): NamespaceResolution {
   try {
-    return new ResolutionProblem(namespace).resolve()
+    return new ResolutionSolver(namespace).resolve()
   } catch (error) {
     if (error instanceof ResolverError) return { kind: 'error', message: error.message }
     if (error instanceof CelEvaluationError) return { kind: 'unknown', reason: error.message }
@@ -136,7 +140,7 @@ interface SubscriptionCandidates {
   readonly current: OperatorEntry | undefined
 }
 
-class ResolutionProblem {
+class ResolutionSolver {
   private readonly namespace: ResolverNamespace
   private readonly reach: ReachabilityCache
   private readonly bundles = new Map<string, BundleVariable>()
@@ -148,7 +152,7 @@ class ResolutionProblem {
     this.reach = getReachabilityCache(namespace.catalogs)
   }
 
-  resolve(): Resolution {
+  resolve(): NamespaceResolution {
     const installed = this.namespace.installed.map(({ entry }) => entry)
     this.rejectUnsound(installed)
     const problems: string[] = []
@@ -160,7 +164,7 @@ class ResolutionProblem {
         if (!(error instanceof ResolverError)) throw error
         problems.push(error.message)
       }
-    if (problems.length > 0) throw new ResolverError(joinErrors(problems))
+    if (problems.length > 0) throw new ResolverError(joinDistinctErrors(problems))
     const quick = this.chooseQuickly(wanted)
     if (quick) return { kind: 'resolved', bundles: quick }
     this.addBundles(installed)
@@ -199,10 +203,10 @@ class ResolutionProblem {
     if ('nothing' in found)
       return {
         id: `subscription:${subscription.name}`,
-        constraints: [createExistsConstraint(subscription), { kind: 'prohibited', text: found.nothing }],
+        constraints: [createMandatoryConstraint(subscription), { kind: 'prohibited', text: found.nothing }],
       }
-    const preferred = found.channels.flatMap((entries) => toPreferenceOrder(entries))
-    const wanted = preferred.filter((entry) => !current || canReplace(entry, current))
+    const preferred = found.channels.flatMap((entries) => sortByPreference(entries))
+    const wanted = preferred.filter((entry) => !current || canUpgradeFrom(entry, current))
     const candidates = wanted.flatMap((entry) => {
       const same = found.byName(entry.name)
       return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
@@ -231,7 +235,7 @@ class ResolutionProblem {
     return {
       id: `subscription:${subscription.name}`,
       constraints: [
-        createExistsConstraint(subscription),
+        createMandatoryConstraint(subscription),
         createSubscriptionConstraint(subscription.name, ids),
       ],
     }
@@ -267,12 +271,12 @@ class ResolutionProblem {
       const conflict = replacing.get(entry)
       if (conflict && chosen.has(conflict)) return false
       for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
-      const keys = listUniqueKeys(entry)
+      const keys = listExclusiveKeys(entry)
       return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
     }
     const take = (entry: OperatorEntry): void => {
       chosen.set(entry, replacing.get(entry)?.name ?? '')
-      for (const key of listUniqueKeys(entry)) taken.add(key)
+      for (const key of listExclusiveKeys(entry)) taken.add(key)
       for (const requirement of entry.facts.requirements()) {
         const candidates = this.candidatesFor(requirement, entry)
         choices.push(candidates)
@@ -318,16 +322,16 @@ class ResolutionProblem {
   ):
     | { readonly nothing: string }
     | {
-        readonly channels: readonly (ChannelEntries | readonly OperatorEntry[])[]
+        readonly channels: readonly (ChannelOperatorEntries | readonly OperatorEntry[])[]
         readonly byName: (name: string) => readonly OperatorEntry[]
       } {
     const { name, catalog, channel, startingCsv } = subscription
     const source = this.namespace.catalogs.find(({ entries }) => entries.name === catalog)?.entries
-    const hasEntries = (its: ChannelEntries) => its.entries.length > 0
+    const hasEntries = (its: ChannelOperatorEntries) => its.entries.length > 0
     const referenced = `referenced by subscription ${name}`
     if (!source || ![...source.packages.values()].some(({ channels }) => channels.some(hasEntries)))
       return {
-        nothing: `no operators found from catalog ${catalog} in namespace ${namespaceName} ${referenced}`,
+        nothing: `no operators found from catalog ${catalog} in namespace ${simulatedNamespaceName} ${referenced}`,
       }
     const ofPackage = (source.packages.get(subscription.package)?.channels ?? []).filter(hasEntries)
     if (ofPackage.length === 0)
@@ -356,7 +360,7 @@ class ResolutionProblem {
     if (installedCsv === '' || matches.length <= 1) return matches[0]?.entry
     const names = matches.map(({ entry }) => entry.name).join(', ')
     throw new ResolverError(
-      `multiple name matches for status.installedCSV of subscription ${namespaceName}/${name}: ${names}`,
+      `multiple name matches for status.installedCSV of subscription ${simulatedNamespaceName}/${name}: ${names}`,
     )
   }
 
@@ -421,8 +425,8 @@ class ResolutionProblem {
     const byPackage = new Map<string, string[]>()
     for (const { id, entry } of this.bundles.values()) {
       if (!this.isCounted(entry)) continue
-      for (const api of entry.facts.provided) addToList(byApi, api, id)
-      for (const { name } of entry.facts.packages) addToList(byPackage, name, id)
+      for (const api of entry.facts.provided) addToListInMap(byApi, api, id)
+      for (const { name } of entry.facts.packages) addToListInMap(byPackage, name, id)
     }
     for (const [api, ids] of byApi) {
       const [group = '', version = '', kind = ''] = api.split('\0')
@@ -456,30 +460,32 @@ class ResolutionProblem {
   }
 }
 
-const namespaceName = 'simulation'
+const simulatedNamespaceName = 'simulation'
 
-function createExistsConstraint({ name }: Subscription): SolverConstraint {
+function createMandatoryConstraint({ name }: Subscription): SolverConstraint {
   return { kind: 'mandatory', text: `subscription ${name} exists` }
 }
 
 /** Keys that only one bundle of a namespace can have. */
-const listUniqueKeys = (entry: OperatorEntry): readonly string[] => listFactKeys(entry.facts)
-const listFactKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
+const listExclusiveKeys = (entry: OperatorEntry): readonly string[] => listExclusiveFactKeys(entry.facts)
+const listExclusiveFactKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
   ...facts.packages.map(({ name }) => `package ${name}`),
 ])
 
 function toVariableId({ catalog, channel, name }: OperatorEntry): string {
-  return `${catalog ?? '@existing'}/${namespaceName}/${channel}/${name}`
+  return `${catalog ?? '@existing'}/${simulatedNamespaceName}/${channel}/${name}`
 }
 
-function toPreferenceOrder(entries: ChannelEntries | readonly OperatorEntry[]): readonly OperatorEntry[] {
+function sortByPreference(
+  entries: ChannelOperatorEntries | readonly OperatorEntry[],
+): readonly OperatorEntry[] {
   const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
   if (!order.ok) throw new ResolverError(order.error)
   return order.entries
 }
 
-function canReplace({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry): boolean {
+function canUpgradeFrom({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry): boolean {
   return (
     (skipRange !== undefined && current.version !== undefined && isInRange(current.version, skipRange)) ||
     replaces === current.name ||
@@ -492,11 +498,11 @@ function sortInstalledEntries(entries: readonly OperatorEntry[]): OperatorEntry[
   const byPackage = Map.groupBy(entries, (entry) => entry.package)
   return [...byPackage.values()]
     .sort(([a], [b]) => compareStrings(a?.package ?? '', b?.package ?? ''))
-    .flatMap(toPreferenceOrder)
+    .flatMap(sortByPreference)
 }
 
 function findCandidateEntries(
-  catalog: CatalogEntries,
+  catalog: CatalogOperatorEntries,
   requirement: BundleRequirement,
 ): readonly OperatorEntry[] {
   const { only } = requirement
@@ -510,7 +516,7 @@ function findCandidateEntries(
     .flatMap(({ channels }) => channels)
     .filter(({ entries }) => entries.some((entry) => requirement.isMetBy(entry)))
     .sort(compareChannels)
-    .flatMap((channel) => toPreferenceOrder(channel).filter((entry) => requirement.isMetBy(entry)))
+    .flatMap((channel) => sortByPreference(channel).filter((entry) => requirement.isMetBy(entry)))
 }
 
 function createSubscriptionConstraint(name: string, ids: readonly string[]): SolverConstraint {
@@ -543,18 +549,18 @@ function createAtMostOneVariable(
   }
 }
 
-function createUnsatisfiableResult(constraints: readonly AppliedConstraint[]): Resolution {
+function createUnsatisfiableResult(constraints: readonly AppliedConstraint[]): NamespaceResolution {
   const messages = constraints.map(({ constraint }) => constraint.text)
   return {
     kind: 'not satisfiable',
     // A bundle has the same constraints in each of its channels.
     chain: [...new Set(messages)],
     message: `constraints not satisfiable: ${messages.toSorted(compareStrings).join(', ')}`,
-    cause: findCause(constraints),
+    cause: findUnsatisfiableCause(constraints),
   }
 }
 
-function findCause(constraints: readonly AppliedConstraint[]): UnsatisfiableCause {
+function findUnsatisfiableCause(constraints: readonly AppliedConstraint[]): UnsatisfiableCause {
   const candidates: string[] = []
   const unmet: { bundle: string; requirement: string }[] = []
   let exclusive: string | undefined
@@ -573,12 +579,12 @@ function findCause(constraints: readonly AppliedConstraint[]): UnsatisfiableCaus
 const toBundleName = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
 
 /** Joins messages as Kubernetes does. */
-function joinErrors(messages: readonly string[]): string {
+function joinDistinctErrors(messages: readonly string[]): string {
   const different = [...new Set(messages)]
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
 }
 
-function addToList(map: Map<string, string[]>, key: string, value: string): void {
+function addToListInMap(map: Map<string, string[]>, key: string, value: string): void {
   const known = map.get(key)
   if (known) known.push(value)
   else map.set(key, [value])

@@ -12,7 +12,7 @@ interface AtMostOneGroup {
 
 export const toPositiveLiteral = (variable: number): Literal => variable * 2
 export const negateLiteral = (literal: Literal): Literal => literal ^ 1
-const toVariable = (literal: Literal): number => literal >> 1
+const getLiteralVariable = (literal: Literal): number => literal >> 1
 
 export type SatResult =
   | { readonly kind: 'satisfiable' }
@@ -122,8 +122,8 @@ export class SatSolver {
     if (known !== 0) return known === 1
     this.values[literal] = 1
     this.values[negateLiteral(literal)] = -1
-    this.levels[toVariable(literal)] = this.limits.length
-    this.reasons[toVariable(literal)] = reason
+    this.levels[getLiteralVariable(literal)] = this.limits.length
+    this.reasons[getLiteralVariable(literal)] = reason
     this.trail.push(literal)
     return true
   }
@@ -151,9 +151,9 @@ export class SatSolver {
           if (conflict) return conflict
         }
     if ((literal & 1) === 1) return undefined
-    for (const group of this.groups[toVariable(literal)] as AtMostOneGroup[]) {
+    for (const group of this.groups[getLiteralVariable(literal)] as AtMostOneGroup[]) {
       if (group.when !== undefined && this.value(group.when) !== 1) continue
-      const conflict = this.excludeOthers(group, toVariable(literal))
+      const conflict = this.excludeOthers(group, getLiteralVariable(literal))
       if (conflict) return conflict
     }
     return undefined
@@ -207,7 +207,7 @@ export class SatSolver {
     let last: Literal
     do {
       for (const literal of literals) {
-        const variable = toVariable(literal)
+        const variable = getLiteralVariable(literal)
         const level = this.levels[variable] as number
         if (seen.has(variable) || level === 0) continue
         seen.add(variable)
@@ -215,7 +215,7 @@ export class SatSolver {
         else learnt.push(literal)
       }
       do last = this.trail[--at] as Literal
-      while (!seen.has(toVariable(last)))
+      while (!seen.has(getLiteralVariable(last)))
       literals = this.causes(last)
     } while (--open > 0)
     learnt.sort((a, b) => this.levelOf(b) - this.levelOf(a))
@@ -227,12 +227,12 @@ export class SatSolver {
   }
 
   private levelOf(literal: Literal): number {
-    return this.levels[toVariable(literal)] as number
+    return this.levels[getLiteralVariable(literal)] as number
   }
 
   /** The false literals that force this literal. */
   private causes(literal: Literal): readonly Literal[] {
-    const reason = this.reasons[toVariable(literal)]
+    const reason = this.reasons[getLiteralVariable(literal)]
     if (reason === undefined) return []
     return typeof reason === 'number' ? [negateLiteral(reason)] : reason.filter((other) => other !== literal)
   }
@@ -240,11 +240,11 @@ export class SatSolver {
   /** The assumptions that conflict with this assumption, including itself. */
   private findFailedAssumptions(assumption: Literal): readonly Literal[] {
     const failed = [assumption]
-    const seen = new Set([toVariable(assumption)])
+    const seen = new Set([getLiteralVariable(assumption)])
     for (const literal of this.trail.toReversed()) {
-      if (!seen.has(toVariable(literal)) || this.levelOf(literal) === 0) continue
-      if (this.reasons[toVariable(literal)] === undefined) failed.push(literal)
-      for (const cause of this.causes(literal)) seen.add(toVariable(cause))
+      if (!seen.has(getLiteralVariable(literal)) || this.levelOf(literal) === 0) continue
+      if (this.reasons[getLiteralVariable(literal)] === undefined) failed.push(literal)
+      for (const cause of this.causes(literal)) seen.add(getLiteralVariable(cause))
     }
     return failed
   }

@@ -1,13 +1,13 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
-import { type CatalogEntries } from './catalog-entries.ts'
+import { type CatalogOperatorEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
-import { toInstalledEntry } from './operator-facts.ts'
+import { toInstalledOperatorEntry } from './operator-facts.ts'
 import {
   resolveNamespace,
   type CatalogSource,
   type ChosenBundle,
   type InstalledOperator,
-  type Resolution,
+  type NamespaceResolution,
   type Subscription,
 } from './resolve-namespace.ts'
 
@@ -16,7 +16,7 @@ export interface NamespaceState {
   readonly operators: readonly { readonly entry: OperatorEntry; readonly subscription: Subscription }[]
 }
 
-type ResolutionFailure = Exclude<Resolution, { readonly kind: 'resolved' }>
+type ResolutionFailure = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
 export type FreshInstallResult =
   | { readonly kind: 'installed'; readonly state: NamespaceState; readonly bundles: readonly ChosenBundle[] }
@@ -36,7 +36,7 @@ export interface UpgradePath {
 }
 
 /** More steps than any channel needs. A repeated state also ends the simulation. */
-const maxHops = 5000
+const maxUpgradeSteps = 5000
 
 export class UpgradeSimulation {
   private readonly catalogs: readonly CatalogSource[]
@@ -63,7 +63,7 @@ export class UpgradeSimulation {
       subscriptions: [subscription],
     })
     if (resolution.kind !== 'resolved') return resolution
-    const state = applyInstall({ operators: [] }, [subscription], resolution.bundles)
+    const state = addInstalledBundles({ operators: [] }, [subscription], resolution.bundles)
     return { kind: 'installed', state, bundles: resolution.bundles }
   }
 
@@ -74,8 +74,9 @@ export class UpgradeSimulation {
     const seen = new Set<string>()
     let state = from
     for (;;) {
-      const key = toStateKey(state)
-      if (seen.has(key) || hops.length > maxHops) return { from: start, hops, plans, end: { kind: 'circle' } }
+      const key = toNamespaceStateKey(state)
+      if (seen.has(key) || hops.length > maxUpgradeSteps)
+        return { from: start, hops, plans, end: { kind: 'circle' } }
       seen.add(key)
       const next = this.after(state, key)
       if (next === undefined)
@@ -96,7 +97,7 @@ export class UpgradeSimulation {
   private resolveAfter({ operators }: NamespaceState): NamespaceState | ResolutionFailure | undefined {
     const subscriptions = operators.map(({ subscription }) => subscription)
     const installed = operators.map(({ entry }): InstalledOperator => ({
-      entry: toInstalledEntry(entry),
+      entry: toInstalledOperatorEntry(entry),
       isSubscribed: true,
     }))
     const resolution = resolveNamespace({ catalogs: this.catalogs, installed, subscriptions })
@@ -106,10 +107,10 @@ export class UpgradeSimulation {
       ({ entry }) =>
         !subscriptions.some((its) => isSubscriptionFor(its, entry) && its.installedCsv === entry.name),
     )
-    return bundles.length === 0 ? undefined : applyInstall({ operators }, subscriptions, bundles)
+    return bundles.length === 0 ? undefined : addInstalledBundles({ operators }, subscriptions, bundles)
   }
 
-  private get main(): CatalogEntries {
+  private get main(): CatalogOperatorEntries {
     const [first] = this.catalogs
     if (first === undefined) throw new Error('an upgrade simulation needs a catalog')
     return first.entries
@@ -126,7 +127,7 @@ function getRootName({ operators }: NamespaceState): string {
 }
 
 /** A key of everything that OLM's resolution depends on. */
-function toStateKey({ operators }: NamespaceState): string {
+function toNamespaceStateKey({ operators }: NamespaceState): string {
   return operators
     .map(({ entry, subscription }) =>
       [entry.name, subscription.package, subscription.channel, subscription.catalog].join(' '),
@@ -147,7 +148,7 @@ function isSubscriptionFor(
 }
 
 /** The namespace after installation: OLM adds a Subscription for each bundle without one. */
-function applyInstall(
+function addInstalledBundles(
   before: NamespaceState,
   subscriptions: readonly Subscription[],
   bundles: readonly ChosenBundle[],

@@ -7,9 +7,9 @@ import { createBundleLocator } from '../../../bundle/bundle-locator.ts'
 import type { Finding, Severity } from '../../../findings/finding.ts'
 import { redactFindings } from '../../images/redact-restricted-bundle.ts'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
-import type { InstallBundleContent, InstallDependencies } from '../bundle-content.ts'
+import type { InstallBundleContent, InstallSimulationPorts } from '../bundle-content.ts'
 import { installTargets, listTargetsForFormat, type InstallTarget } from '../install-targets.ts'
-import { computeUnpackName } from '../unpack-bundle.ts'
+import { computeUnpackConfigMapName } from '../unpack-bundle.ts'
 import { createSkippedStep, createStep } from './create-step.ts'
 
 export interface InstallBundle {
@@ -23,31 +23,34 @@ export interface InstallBundle {
  * Determines the severity of a finding about a bundle and whether it is shown separately. A finding that is shown
  * separately is not repeated as an install failure.
  */
-export type ClassifyFinding = (
+export type FindingClassifier = (
   found: Finding,
   blob: BundleBlob,
 ) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
 
-interface ReadableBundle extends InstallBundle {
+interface OpenedInstallBundle extends InstallBundle {
   readonly content: Extract<InstallBundleContent, { readonly kind: 'bundle' }>
 }
 
-const keepSeverity: ClassifyFinding = ({ severity }) => ({ severity, isShown: false })
+const keepOriginalSeverity: FindingClassifier = ({ severity }) => ({ severity, isShown: false })
 
 /** `format` is undefined if no bundle could be opened. In this case, any target can apply. */
 export function createContentSteps(
   opened: readonly InstallBundle[],
   before: Omit<InstallBundle, 'targets'> | undefined,
   format: BundleFormat | undefined,
-  { sha256, classify = keepSeverity }: InstallDependencies & { readonly classify?: ClassifyFinding },
+  {
+    sha256,
+    classify = keepOriginalSeverity,
+  }: InstallSimulationPorts & { readonly classify?: FindingClassifier },
 ): readonly InstallStep[] {
   const mine = format === undefined ? installTargets : listTargetsForFormat(format)
   const concerned = opened.map((one): InstallBundle => ({
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
-  const readable = concerned.filter((one): one is ReadableBundle => one.content.kind === 'bundle')
-  const content = createContentStep(concerned)
+  const readable = concerned.filter((one): one is OpenedInstallBundle => one.content.kind === 'bundle')
+  const content = createUnpackedContentStep(concerned)
   const [root] = concerned
   const steps = [
     content,
@@ -66,7 +69,7 @@ export function createContentSteps(
   return [content, ...rest]
 }
 
-function createContentStep(opened: readonly InstallBundle[]): InstallStep {
+function createUnpackedContentStep(opened: readonly InstallBundle[]): InstallStep {
   const remarks = opened.flatMap(({ blob, content, targets: own }): readonly InstallRemark[] => {
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
@@ -79,7 +82,7 @@ function createContentStep(opened: readonly InstallBundle[]): InstallStep {
         },
       ]
     return [
-      ...createInlineRemarks(blob, content.from, own),
+      ...createInlineBundleRemarks(blob, content.from, own),
       ...listCatalogDifferences({ blob, content, targets: own }),
     ]
   })
@@ -87,9 +90,9 @@ function createContentStep(opened: readonly InstallBundle[]): InstallStep {
 }
 
 /** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
-function createInlineRemarks(
+function createInlineBundleRemarks(
   { name, image }: BundleBlob,
-  from: ReadableBundle['content']['from'],
+  from: OpenedInstallBundle['content']['from'],
   own: readonly InstallTarget[],
 ): readonly InstallRemark[] {
   if (from !== 'catalog') return []
@@ -115,7 +118,7 @@ function listCatalogDifferences({
   blob,
   content: { facts },
   targets: own,
-}: ReadableBundle): readonly InstallRemark[] {
+}: OpenedInstallBundle): readonly InstallRemark[] {
   if (!facts.statement) return []
   return compareBundleWithImage(blob, facts.statement, blob.image).map(
     ({ field, catalog, image, isIdentity }) => ({
@@ -127,8 +130,8 @@ function listCatalogDifferences({
 }
 
 function createUnpackingStep(
-  readable: readonly ReadableBundle[],
-  sha256: InstallDependencies['sha256'],
+  readable: readonly OpenedInstallBundle[],
+  sha256: InstallSimulationPorts['sha256'],
 ): InstallStep {
   const title = 'OLM v0 can unpack the bundles'
   const v0: readonly InstallTarget[] = ['OLM v0']
@@ -144,13 +147,18 @@ function createUnpackingStep(
       continue
     }
     const { bytes, keys, problems, open, largest } = unpacked
-    const name = sha256 && blob.image !== '' ? `, unpacked as ${computeUnpackName(blob.image, sha256)}` : ''
+    const name =
+      sha256 && blob.image !== '' ? `, unpacked as ${computeUnpackConfigMapName(blob.image, sha256)}` : ''
     facts.push(`${blob.name}: ${keys.length} files, ${bytes} bytes compressed${name}`)
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: v0 })
     for (const message of open)
-      remarks.push({ kind: 'unknown', says: `${blob.name}: ${message} Largest files: ${files}.`, targets: v0 })
+      remarks.push({
+        kind: 'unknown',
+        says: `${blob.name}: ${message} Largest files: ${files}.`,
+        targets: v0,
+      })
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
   return isDone
@@ -159,7 +167,7 @@ function createUnpackingStep(
 }
 
 /** Rules whose findings prevent an install with OLM v0 and RukPak. For OLM v1, its renderer determines this. */
-const fatalRules: ReadonlySet<string> = new Set([
+const installBlockingRuleIds: ReadonlySet<string> = new Set([
   'broken-chart',
   'broken-crd',
   'broken-deployment',
@@ -173,25 +181,28 @@ const fatalRules: ReadonlySet<string> = new Set([
   'unusable-install-modes',
 ])
 /** Only OLM v0 limits kinds and reads just one document per file. */
-const fatalRulesForV0: ReadonlySet<string> = new Set(['kind-not-bundled', 'several-documents-in-manifest'])
+const olmV0BlockingRuleIds: ReadonlySet<string> = new Set([
+  'kind-not-bundled',
+  'several-documents-in-manifest',
+])
 /** The unpacking step reports these. */
-const rulesReportedElsewhere: ReadonlySet<string> = new Set([
+const ruleIdsReportedByUnpacking: ReadonlySet<string> = new Set([
   'colliding-file-names',
   'misnamed-annotations-file',
   'nested-bundle-directory',
   'oversized-bundle-content',
 ])
 
-function createValidationStep(readable: readonly ReadableBundle[]): InstallStep {
+function createValidationStep(readable: readonly OpenedInstallBundle[]): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // The unpacking step reports the size.
     facts.invalid
-      .filter(({ rule }) => !rulesReportedElsewhere.has(rule))
+      .filter(({ rule }) => !ruleIdsReportedByUnpacking.has(rule))
       .map((finding): InstallRemark => {
         const message = formatFinding(blob, finding)
-        if (fatalRulesForV0.has(finding.rule))
+        if (olmV0BlockingRuleIds.has(finding.rule))
           return { kind: 'refused', says: message, targets: own.filter((target) => target === 'OLM v0') }
-        if (fatalRules.has(finding.rule))
+        if (installBlockingRuleIds.has(finding.rule))
           return { kind: 'refused', says: message, targets: own.filter((target) => target !== 'OLM v1') }
         return { kind: 'warning', says: message, targets: own }
       }),
@@ -199,7 +210,10 @@ function createValidationStep(readable: readonly ReadableBundle[]): InstallStep 
   return createStep('validation', 'Bundles are valid', [], remarks)
 }
 
-function createRenderingStep(readable: readonly ReadableBundle[], classify: ClassifyFinding): InstallStep {
+function createRenderingStep(
+  readable: readonly OpenedInstallBundle[],
+  classify: FindingClassifier,
+): InstallStep {
   const facts: string[] = []
   const remarks: InstallRemark[] = []
   for (const { blob, content, targets: own } of readable) {
@@ -222,21 +236,25 @@ function createRenderingStep(readable: readonly ReadableBundle[], classify: Clas
     const converter = own.filter((target) => target === 'RukPak registry')
     for (const problem of rukPak)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: converter })
-    if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${formatKinds(rendering.kinds)}`)
+    if (rendering.refusals.length === 0)
+      facts.push(`${blob.name}: ${formatObjectKindCounts(rendering.kinds)}`)
   }
   return createStep('rendering', 'The installer renders objects', facts, remarks)
 }
 
-function formatKinds(kinds: readonly (readonly [kind: string, count: number])[]): string {
+function formatObjectKindCounts(kinds: readonly (readonly [kind: string, count: number])[]): string {
   return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function createSchemasStep(readable: readonly ReadableBundle[], classify: ClassifyFinding): InstallStep {
+function createSchemasStep(
+  readable: readonly OpenedInstallBundle[],
+  classify: FindingClassifier,
+): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
-    ...facts.manifests.flatMap((found) => toRemarks(blob, found, own, classify)),
+    ...facts.manifests.flatMap((found) => toInstallRemarks(blob, found, own, classify)),
     // OLM never applies examples.
     ...facts.examples
-      .flatMap((found) => toRemarks(blob, found, own, classify))
+      .flatMap((found) => toInstallRemarks(blob, found, own, classify))
       .map((remark): InstallRemark => ({ ...remark, kind: 'warning' })),
   ])
   return createStep('schemas', 'The API server accepts the objects', [], remarks)
@@ -245,7 +263,7 @@ function createSchemasStep(readable: readonly ReadableBundle[], classify: Classi
 function createCrdsStep(
   root: InstallBundle | undefined,
   before: Omit<InstallBundle, 'targets'> | undefined,
-  classify: ClassifyFinding,
+  classify: FindingClassifier,
 ): InstallStep {
   const title = 'Existing custom resources survive the upgrade'
   const all: readonly InstallTarget[] = ['OLM v0', 'OLM v1']
@@ -295,11 +313,11 @@ function createCrdsStep(
   return createStep('crds', title, [`Compared ${before.blob.name} with ${root.blob.name}.`], remarks)
 }
 
-function toRemarks(
+function toInstallRemarks(
   blob: BundleBlob,
   found: Finding,
   own: readonly InstallTarget[],
-  classify: ClassifyFinding,
+  classify: FindingClassifier,
 ): readonly InstallRemark[] {
   const { severity, isShown } = classify(found, blob)
   if (severity === 'off') return []

@@ -1,8 +1,8 @@
 // The install steps that need only the catalog: graph, resolution and upgrades.
 import { quote } from '../../../go/text.ts'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
-import { isEndingAt, type ChannelResolution } from '../resolutions.ts'
-import type { Resolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
+import { isUpgradeEndingAtHead, type ChannelResolution } from '../resolutions.ts'
+import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listTargetsForFormat } from '../install-targets.ts'
 import { createSkippedStep, createStep } from './create-step.ts'
@@ -13,10 +13,10 @@ const v1Targets = ['OLM v1'] as const
 const registryV1Targets = listTargetsForFormat('registry+v1')
 
 /** Larger groups list only the first few versions. */
-const maxNamedPaths = 8
-const maxNamedRequirements = 3
+const maxListedVersions = 8
+const maxListedRequirements = 3
 
-export function createGraphStep({ channel, head, v1: newest }: ChannelResolution): InstallStep {
+export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelResolution): InstallStep {
   const remarks: InstallRemark[] = []
   if (head === undefined)
     remarks.push({
@@ -42,8 +42,8 @@ export function createGraphStep({ channel, head, v1: newest }: ChannelResolution
 export function createResolutionStep(resolution: ChannelResolution): InstallStep {
   const { fresh, v1: newest } = resolution
   const remarks: InstallRemark[] = []
-  if (fresh.kind !== 'installs') remarks.push(...createFailureRemarks(fresh, resolution))
-  if (newest.kind === 'refused') remarks.push(createV1Remark(newest))
+  if (fresh.kind !== 'installs') remarks.push(...createResolutionFailureRemarks(fresh, resolution))
+  if (newest.kind === 'refused') remarks.push(createOlmV1Remark(newest))
   const facts =
     fresh.kind === 'installs'
       ? [
@@ -56,13 +56,13 @@ export function createResolutionStep(resolution: ChannelResolution): InstallStep
   return createStep('resolution', 'Dependencies resolve', facts, remarks)
 }
 
-const nothingResolves = 'Nothing resolves.'
+const nothingResolvesMessage = 'Nothing resolves.'
 
 /** OLM silently installs an older version if the head's dependencies cannot be met. */
-export function createHeadStep({ head, fresh, channel }: ChannelResolution): InstallStep {
+export function createChannelHeadStep({ head, fresh, channel }: ChannelResolution): InstallStep {
   const title = 'New installations get the head'
   if (fresh.kind !== 'installs' || head === undefined)
-    return createSkippedStep('head', title, nothingResolves)
+    return createSkippedStep('head', title, nothingResolvesMessage)
   if (fresh.root.name === head) return createStep('head', title, [], [])
   return createStep(
     'head',
@@ -80,7 +80,7 @@ export function createHeadStep({ head, fresh, channel }: ChannelResolution): Ins
 
 export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
   const { head, upgrades, unreachable, stuckBefore, skippedVersions, v1Upgrade, oldHead } = resolution
-  const arrived = upgrades.filter((path) => isEndingAt(path, head))
+  const arrived = upgrades.filter((path) => isUpgradeEndingAtHead(path, head))
   const hops = Math.max(0, ...arrived.map((path) => path.hops.length))
   const facts = [
     upgrades.length === 0
@@ -95,9 +95,9 @@ export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
       : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))
-  const groups = Map.groupBy(stuck, ({ from, end }) => `${stuckBefore.has(from)} ${toEndKey(end)}`)
+  const groups = Map.groupBy(stuck, ({ from, end }) => `${stuckBefore.has(from)} ${toUpgradeEndKey(end)}`)
   const remarks = [...groups.values()].flatMap((paths) => {
-    const found = createStuckRemarks(paths, resolution)
+    const found = createStuckUpgradeRemarks(paths, resolution)
     if (!paths.every(({ from }) => stuckBefore.has(from))) return found
     return found.map((remark) => ({
       ...remark,
@@ -124,13 +124,13 @@ export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
     : createSkippedStep('upgrades', title, ...facts)
 }
 
-function createStuckRemarks(
+function createStuckUpgradeRemarks(
   paths: readonly UpgradePath[],
   resolution: ChannelResolution,
 ): readonly InstallRemark[] {
   const [first] = paths
   if (first === undefined) return []
-  const from = formatSomeNames(paths.map((path) => path.from))
+  const from = formatTruncatedNameList(paths.map((path) => path.from))
   const { end } = first
   if (end.kind === 'settled')
     return [
@@ -142,12 +142,12 @@ function createStuckRemarks(
     ]
   if (end.kind === 'circle')
     return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: v0Targets }]
-  return createFailureRemarks(end, resolution, from)
+  return createResolutionFailureRemarks(end, resolution, from)
 }
 
 /** `from`: the installed versions, if an upgrade fails. */
-function createFailureRemarks(
-  failure: Exclude<Resolution, { readonly kind: 'resolved' }>,
+function createResolutionFailureRemarks(
+  failure: Exclude<NamespaceResolution, { readonly kind: 'resolved' }>,
   resolution: ChannelResolution,
   from?: string,
 ): readonly InstallRemark[] {
@@ -156,7 +156,7 @@ function createFailureRemarks(
       return [
         {
           kind: 'refused',
-          says: formatUnsatisfiable(failure.cause, resolution, from),
+          says: formatUnsatisfiableCause(failure.cause, resolution, from),
           detail: failure.chain.join('; '),
           ...(failure.cause.kind === 'unmet' && { hint: 'Add the catalog that has it: --beside DIR.' }),
           targets: v0Targets,
@@ -173,7 +173,7 @@ function createFailureRemarks(
   }
 }
 
-function formatUnsatisfiable(
+function formatUnsatisfiableCause(
   cause: UnsatisfiableCause,
   { package: packageName, channel }: ChannelResolution,
   from: string | undefined,
@@ -184,7 +184,7 @@ function formatUnsatisfiable(
       : `Upgrades of ${packageName} from ${from} in channel ${channel} fail`
   switch (cause.kind) {
     case 'unmet':
-      return `${failed}: ${formatUnmet(cause, packageName)}.`
+      return `${failed}: ${formatUnmetRequirements(cause, packageName)}.`
     case 'exclusive':
       return `${failed}, because bundles that it requires exclude each other: ${cause.text}.`
     case 'other':
@@ -192,7 +192,7 @@ function formatUnsatisfiable(
   }
 }
 
-function formatUnmet(
+function formatUnmetRequirements(
   { candidates, unmet }: Extract<UnsatisfiableCause, { readonly kind: 'unmet' }>,
   packageName: string,
 ): string {
@@ -204,7 +204,7 @@ function formatUnmet(
     if (older.length === 0) return `${newest} needs ${only[0]}, which nothing in it provides`
     return `all ${candidates.length} (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in it provides`
   }
-  const parts = [...byRequirement].slice(0, maxNamedRequirements).map(([requirement, bundles]) => {
+  const parts = [...byRequirement].slice(0, maxListedRequirements).map(([requirement, bundles]) => {
     const [first] = bundles
     const names = toVersionLabel(first?.bundle ?? '', packageName)
     return bundles.length === 1
@@ -220,7 +220,7 @@ function toVersionLabel(bundle: string, packageName: string): string {
   return bundle.startsWith(`${packageName}.`) ? bundle.slice(packageName.length + 1) : bundle
 }
 
-function createV1Remark({
+function createOlmV1Remark({
   bundle,
   message,
   dependency,
@@ -235,7 +235,7 @@ function createV1Remark({
   }
 }
 
-function toEndKey(end: UpgradePath['end']): string {
+function toUpgradeEndKey(end: UpgradePath['end']): string {
   switch (end.kind) {
     case 'settled':
       return `settled ${end.at}`
@@ -249,7 +249,7 @@ function toEndKey(end: UpgradePath['end']): string {
   }
 }
 
-function formatSomeNames(names: readonly string[]): string {
-  if (names.length <= maxNamedPaths) return names.join(', ')
-  return `${names.slice(0, maxNamedPaths - 1).join(', ')} and ${names.length - maxNamedPaths + 1} more`
+function formatTruncatedNameList(names: readonly string[]): string {
+  if (names.length <= maxListedVersions) return names.join(', ')
+  return `${names.slice(0, maxListedVersions - 1).join(', ')} and ${names.length - maxListedVersions + 1} more`
 }

@@ -1,15 +1,15 @@
 // `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
 // Reviewers are parsed only to detect invalid lists.
-import { readOwnerYaml, readPrincipals } from './owner-source.ts'
-import type { SourceReadResult } from './owner-source.ts'
+import { parseOwnerYaml, readPrincipals } from './owner-source.ts'
+import type { OwnerSourceReadResult } from './owner-source.ts'
 import { parsePrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 
 const knownKeys = ['approvers', 'reviewers']
 
 /** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
-export function readCatalogOwners(file: string, text: string): SourceReadResult<readonly Principal[]> {
-  const document = readOwnerYaml(file, text)
+export function readCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
+  const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
   const stray = document.value.keys.find((key) => !knownKeys.includes(key))
   if (stray !== undefined)

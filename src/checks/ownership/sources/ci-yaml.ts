@@ -1,7 +1,7 @@
 // `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other keys.
 import { isScalar } from 'yaml'
-import { readOwnerYaml, readPrincipals } from './owner-source.ts'
-import type { SourceReadResult } from './owner-source.ts'
+import { parseOwnerYaml, readPrincipals } from './owner-source.ts'
+import type { OwnerSourceReadResult } from './owner-source.ts'
 import type { Principal } from '../principal.ts'
 
 export interface OwnershipCiYaml {
@@ -11,16 +11,16 @@ export interface OwnershipCiYaml {
 }
 
 /** `merge` disables merging, `cert_project_id` selects a partner's rules. */
-const switchKeys = ['merge', 'cert_project_id'] as const
+const ruleSelectingKeys = ['merge', 'cert_project_id'] as const
 
 /** Reviewers are logins; this format has no teams or addresses. */
-export function readCiYaml(file: string, text: string): SourceReadResult<OwnershipCiYaml> {
-  const document = readOwnerYaml(file, text)
+export function readCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
+  const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
   const reviewers = readPrincipals(document.value, 'reviewers')
   if (reviewers.kind === 'broken') return reviewers
   const switches = new Map<string, string>()
-  for (const key of switchKeys) {
+  for (const key of ruleSelectingKeys) {
     const node = document.value.entry(key)?.node
     if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
   }

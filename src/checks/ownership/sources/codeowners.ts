@@ -1,10 +1,10 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
-import { findAmbiguousBreak, findInvisible } from '../../../config/ambiguous-characters.ts'
+import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/ambiguous-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
 import type { Principal } from '../principal.ts'
-import type { SourceReadResult, OwnerSourceProblem } from './owner-source.ts'
+import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
 import { memoizePerObject } from '../../../findings/memoize.ts'
 
 export interface CodeownersLine {
@@ -22,7 +22,7 @@ const maxFileBytes = 3 * 1024 * 1024
 const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 /** Lists all errors; with any, returns no lines. */
-export function readCodeowners(file: string, text: string): SourceReadResult<readonly CodeownersLine[]> {
+export function readCodeowners(file: string, text: string): OwnerSourceReadResult<readonly CodeownersLine[]> {
   const problems: OwnerSourceProblem[] = []
   const lines: CodeownersLine[] = []
   if (new TextEncoder().encode(text).length >= maxFileBytes)
@@ -44,7 +44,7 @@ export function findCodeowners(path: string, lines: readonly CodeownersLine[]): 
   const parts = path.split('/')
   let last = -1
   for (const at of findCandidateLines(lines, parts))
-    if (at > last && isPathMatch(lines[at]?.segments ?? [], parts)) last = at
+    if (at > last && matchesPathSegments(lines[at]?.segments ?? [], parts)) last = at
   return lines[last]?.owners ?? []
 }
 
@@ -81,11 +81,11 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
  * GitHub does not document which characters it treats as whitespace.
  */
 function parseLine(line: string): CodeownersLine | string | undefined {
-  const divided = findAmbiguousBreak(line)
+  const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
     return `it contains ${divided.name}, which some parsers treat as the end of a line`
   const words = splitWords(line)
-  const odd = words.map(findInvisible).find((name) => name !== undefined)
+  const odd = words.map(findInvisibleCharacter).find((name) => name !== undefined)
   if (odd !== undefined) return `it contains ${odd}, which only some parsers treat as whitespace`
   const [pattern, ...owners] = words
   if (pattern === undefined) return undefined
@@ -94,7 +94,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
   if (pattern.startsWith('\\#')) return 'a pattern cannot start with an escaped #'
   if (pattern.includes('#')) return 'a # in a pattern could start a comment'
   if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end with a backslash'
-  const segments = splitPattern(pattern)
+  const segments = splitCodeownersPattern(pattern)
   if (segments === undefined) return `${JSON.stringify(pattern)} is not a valid pattern`
   const principals: Principal[] = []
   for (const owner of owners) {
@@ -103,7 +103,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
       return `${JSON.stringify(owner)} is not @login, @organization/team, or an email address`
     principals.push(principal)
   }
-  return { pattern, segments: segments.map(parseSegment), owners: principals }
+  return { pattern, segments: segments.map(parsePatternSegment), owners: principals }
 }
 
 /** Splits at whitespace. `\ ` keeps a space, and `#` at the start of a word starts a comment. */
@@ -137,7 +137,7 @@ function parseOwner(text: string): Principal | undefined {
  * The pattern as segments from the root. A slash before the end anchors the pattern. A slash at the end matches
  * everything below.
  */
-function splitPattern(pattern: string): readonly string[] | undefined {
+function splitCodeownersPattern(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
   const anchored = pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
@@ -149,7 +149,7 @@ function splitPattern(pattern: string): readonly string[] | undefined {
 }
 
 /** Whether the segments match the file or (unless they end in `*`) a directory above it. */
-function isPathMatch(segments: readonly CodeownersSegment[], parts: readonly string[]): boolean {
+function matchesPathSegments(segments: readonly CodeownersSegment[], parts: readonly string[]): boolean {
   const last = segments.at(-1)
   const isBelowOnly = last === '**' || last?.text === '*'
   const memo = new Map<number, boolean>()
@@ -171,17 +171,17 @@ function isPathMatch(segments: readonly CodeownersSegment[], parts: readonly str
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))
     const name = parts[part]
-    return name !== undefined && isSegmentMatch(pattern, name) && from(segment + 1, part + 1)
+    return name !== undefined && matchesSegment(pattern, name) && from(segment + 1, part + 1)
   }
   return from(0, 0)
 }
 
-function isSegmentMatch({ text, isPlain, glob }: Exclude<CodeownersSegment, '**'>, name: string): boolean {
+function matchesSegment({ text, isPlain, glob }: Exclude<CodeownersSegment, '**'>, name: string): boolean {
   return isPlain ? text === name : matchesGlob(glob, name)
 }
 
 /** `*` matches any text within a name, `?` one character; a backslash escapes the next character. */
-function parseSegment(pattern: string): CodeownersSegment {
+function parsePatternSegment(pattern: string): CodeownersSegment {
   if (pattern === '**') return pattern
   const characters = [...pattern]
   const pieces: GlobPiece[] = []

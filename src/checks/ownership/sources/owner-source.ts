@@ -4,7 +4,11 @@ import type { Location } from '../../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { findRepeatedKey } from '../../../config/repeated-key.ts'
 import type { Node } from 'yaml'
-import { findAmbiguousBreak, findInvisible, foldKey } from '../../../config/ambiguous-characters.ts'
+import {
+  findAmbiguousLineBreak,
+  findInvisibleCharacter,
+  normalizeKeyForComparison,
+} from '../../../config/ambiguous-characters.ts'
 import { parseLogin } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 
@@ -14,17 +18,17 @@ export interface OwnerSourceProblem {
   readonly problem: string
 }
 
-export type SourceReadResult<T> =
+export type OwnerSourceReadResult<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'broken'; readonly problems: readonly [OwnerSourceProblem, ...OwnerSourceProblem[]] }
 
-export const createBrokenSource = (at: Location, problem: string): SourceReadResult<never> => ({
+export const createBrokenOwnerSource = (at: Location, problem: string): OwnerSourceReadResult<never> => ({
   kind: 'broken',
   problems: [{ at, problem }],
 })
 
 /** The top-level mapping of an owner file, with locations. Keys are unique. */
-export interface OwnerDocument {
+export interface OwnerYamlDocument {
   readonly file: string
   entry(key: string): { readonly key: string; readonly node: Node | null } | undefined
   readonly keys: readonly string[]
@@ -38,15 +42,15 @@ const maxOwnerFileLength = 256 * 1024
  * Accepts one document: a mapping or nothing, without duplicate keys, aliases, or tags. Scalars remain strings
  * (`failsafe`), so that a login such as `0x10` or `null` is kept.
  */
-export function readOwnerYaml(file: string, text: string): SourceReadResult<OwnerDocument> {
+export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
   const start: Location = { file, line: 1, column: 1 }
   if (text.length > maxOwnerFileLength)
-    return createBrokenSource(start, `it is larger than ${maxOwnerFileLength / 1024} KiB`)
-  const divided = findAmbiguousBreak(text)
+    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileLength / 1024} KiB`)
+  const divided = findAmbiguousLineBreak(text)
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return createBrokenSource(
+    return createBrokenOwnerSource(
       at,
       `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
     )
@@ -68,21 +72,21 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   const list = Array.isArray(documents) ? documents : []
-  if (list.length > 1) return createBrokenSource(start, 'it contains more than one document')
+  if (list.length > 1) return createBrokenOwnerSource(start, 'it contains more than one document')
   const document = list[0]
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const error = document.errors[0] ?? document.warnings[0]
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0])
-    return createBrokenSource(
+    return createBrokenOwnerSource(
       { file, line: Math.max(line, 1), column: Math.max(col, 1) },
       error.message.split('\n')[0] ?? 'it is not valid YAML',
     )
   }
   // YAML versions differ: 1.1 does not parse `no` as a string.
   if (document.directives?.yaml.explicit === true)
-    return createBrokenSource(start, 'it has a %YAML directive')
+    return createBrokenOwnerSource(start, 'it has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
@@ -96,20 +100,21 @@ export function readOwnerYaml(file: string, text: string): SourceReadResult<Owne
     },
     Value: (key, node) => {
       if (node.tag !== undefined || node.anchor !== undefined) odd = node
-      else if (key === 'key' && isScalar(node) && findInvisible(String(node.value)) !== undefined)
+      else if (key === 'key' && isScalar(node) && findInvisibleCharacter(String(node.value)) !== undefined)
         unseen = node
       return odd === undefined && unseen === undefined ? undefined : visit.BREAK
     },
   })
-  if (odd !== undefined) return createBrokenSource(locate(odd), 'it uses an alias, an anchor, or a tag')
-  if (unseen !== undefined) return createBrokenSource(locate(unseen), 'a key contains an invisible character')
+  if (odd !== undefined) return createBrokenOwnerSource(locate(odd), 'it uses an alias, an anchor, or a tag')
+  if (unseen !== undefined)
+    return createBrokenOwnerSource(locate(unseen), 'a key contains an invisible character')
   const repeated = findRepeatedKey(document)
-  if (repeated !== undefined) return createBrokenSource(locate(repeated), 'Map keys must be unique')
-  if (!isMap(root)) return createBrokenSource(locate(root), 'it must be a mapping')
+  if (repeated !== undefined) return createBrokenOwnerSource(locate(repeated), 'Map keys must be unique')
+  if (!isMap(root)) return createBrokenOwnerSource(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
-      return createBrokenSource(locate(pair.key), 'its keys must be plain strings')
+      return createBrokenOwnerSource(locate(pair.key), 'its keys must be plain strings')
     entries.set(pair.key.value, pair.value)
   }
   return {
@@ -132,13 +137,15 @@ const ambiguousScalarPattern =
 
 /** The strings of a list at a key; empty if absent. A single string instead of a list is an error. */
 export function readStringList(
-  document: OwnerDocument,
+  document: OwnerYamlDocument,
   key: string,
-): SourceReadResult<readonly { text: string; at: Location }[]> {
+): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
   // Go's JSON reader, which most readers of these files use, ignores the case of keys.
-  const alike = document.keys.find((other) => other !== key && foldKey(other) === foldKey(key))
+  const alike = document.keys.find(
+    (other) => other !== key && normalizeKeyForComparison(other) === normalizeKeyForComparison(key),
+  )
   if (alike !== undefined)
-    return createBrokenSource(
+    return createBrokenOwnerSource(
       document.locate(document.entry(alike)?.node),
       `the key ${JSON.stringify(alike)} could be mistaken for ${key}`,
     )
@@ -149,19 +156,19 @@ export function readStringList(
 
 /** Like readStringList, for a given node. `key` is its name in messages. */
 export function readStringItems(
-  document: OwnerDocument,
+  document: OwnerYamlDocument,
   node: Node | null,
   key: string,
-): SourceReadResult<readonly { text: string; at: Location }[]> {
+): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
   if (node === null || (isScalar(node) && (node.value === null || node.value === '')))
     return { kind: 'read', value: [] }
-  if (!isSeq(node)) return createBrokenSource(document.locate(node), `${key} must be a list`)
+  if (!isSeq(node)) return createBrokenOwnerSource(document.locate(node), `${key} must be a list`)
   const strings: { text: string; at: Location }[] = []
   for (const item of node.items) {
     if (!isScalar(item) || typeof item.value !== 'string' || item.value === '')
-      return createBrokenSource(document.locate(item), `${key} must contain plain names`)
+      return createBrokenOwnerSource(document.locate(item), `${key} must contain plain names`)
     if (item.type === 'PLAIN' && ambiguousScalarPattern.test(item.value))
-      return createBrokenSource(
+      return createBrokenOwnerSource(
         document.locate(item),
         `${key} contains ${item.value}, which is a string only in quotes`,
       )
@@ -172,17 +179,17 @@ export function readStringItems(
 
 /** A list of logins. One invalid entry makes the list invalid. */
 export function readPrincipals(
-  document: OwnerDocument,
+  document: OwnerYamlDocument,
   key: string,
   parse: (text: string) => Principal | undefined = parseLogin,
-): SourceReadResult<readonly Principal[]> {
+): OwnerSourceReadResult<readonly Principal[]> {
   const strings = readStringList(document, key)
   if (strings.kind === 'broken') return strings
   const people: Principal[] = []
   for (const { text, at } of strings.value) {
     const principal = parse(text)
     if (principal === undefined)
-      return createBrokenSource(at, `${key} contains ${JSON.stringify(text)}, which is not a login`)
+      return createBrokenOwnerSource(at, `${key} contains ${JSON.stringify(text)}, which is not a login`)
     people.push(principal)
   }
   return { kind: 'read', value: people }

@@ -2,21 +2,21 @@
 // invalid file removes authority below it. Neither parents' approvers nor alias names replace it.
 import { isMap, isScalar } from 'yaml'
 import {
-  createBrokenSource,
-  readOwnerYaml,
+  createBrokenOwnerSource,
+  parseOwnerYaml,
   readPrincipals,
   readStringList,
   readStringItems,
 } from './owner-source.ts'
-import type { OwnerDocument, SourceReadResult } from './owner-source.ts'
+import type { OwnerYamlDocument, OwnerSourceReadResult } from './owner-source.ts'
 import { parseLogin } from '../principal.ts'
 import type { Principal } from '../principal.ts'
-import { ancestorDirectories } from '../../../change/layout/layout.ts'
+import { listAncestorDirectories } from '../../../change/layout/layout.ts'
 import { parsePathFilter } from './owners-filter.ts'
 import type { OwnersPathFilter } from './owners-filter.ts'
 
 export const ownersFileName = 'OWNERS'
-export const aliasesPath = 'OWNERS_ALIASES'
+export const ownersAliasesPath = 'OWNERS_ALIASES'
 
 /** Names are lowercase and unresolved: a login or an alias. */
 export interface OwnersFile {
@@ -29,7 +29,7 @@ export interface OwnersFile {
 
 export type OwnersAliases = ReadonlyMap<string, readonly Principal[]>
 
-const matchAll: OwnersPathFilter = () => true
+const matchAllPaths: OwnersPathFilter = () => true
 const knownOwnersKeys = [
   'approvers',
   'reviewers',
@@ -51,19 +51,21 @@ const knownFilterKeys = [
 const knownOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
 /** Keys that Prow does not know make the file invalid. */
-export function readOwnersFile(file: string, text: string): SourceReadResult<OwnersFile> {
-  const document = readOwnerYaml(file, text)
+export function readOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
+  const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownKey(document.value, knownOwnersKeys)
+  const stray = createUnknownKeyFailure(document.value, knownOwnersKeys)
   if (stray !== undefined) return stray
-  const options = readOptions(document.value)
+  const options = readOwnersOptions(document.value)
   if (options.kind === 'broken') return options
   const filters = document.value.entry('filters')
   const approvers =
-    filters === undefined ? readPlainApprovers(document.value) : readFilters(document.value, filters.node)
+    filters === undefined
+      ? readUnfilteredApprovers(document.value)
+      : readOwnersFilters(document.value, filters.node)
   if (approvers.kind === 'broken') return approvers
   if (filters !== undefined && document.value.entry('approvers') !== undefined)
-    return createBrokenSource(
+    return createBrokenOwnerSource(
       document.value.locate(filters.node),
       'approvers and filters are mutually exclusive',
     )
@@ -72,16 +74,16 @@ export function readOwnersFile(file: string, text: string): SourceReadResult<Own
 }
 
 /** Parses OWNERS_ALIASES: `aliases` maps a name to a list of logins. */
-export function readAliases(file: string, text: string): SourceReadResult<OwnersAliases> {
-  const document = readOwnerYaml(file, text)
+export function readAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
+  const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownKey(document.value, ['aliases'])
+  const stray = createUnknownKeyFailure(document.value, ['aliases'])
   if (stray !== undefined) return stray
   const node = document.value.entry('aliases')?.node
   const aliases = new Map<string, readonly Principal[]>()
   if (node === undefined || node === null || (isScalar(node) && !node.value))
     return { kind: 'read', value: aliases }
-  if (!isMap(node)) return createBrokenSource(document.value.locate(node), 'aliases must be a mapping')
+  if (!isMap(node)) return createBrokenOwnerSource(document.value.locate(node), 'aliases must be a mapping')
   for (const pair of node.items) {
     const name = isScalar(pair.key) ? String(pair.key.value).toLowerCase() : ''
     const strings = readStringItems(document.value, pair.value as never, `aliases.${name}`)
@@ -89,11 +91,12 @@ export function readAliases(file: string, text: string): SourceReadResult<Owners
     const members: Principal[] = []
     for (const { text: member, at } of strings.value) {
       const principal = parseLogin(member)
-      if (principal === undefined) return createBrokenSource(at, `${JSON.stringify(member)} is not a login`)
+      if (principal === undefined)
+        return createBrokenOwnerSource(at, `${JSON.stringify(member)} is not a login`)
       members.push(principal)
     }
     if (name === '' || aliases.has(name))
-      return createBrokenSource(document.value.locate(pair.key), 'each alias must have a unique name')
+      return createBrokenOwnerSource(document.value.locate(pair.key), 'each alias must have a unique name')
     aliases.set(name, members)
   }
   return { kind: 'read', value: aliases }
@@ -105,11 +108,11 @@ export function readAliases(file: string, text: string): SourceReadResult<Owners
  */
 export function findInheritedApprovers(
   path: string,
-  files: ReadonlyMap<string, SourceReadResult<OwnersFile>>,
+  files: ReadonlyMap<string, OwnerSourceReadResult<OwnersFile>>,
   aliases: OwnersAliases,
 ): readonly Principal[] | undefined {
   const approvers: Principal[] = []
-  for (const directory of ancestorDirectories(path)) {
+  for (const directory of listAncestorDirectories(path)) {
     const file = files.get(directory)
     if (file === undefined) continue
     if (file.kind === 'broken') return undefined
@@ -128,27 +131,32 @@ function resolveAlias(name: string, aliases: OwnersAliases): readonly Principal[
   return person === undefined ? [] : [person]
 }
 
-function findUnknownKey(
-  document: OwnerDocument,
+function createUnknownKeyFailure(
+  document: OwnerYamlDocument,
   known: readonly string[],
-): SourceReadResult<never> | undefined {
+): OwnerSourceReadResult<never> | undefined {
   const stray = document.keys.find((key) => !known.includes(key))
   return stray === undefined
     ? undefined
-    : createBrokenSource(
+    : createBrokenOwnerSource(
         document.locate(document.entry(stray)?.node),
         `the key ${JSON.stringify(stray)} is unknown`,
       )
 }
 
-function readPlainApprovers(document: OwnerDocument): SourceReadResult<OwnersFile['approvers']> {
-  const names = readNames(document, 'approvers')
+function readUnfilteredApprovers(
+  document: OwnerYamlDocument,
+): OwnerSourceReadResult<OwnersFile['approvers']> {
+  const names = readApproverNames(document, 'approvers')
   return names.kind === 'broken'
     ? names
-    : { kind: 'read', value: [{ matches: matchAll, names: names.value }] }
+    : { kind: 'read', value: [{ matches: matchAllPaths, names: names.value }] }
 }
 
-function readNames(document: OwnerDocument, key: string): SourceReadResult<readonly string[]> {
+function readApproverNames(
+  document: OwnerYamlDocument,
+  key: string,
+): OwnerSourceReadResult<readonly string[]> {
   const checked = readPrincipals(document, key)
   if (checked.kind === 'broken') return checked
   const strings = readStringList(document, key)
@@ -157,16 +165,16 @@ function readNames(document: OwnerDocument, key: string): SourceReadResult<reado
     : { kind: 'read', value: strings.value.map(({ text }) => text.toLowerCase()) }
 }
 
-function readOptions(document: OwnerDocument): SourceReadResult<{ noParentOwners: boolean }> {
+function readOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{ noParentOwners: boolean }> {
   const node = document.entry('options')?.node
   if (node === undefined || node === null) return { kind: 'read', value: { noParentOwners: false } }
-  if (!isMap(node)) return createBrokenSource(document.locate(node), 'options must be a mapping')
+  if (!isMap(node)) return createBrokenOwnerSource(document.locate(node), 'options must be a mapping')
   let noParentOwners = false
   for (const pair of node.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : ''
     const value = isScalar(pair.value) ? String(pair.value.value) : ''
     if (!knownOptionKeys.includes(key) || !['true', 'false'].includes(value))
-      return createBrokenSource(
+      return createBrokenOwnerSource(
         document.locate(pair.key),
         `the option ${JSON.stringify(key)} is unknown, or its value is not true or false`,
       )
@@ -175,30 +183,33 @@ function readOptions(document: OwnerDocument): SourceReadResult<{ noParentOwners
   return { kind: 'read', value: { noParentOwners } }
 }
 
-function readFilters(document: OwnerDocument, node: unknown): SourceReadResult<OwnersFile['approvers']> {
-  if (!isMap(node)) return createBrokenSource(document.locate(node), 'filters must be a mapping')
+function readOwnersFilters(
+  document: OwnerYamlDocument,
+  node: unknown,
+): OwnerSourceReadResult<OwnersFile['approvers']> {
+  if (!isMap(node)) return createBrokenOwnerSource(document.locate(node), 'filters must be a mapping')
   const approvers: { matches: OwnersPathFilter; names: readonly string[] }[] = []
   for (const pair of node.items) {
     const pattern = isScalar(pair.key) ? String(pair.key.value) : ''
     const matches = parsePathFilter(pattern)
     if (matches === undefined)
-      return createBrokenSource(
+      return createBrokenOwnerSource(
         document.locate(pair.key),
         `the filter ${JSON.stringify(pattern)} uses more than literal text, .*, ^, and $`,
       )
     if (!isMap(pair.value))
-      return createBrokenSource(document.locate(pair.value), 'a filter must contain lists of approvers')
+      return createBrokenOwnerSource(document.locate(pair.value), 'a filter must contain lists of approvers')
     const entries = new Map(
       pair.value.items.map((item) => [isScalar(item.key) ? String(item.key.value) : '', item.value]),
     )
-    const inner: OwnerDocument = {
+    const inner: OwnerYamlDocument = {
       ...document,
       keys: [...entries.keys()],
       entry: (key) => (entries.has(key) ? { key, node: entries.get(key) as never } : undefined),
     }
-    const stray = findUnknownKey(inner, knownFilterKeys)
+    const stray = createUnknownKeyFailure(inner, knownFilterKeys)
     if (stray !== undefined) return stray
-    const names = readNames(inner, 'approvers')
+    const names = readApproverNames(inner, 'approvers')
     if (names.kind === 'broken') return names
     approvers.push({ matches, names: names.value })
   }

@@ -34,13 +34,15 @@ function isFilterMatch(text: string, pieces: readonly string[], start: boolean, 
     if (start) return text.startsWith(first)
     return end ? text.endsWith(first) : text.includes(first)
   }
-  let from = start ? (text.startsWith(first) ? first.length : -1) : findPieceEnd(text, first, 0)
-  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findPieceEnd(text, piece, from)
+  let from = start ? (text.startsWith(first) ? first.length : -1) : findLiteralEnd(text, first, 0)
+  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findLiteralEnd(text, piece, from)
   if (from < 0) return false
-  return end ? text.length - last.length >= from && text.endsWith(last) : findPieceEnd(text, last, from) >= 0
+  return end
+    ? text.length - last.length >= from && text.endsWith(last)
+    : findLiteralEnd(text, last, from) >= 0
 }
 
-function findPieceEnd(text: string, piece: string, from: number): number {
+function findLiteralEnd(text: string, piece: string, from: number): number {
   const at = text.indexOf(piece, from)
   return at < 0 ? -1 : at + piece.length
 }

@@ -1,8 +1,8 @@
 // A deprecation message that contains only whitespace. opm rejects only an empty message.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
-export const blankDeprecation = defineRule<{ schema: string; name: string }, CatalogRuleKind>({
+export const blankDeprecation = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({
   id: 'blank-deprecation',
   check: 'validation',
   overridable: true,
@@ -19,6 +19,10 @@ export const blankDeprecation = defineRule<{ schema: string; name: string }, Cat
     for (const { place, package: inPackage, entries } of catalog.catalog.deprecations)
       for (const { schema, name, message, mark } of entries)
         if (message !== '' && message.trim() === '')
-          yield { at: toLocation(place, mark), about: [inPackage, schema, name], data: { schema, name } }
+          yield {
+            at: toFindingLocation(place, mark),
+            about: [inPackage, schema, name],
+            data: { schema, name },
+          }
   },
 })

@@ -1,12 +1,12 @@
 // An olm.constraint that OLM's resolver cannot decode. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
-import { listBundles } from '../requirements.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 export const brokenConstraint = defineRule<
   { bundle: string; path: string; problem: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'broken-constraint',
   check: 'validation',
@@ -21,11 +21,11 @@ export const brokenConstraint = defineRule<
     fix: 'Use exactly one of gvk, package, cel, all, any, and not. A failureMessage is optional.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         for (const { path, problem } of parseConstraint(value).problems)
           yield {
-            at: toLocation(bundle.blob.place, mark),
+            at: toFindingLocation(bundle.blob.place, mark),
             about: [its.name, bundle.blob.name, path, problem],
             data: { bundle: bundle.blob.name, path, problem },
           }

@@ -1,13 +1,13 @@
 // A minKubeVersion that is not a version. OLM treats the requirement as never met.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersion } from '../../../catalog/versions/version.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listCsvMetadata } from '../view/csv-metadata.ts'
-import { listBundles } from '../requirements.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 export const brokenMinKubeVersion = defineRule<
   { bundle: string; version: string; problem: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'broken-min-kube-version',
   check: 'validation',
@@ -22,13 +22,13 @@ export const brokenMinKubeVersion = defineRule<
     fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { metadata, mark } of listCsvMetadata(bundle)) {
         const text = metadata.minKubeVersion
         const version = parseVersion(text)
         if (text === '' || version.ok) continue
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name],
           data: { bundle: bundle.blob.name, version: text, problem: version.error },
         }

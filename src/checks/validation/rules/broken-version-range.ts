@@ -1,7 +1,7 @@
 // A required version range that OLM cannot parse. opm parses only skipRange.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { listPackageRequirements } from '../requirements.ts'
 
 export const brokenVersionRange = defineRule<
@@ -11,7 +11,7 @@ export const brokenVersionRange = defineRule<
     range: string
     problem: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'broken-version-range',
   check: 'validation',

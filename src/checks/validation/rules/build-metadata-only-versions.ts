@@ -2,7 +2,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
 import { getStringField } from '../view/string-field.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 
 export const buildMetadataOnlyVersions = defineRule<
@@ -12,7 +12,7 @@ export const buildMetadataOnlyVersions = defineRule<
     other: string
     otherVersion: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'build-metadata-only-versions',
   check: 'validation',
@@ -31,7 +31,7 @@ export const buildMetadataOnlyVersions = defineRule<
       const seen = new Map<string, BundleView>()
       for (const bundle of its.bundles) {
         const { version, versionText } = bundle
-        if (version === undefined || isReleased(bundle)) continue
+        if (version === undefined || hasReleaseField(bundle)) continue
         const key = versionText.split('+')[0] ?? ''
         const other = seen.get(key)
         if (other === undefined) {
@@ -41,7 +41,7 @@ export const buildMetadataOnlyVersions = defineRule<
         if (other.versionText === versionText || other.version === undefined) continue
         if (compareVersions(other.version, version) !== 0) continue
         yield {
-          at: toLocation(bundle.blob.place),
+          at: toFindingLocation(bundle.blob.place),
           about: [its.name, bundle.blob.name, other.blob.name],
           data: {
             bundle: bundle.blob.name,
@@ -49,13 +49,13 @@ export const buildMetadataOnlyVersions = defineRule<
             other: other.blob.name,
             otherVersion: other.versionText,
           },
-          related: [{ at: toLocation(other.blob.place), note: other.blob.name }],
+          related: [{ at: toFindingLocation(other.blob.place), note: other.blob.name }],
         }
       }
     }
   },
 })
 
-function isReleased(bundle: BundleView): boolean {
+function hasReleaseField(bundle: BundleView): boolean {
   return bundle.properties('olm.package').some(({ value }) => getStringField(value, 'release') !== '')
 }

@@ -1,9 +1,9 @@
 // A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, CatalogRuleKind>({
+export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
   id: 'bundle-image-not-related',
   check: 'validation',
   overridable: true,
@@ -17,10 +17,14 @@ export const bundleImageNotRelated = defineRule<{ bundle: string; image: string 
     fix: 'Add the image to relatedImages, or render the bundle again.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const { name, image, relatedImages, place, imageMark } = bundle.blob
       if (image === '' || relatedImages.some((related) => related.image === image)) continue
-      yield { at: toLocation(place, imageMark), about: [its.name, name], data: { bundle: name, image } }
+      yield {
+        at: toFindingLocation(place, imageMark),
+        about: [its.name, name],
+        data: { bundle: name, image },
+      }
     }
   },
 })

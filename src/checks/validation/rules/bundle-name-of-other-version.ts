@@ -1,12 +1,12 @@
 // A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
 // the property.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 export const bundleNameOfOtherVersion = defineRule<
   { bundle: string; version: string; stated: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'bundle-name-of-other-version',
   check: 'validation',
@@ -21,7 +21,7 @@ export const bundleNameOfOtherVersion = defineRule<
     fix: 'Rename the bundle for its version, or correct the olm.package property. Do not change a published bundle.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const { name, place } = bundle.blob
       const { version } = bundle
       if (version === undefined) continue
@@ -29,7 +29,7 @@ export const bundleNameOfOtherVersion = defineRule<
       const own = `${version.major}.${version.minor}.${version.patch}`
       if (stated === undefined || stated === own) continue
       yield {
-        at: toLocation(place),
+        at: toFindingLocation(place),
         about: [its.name, name],
         data: { bundle: name, version: bundle.versionText, stated },
       }

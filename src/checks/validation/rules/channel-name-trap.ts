@@ -1,6 +1,6 @@
 // A channel name that differs from another only in case, or that users cannot type as displayed.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const confusingChannelName = defineRule<
   {
@@ -8,7 +8,7 @@ export const confusingChannelName = defineRule<
     trap: 'blanks' | 'invisible' | 'twin'
     twin: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'channel-name-trap',
   check: 'validation',
@@ -42,7 +42,7 @@ export const confusingChannelName = defineRule<
               : undefined
         if (trap !== undefined)
           yield {
-            at: toLocation(blob.place),
+            at: toFindingLocation(blob.place),
             about: [its.name, channel],
             data: { channel, trap, twin: similarChannel ?? '' },
           }

@@ -1,9 +1,9 @@
 // Several JSON objects in a file that opm parses as YAML. opm silently loads only the first.
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
+import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
-export const concatenatedJson = defineRule<{ name: string }, CatalogRuleKind>({
+export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignature>({
   id: 'concatenated-json',
   check: 'validation',
   overridable: true,
@@ -19,9 +19,9 @@ export const concatenatedJson = defineRule<{ name: string }, CatalogRuleKind>({
     fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
   }),
   *find(catalog) {
-    for (const leniency of listLeniencies(catalog, 'dropped-text')) {
+    for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {
       if (!leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toLeniencyHit(leniency, 'objects'), data: { name: leniency.name } }
+      yield { ...toLeniencyRuleHit(leniency, 'objects'), data: { name: leniency.name } }
     }
   },
 })

@@ -1,9 +1,12 @@
 // A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
 // start.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
-export const deprecatedHead = defineRule<{ bundle: string; channels: readonly string[] }, CatalogRuleKind>({
+export const deprecatedHead = defineRule<
+  { bundle: string; channels: readonly string[] },
+  CatalogRuleSignature
+>({
   id: 'deprecated-head',
   check: 'validation',
   overridable: true,
@@ -26,7 +29,11 @@ export const deprecatedHead = defineRule<{ bundle: string; channels: readonly st
             .filter(({ blob, head }) => head?.name === name && !its.isDeprecated('olm.channel', blob.name))
             .map(({ blob }) => blob.name)
           if (channels.length === 0) continue
-          yield { at: toLocation(place, mark), about: [its.name, name], data: { bundle: name, channels } }
+          yield {
+            at: toFindingLocation(place, mark),
+            about: [its.name, name],
+            data: { bundle: name, channels },
+          }
         }
       }
     }

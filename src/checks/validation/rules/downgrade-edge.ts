@@ -1,8 +1,8 @@
 // An entry that replaces or skips a newer version. OLM would downgrade installed Operators.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { findNewerThanHead } from '../view/highest-entry.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { findBundleNewerThanHead } from '../view/highest-entry.ts'
 
 export const downgradeEdge = defineRule<
   {
@@ -13,7 +13,7 @@ export const downgradeEdge = defineRule<
     target: string
     targetVersion: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'downgrade-edge',
   check: 'validation',
@@ -32,7 +32,7 @@ export const downgradeEdge = defineRule<
       for (const channel of its.channels) {
         const { blob } = channel
         // head-not-highest covers these.
-        const highest = findNewerThanHead(its, channel)
+        const highest = findBundleNewerThanHead(its, channel)
         for (const { name, mark, replaces, skips } of blob.entries) {
           const own = its.bundle(name)
           if (own?.version === undefined) continue
@@ -46,7 +46,7 @@ export const downgradeEdge = defineRule<
             )
               continue
             yield {
-              at: toLocation(blob.place, mark),
+              at: toFindingLocation(blob.place, mark),
               about: [its.name, blob.name, name, target],
               data: {
                 channel: blob.name,

@@ -1,9 +1,9 @@
 // Text after a document's root value. opm silently drops it.
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
+import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
-export const droppedText = defineRule<{ text: string }, CatalogRuleKind>({
+export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
   id: 'dropped-text',
   check: 'validation',
   overridable: true,
@@ -12,20 +12,20 @@ export const droppedText = defineRule<{ text: string }, CatalogRuleKind>({
   since: '0.1.0',
   title: 'opm reads every line of a file',
   format: ({ text }) => ({
-    what: `opm drops everything from here to the end of the document: ${excerpt(text)}`,
+    what: `opm drops everything from here to the end of the document: ${formatExcerpt(text)}`,
     why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
     fix: 'Put "---" on a separate line before this part, indent it like the lines above, or remove it.',
   }),
   *find(catalog) {
-    for (const leniency of listLeniencies(catalog, 'dropped-text')) {
+    for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {
       // The rule concatenated-json covers these.
       if (leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toLeniencyHit(leniency, leniency.text), data: { text: leniency.text } }
+      yield { ...toLeniencyRuleHit(leniency, leniency.text), data: { text: leniency.text } }
     }
   },
 })
 
-function excerpt(text: string): string {
+function formatExcerpt(text: string): string {
   const line = text.trim().split('\n')[0] ?? ''
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}...` : line)
 }

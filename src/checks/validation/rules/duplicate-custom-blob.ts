@@ -1,10 +1,10 @@
 // Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
 // check.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
 
-export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, CatalogRuleKind>({
+export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({
   id: 'duplicate-custom-blob',
   check: 'validation',
   overridable: true,
@@ -28,10 +28,10 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, 
       if (first === undefined) seen.set(key, blob)
       else
         yield {
-          at: toLocation(place),
+          at: toFindingLocation(place),
           about: [inPackage, schema, name],
           data: { schema, name },
-          related: [{ at: toLocation(first.place), note: 'the first blob' }],
+          related: [{ at: toFindingLocation(first.place), note: 'the first blob' }],
         }
     }
   },

@@ -1,12 +1,12 @@
 // A bundle has the same property and value twice. opm checks only olm.package.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 /** The catalog stores only a summary of the first two, which cannot prove equality. Each type has separate rules. */
-const summarizedTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
+const summarizedPropertyTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
-export const duplicateProperty = defineRule<{ bundle: string; type: string }, CatalogRuleKind>({
+export const duplicateProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
   id: 'duplicate-property',
   check: 'validation',
   overridable: true,
@@ -20,14 +20,14 @@ export const duplicateProperty = defineRule<{ bundle: string; type: string }, Ca
     fix: 'Remove one of them.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const seen = new Set<string>()
       for (const { type, value, mark } of bundle.blob.properties) {
-        if (summarizedTypes.has(type)) continue
+        if (summarizedPropertyTypes.has(type)) continue
         const key = `${type} ${JSON.stringify(value)}`
         if (seen.has(key))
           yield {
-            at: toLocation(bundle.blob.place, mark),
+            at: toFindingLocation(bundle.blob.place, mark),
             about: [its.name, bundle.blob.name, key],
             data: { bundle: bundle.blob.name, type },
           }

@@ -1,8 +1,8 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, CatalogRuleKind>({
+export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
   id: 'duplicate-related-image',
   check: 'validation',
   overridable: true,
@@ -16,7 +16,7 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
     fix: 'Remove one of them.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue
@@ -24,7 +24,7 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
         const key = `${image} ${name}`
         if (seen.has(key))
           yield {
-            at: toLocation(bundle.blob.place, mark),
+            at: toFindingLocation(bundle.blob.place, mark),
             about: [its.name, bundle.blob.name, name, image],
             data: { bundle: bundle.blob.name, image },
           }

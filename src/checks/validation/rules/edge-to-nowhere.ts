@@ -1,7 +1,7 @@
 // An edge to a name that the package does not have. This is legal, because a channel can end at a removed version, but
 // a typo looks the same.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { formatNames } from '../format-names.ts'
 
@@ -13,7 +13,7 @@ export const edgeToNowhere = defineRule<
     targets: readonly string[]
     near: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'edge-to-nowhere',
   check: 'validation',
@@ -45,7 +45,7 @@ export const edgeToNowhere = defineRule<
             const [first] = targets
             if (first === undefined) continue
             yield {
-              at: toLocation(blob.place, mark),
+              at: toFindingLocation(blob.place, mark),
               about: [its.name, blob.name, name, edge],
               data: {
                 channel: blob.name,

@@ -1,7 +1,7 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 
-export const emptyCatalog = defineRule<{ files: number }, CatalogRuleKind>({
+export const emptyCatalog = defineRule<{ files: number }, CatalogRuleSignature>({
   id: 'empty-catalog',
   check: 'validation',
   overridable: true,

@@ -1,7 +1,7 @@
 // A channel whose head is older than another entry. Subscribers get the older version.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { findNewerThanHead } from '../view/highest-entry.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { findBundleNewerThanHead } from '../view/highest-entry.ts'
 
 export const headNotHighest = defineRule<
   {
@@ -11,7 +11,7 @@ export const headNotHighest = defineRule<
     highest: string
     highestVersion: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'head-not-highest',
   check: 'validation',
@@ -29,11 +29,11 @@ export const headNotHighest = defineRule<
     for (const its of catalog.packages) {
       for (const channel of its.channels) {
         const { blob, head } = channel
-        const highest = findNewerThanHead(its, channel)
+        const highest = findBundleNewerThanHead(its, channel)
         const own = head && its.bundle(head.name)
         if (head === undefined || own === undefined || highest === undefined) continue
         yield {
-          at: toLocation(blob.place, head.mark),
+          at: toFindingLocation(blob.place, head.mark),
           about: [its.name, blob.name, highest.blob.name],
           data: {
             channel: blob.name,

@@ -1,6 +1,6 @@
 // A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907).
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 import { getStringField } from '../view/string-field.ts'
 
@@ -10,7 +10,7 @@ export const headWithoutMetadata = defineRule<
     channels: readonly string[]
     lacks: 'metadata' | 'csv' | 'display name'
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'head-without-metadata',
   check: 'validation',
@@ -42,7 +42,7 @@ export const headWithoutMetadata = defineRule<
         const lacks = findMissingMetadata(bundle)
         if (lacks === undefined) continue
         yield {
-          at: toLocation(bundle.blob.place),
+          at: toFindingLocation(bundle.blob.place),
           about: [its.name, name],
           data: { bundle: name, channels, lacks },
         }

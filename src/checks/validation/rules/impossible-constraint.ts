@@ -1,14 +1,14 @@
 // A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
 import type { OlmConstraint } from '../view/constraint.ts'
-import { listBundles, listConstraintParts } from '../requirements.ts'
+import { listBundlesWithPackages, listNestedConstraints } from '../requirements.ts'
 import { formatNames } from '../format-names.ts'
 
 export const impossibleConstraint = defineRule<
   { bundle: string; packages: readonly string[] },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'impossible-constraint',
   check: 'validation',
@@ -23,15 +23,15 @@ export const impossibleConstraint = defineRule<
     fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
         const { constraint } = parseConstraint(value)
         const packages =
           constraint &&
-          [...listConstraintParts(constraint)].map(listRequiredPackages).find(({ length }) => length > 1)
+          [...listNestedConstraints(constraint)].map(listRequiredPackages).find(({ length }) => length > 1)
         if (packages === undefined) continue
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, ...packages],
           data: { bundle: bundle.blob.name, packages },
         }

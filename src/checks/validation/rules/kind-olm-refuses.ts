@@ -2,10 +2,13 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { installableKinds } from '../../../bundle/installable-kinds.ts'
 import { getStringField } from '../view/string-field.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: string }, CatalogRuleKind>({
+export const unsupportedKind = defineRule<
+  { bundle: string; kind: string; name: string },
+  CatalogRuleSignature
+>({
   id: 'kind-olm-refuses',
   check: 'validation',
   overridable: true,
@@ -19,12 +22,12 @@ export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: 
     fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { value, mark } of bundle.properties('olm.bundle.object')) {
         const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
         if (kind === '' || installableKinds.has(kind)) continue
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, kind, name],
           data: { bundle: bundle.blob.name, kind, name },
         }

@@ -1,8 +1,8 @@
 // A group, version or kind that no Kubernetes API can have.
 import { defineRule } from '../../../findings/rule.ts'
 import { getStringField } from '../view/string-field.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 /** The API server's patterns: a DNS name, a DNS label that starts with a letter, a Go-like name. */
 const gvkPatterns = {
@@ -18,7 +18,7 @@ export const malformedGvk = defineRule<
     part: keyof typeof gvkPatterns
     value: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'malformed-gvk',
   check: 'validation',
@@ -36,14 +36,14 @@ export const malformedGvk = defineRule<
     fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { type, value, mark } of bundle.blob.properties) {
         if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
         for (const part of ['group', 'version', 'kind'] as const) {
           const text = getStringField(value, part)
           if (gvkPatterns[part].test(text)) continue
           yield {
-            at: toLocation(bundle.blob.place, mark),
+            at: toFindingLocation(bundle.blob.place, mark),
             about: [its.name, bundle.blob.name, type, part, text],
             data: { bundle: bundle.blob.name, type, part, value: text },
           }

@@ -2,10 +2,13 @@
 // that is not a platform version. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: string }, CatalogRuleKind>({
+export const invalidMaxOpenshiftVersion = defineRule<
+  { bundle: string; problem: string },
+  CatalogRuleSignature
+>({
   id: 'max-openshift-version',
   check: 'validation',
   overridable: true,
@@ -19,13 +22,13 @@ export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: 
     fix: `Write only the major and minor version, in quotes: '4.20'.`,
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const properties = bundle.properties('olm.maxOpenShiftVersion')
       for (const [index, { value, mark }] of properties.entries()) {
         const problem = index > 0 ? 'is set more than once' : findVersionProblem(value)
         if (problem === undefined) continue
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, String(index)],
           data: { bundle: bundle.blob.name, problem },
         }

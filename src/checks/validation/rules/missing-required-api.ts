@@ -2,9 +2,9 @@
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { getStringField } from '../view/string-field.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import type { CatalogView } from '../view/catalog-view.ts'
-import { listApiRequirements, listBundles } from '../requirements.ts'
+import { listApiRequirements, listBundlesWithPackages } from '../requirements.ts'
 import { isExternalApi } from '../external-providers.ts'
 import { isGvk } from './malformed-gvk.ts'
 
@@ -15,7 +15,7 @@ export const missingRequiredApi = defineRule<
     version: string
     kind: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'missing-required-api',
   check: 'validation',
@@ -37,7 +37,7 @@ export const missingRequiredApi = defineRule<
       if (!isGvk({ group, version, kind })) continue
       if (isExternalApi(group, kind)) continue
       // Built lazily, because few catalogs need it.
-      provided ??= collectProvidedApis(catalog)
+      provided ??= collectProvidedApiKeys(catalog)
       if (provided.has(`${group}/${version}/${kind}`)) continue
       yield {
         at,
@@ -48,9 +48,9 @@ export const missingRequiredApi = defineRule<
   },
 })
 
-function collectProvidedApis(catalog: CatalogView): ReadonlySet<string> {
+function collectProvidedApiKeys(catalog: CatalogView): ReadonlySet<string> {
   const provided = new Set<string>()
-  for (const { bundle } of listBundles(catalog))
+  for (const { bundle } of listBundlesWithPackages(catalog))
     for (const { value } of bundle.properties('olm.gvk')) provided.add(toApiKey(value))
   return provided
 }

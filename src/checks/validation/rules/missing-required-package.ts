@@ -1,7 +1,7 @@
 // A required package that this catalog lacks. Another catalog on the cluster might have it.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { isExternalPackage } from '../external-providers.ts'
 import { listPackageRequirements } from '../requirements.ts'
 
@@ -12,7 +12,7 @@ export const missingRequiredPackage = defineRule<
     versionRange: string
     isPresent: boolean
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'missing-required-package',
   check: 'validation',

@@ -1,14 +1,14 @@
 // A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { findKnownFields } from '../known-fields.ts'
-import { toLeniencyHit, listLeniencies, findPropertyType } from '../view/leniencies.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
+import { findKnownFieldNames } from '../known-fields.ts'
+import { toLeniencyRuleHit, listParserLeniencies, findEnclosingPropertyType } from '../view/leniencies.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 export const misspelledField = defineRule<
   { path: string; field: string; known: string; schema: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'misspelt-field',
   check: 'validation',
@@ -23,14 +23,14 @@ export const misspelledField = defineRule<
     fix: `Rename it to "${known}", or remove it.`,
   }),
   *find(catalog) {
-    for (const leniency of listLeniencies(catalog, 'unknown-field')) {
+    for (const leniency of listParserLeniencies(catalog, 'unknown-field')) {
       if (!Object.hasOwn(blobShapes, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
-      const type = findPropertyType(catalog, leniency)
-      const known = findSimilarName(field, findKnownFields(leniency.schema, leniency.path, type))
+      const type = findEnclosingPropertyType(catalog, leniency)
+      const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
       if (known === undefined) continue
       const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
-      yield { ...toLeniencyHit(leniency, leniency.path), data }
+      yield { ...toLeniencyRuleHit(leniency, leniency.path), data }
     }
   },
 })

@@ -1,7 +1,7 @@
 // A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 const knownPropertyTypes = [
@@ -20,7 +20,7 @@ const knownPropertyTypes = [
 
 export const misspelledPropertyType = defineRule<
   { bundle: string; type: string; known: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'misspelt-property-type',
   check: 'validation',
@@ -35,14 +35,14 @@ export const misspelledPropertyType = defineRule<
     fix: `Change the type to "${known}".`,
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { type, mark } of bundle.blob.properties) {
         // Custom types start with a domain. Another rule covers whitespace around a type.
         if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
         const known = findSimilarName(type, knownPropertyTypes)
         if (known === undefined) continue
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, type],
           data: { bundle: bundle.blob.name, type, known },
         }

@@ -1,11 +1,11 @@
 // A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
 
-export const misspelledSchema = defineRule<{ schema: string; known: string }, CatalogRuleKind>({
+export const misspelledSchema = defineRule<{ schema: string; known: string }, CatalogRuleSignature>({
   id: 'misspelt-schema',
   check: 'validation',
   overridable: true,
@@ -22,7 +22,7 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }, Ca
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const known = findIntendedSchema(schema)
       if (known !== undefined)
-        yield { at: toLocation(place), about: [inPackage, schema, name], data: { schema, known } }
+        yield { at: toFindingLocation(place), about: [inPackage, schema, name], data: { schema, known } }
     }
   },
 })

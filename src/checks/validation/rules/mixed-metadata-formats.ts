@@ -1,12 +1,12 @@
 // Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
 // unfinished.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 
 export const mixedMetadataFormats = defineRule<
   { objects: string; metadata: string; withObjects: number },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'mixed-metadata-formats',
   check: 'validation',
@@ -33,7 +33,7 @@ export const mixedMetadataFormats = defineRule<
       const metadata = withMetadata.find((bundle) => bundle === objects) ?? withMetadata[0]
       if (objects === undefined || metadata === undefined) continue
       yield {
-        at: toLocation(objects.blob.place),
+        at: toFindingLocation(objects.blob.place),
         about: [its.name],
         data: {
           objects: objects.blob.name,

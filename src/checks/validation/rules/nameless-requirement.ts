@@ -1,8 +1,8 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { listPackageRequirements } from '../requirements.ts'
 
-export const namelessRequirement = defineRule<{ bundle: string }, CatalogRuleKind>({
+export const namelessRequirement = defineRule<{ bundle: string }, CatalogRuleSignature>({
   id: 'nameless-requirement',
   check: 'validation',
   overridable: true,

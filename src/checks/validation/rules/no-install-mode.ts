@@ -1,9 +1,9 @@
 // A channel head that supports no install mode. OLM cannot install it for any OperatorGroup.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listCsvMetadata } from '../view/csv-metadata.ts'
 
-export const noInstallMode = defineRule<{ bundle: string; modes: number }, CatalogRuleKind>({
+export const noInstallMode = defineRule<{ bundle: string; modes: number }, CatalogRuleSignature>({
   id: 'no-install-mode',
   check: 'validation',
   overridable: true,
@@ -25,7 +25,7 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }, Catal
         for (const { metadata, mark } of listCsvMetadata(bundle)) {
           if (metadata.installModes.some(({ supported }) => supported)) continue
           const data = { bundle: name, modes: metadata.installModes.length }
-          yield { at: toLocation(place, mark), about: [its.name, name], data }
+          yield { at: toFindingLocation(place, mark), about: [its.name, name], data }
         }
       }
     }

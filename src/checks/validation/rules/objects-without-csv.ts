@@ -1,12 +1,12 @@
 // A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
 import { getStringField } from '../view/string-field.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 export const objectsWithoutCsv = defineRule<
   { bundle: string; objects: number; csvs: number },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'objects-without-csv',
   check: 'validation',
@@ -21,7 +21,7 @@ export const objectsWithoutCsv = defineRule<
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const { name, image, place } = bundle.blob
       const objects = bundle.properties('olm.bundle.object')
       if (image !== '' || objects.length === 0) continue
@@ -30,7 +30,7 @@ export const objectsWithoutCsv = defineRule<
       ).length
       if (csvs === 1) continue
       yield {
-        at: toLocation(place),
+        at: toFindingLocation(place),
         about: [its.name, name],
         data: { bundle: name, objects: objects.length, csvs },
       }

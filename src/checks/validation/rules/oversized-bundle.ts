@@ -1,9 +1,12 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { formatBytes } from '../format-names.ts'
-import { listBundles } from '../requirements.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }, CatalogRuleKind>({
+export const oversizedBundle = defineRule<
+  { bundle: string; bytes: number; limit: number },
+  CatalogRuleSignature
+>({
   id: 'oversized-bundle',
   check: 'validation',
   overridable: true,
@@ -17,12 +20,12 @@ export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   }),
   *find(catalog, limits) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const { name, place } = bundle.blob
       const bytes = place.end - place.start
       if (bytes > limits.bundle)
         yield {
-          at: toLocation(place),
+          at: toFindingLocation(place),
           about: [its.name, name],
           data: { bundle: name, bytes, limit: limits.bundle },
         }

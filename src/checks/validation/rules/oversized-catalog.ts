@@ -1,10 +1,10 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { formatBytes } from '../format-names.ts'
 
 export const oversizedCatalog = defineRule<
   { bytes: number; limit: number; packages: number },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'oversized-catalog',
   check: 'validation',

@@ -1,10 +1,10 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { formatBytes } from '../format-names.ts'
 
 export const oversizedPackage = defineRule<
   { bytes: number; limit: number; bundles: number },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'oversized-package',
   check: 'validation',
@@ -30,7 +30,7 @@ export const oversizedPackage = defineRule<
       const bytes = blobs.reduce((sum, { place }) => sum + place.end - place.start, 0)
       if (bytes > limits.package)
         yield {
-          at: toLocation(its.blob.place),
+          at: toFindingLocation(its.blob.place),
           about: [its.name],
           data: { bytes, limit: limits.package, bundles: its.bundles.length },
         }

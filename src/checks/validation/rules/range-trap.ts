@@ -1,12 +1,12 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { findRangeMisreading } from '../misread-range.ts'
 import type { RangeMisreading } from '../misread-range.ts'
 import { listVersionRanges } from '../version-ranges.ts'
 
 export const misreadRange = defineRule<
   { range: string; trap: RangeMisreading['kind']; part: string; from: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'range-trap',
   check: 'validation',
@@ -16,7 +16,7 @@ export const misreadRange = defineRule<
   since: '0.1.0',
   title: 'Version ranges match what they appear to match',
   format: ({ range, trap, part, from }) => ({
-    what: `the ${from} "${range}" ${misreadingMessages[trap](part)}`,
+    what: `the ${from} "${range}" ${misreadingMessageByKind[trap](part)}`,
     why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
@@ -29,7 +29,7 @@ export const misreadRange = defineRule<
   },
 })
 
-const misreadingMessages: Readonly<Record<RangeMisreading['kind'], (part: string) => string>> = {
+const misreadingMessageByKind: Readonly<Record<RangeMisreading['kind'], (part: string) => string>> = {
   'dropped-token': (part) => `contains "${part}", which OLM ignores`,
   'dropped-operator': (part) =>
     `has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,

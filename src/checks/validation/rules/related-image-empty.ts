@@ -1,8 +1,8 @@
 // A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listLeniencies } from '../view/leniencies.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listParserLeniencies } from '../view/leniencies.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 export const relatedImageEmpty = defineRule<
   {
@@ -11,7 +11,7 @@ export const relatedImageEmpty = defineRule<
     index: number
     hasValue: boolean
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'related-image-empty',
   check: 'validation',
@@ -29,16 +29,16 @@ export const relatedImageEmpty = defineRule<
   }),
   *find(catalog) {
     const values = new Set(
-      listLeniencies(catalog, 'unknown-field')
+      listParserLeniencies(catalog, 'unknown-field')
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
         if (image !== '') continue
         const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, name, String(index)],
           data: { bundle: bundle.blob.name, name, index, hasValue },
         }

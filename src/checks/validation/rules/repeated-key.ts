@@ -1,9 +1,9 @@
 // A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value.
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
+import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
-export const repeatedKey = defineRule<{ path: string }, CatalogRuleKind>({
+export const repeatedKey = defineRule<{ path: string }, CatalogRuleSignature>({
   id: 'repeated-key',
   check: 'validation',
   overridable: true,
@@ -17,7 +17,7 @@ export const repeatedKey = defineRule<{ path: string }, CatalogRuleKind>({
     fix: 'Merge them into a single key.',
   }),
   *find(catalog) {
-    for (const leniency of listLeniencies(catalog, 'repeated-key'))
-      yield { ...toLeniencyHit(leniency, leniency.path), data: { path: leniency.path } }
+    for (const leniency of listParserLeniencies(catalog, 'repeated-key'))
+      yield { ...toLeniencyRuleHit(leniency, leniency.path), data: { path: leniency.path } }
   },
 })

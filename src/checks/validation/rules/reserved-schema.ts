@@ -1,10 +1,10 @@
 // A custom schema with a prefix that is reserved for OLM.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findIntendedSchema } from './misspelt-schema.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
 
-export const reservedSchema = defineRule<{ schema: string }, CatalogRuleKind>({
+export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignature>({
   id: 'reserved-schema',
   check: 'validation',
   overridable: true,
@@ -20,6 +20,6 @@ export const reservedSchema = defineRule<{ schema: string }, CatalogRuleKind>({
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others)
       if (/^olm\./i.test(schema) && !isTemplateSchemaName(schema) && findIntendedSchema(schema) === undefined)
-        yield { at: toLocation(place), about: [inPackage, schema, name], data: { schema } }
+        yield { at: toFindingLocation(place), about: [inPackage, schema, name], data: { schema } }
   },
 })

@@ -1,10 +1,10 @@
 // An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const selfEdge = defineRule<
   { channel: string; entry: string; edge: 'replaces' | 'skips' },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'self-edge',
   check: 'validation',
@@ -26,7 +26,7 @@ export const selfEdge = defineRule<
             replaces === name ? 'replaces' : skips.includes(name) ? 'skips' : undefined
           if (edge === undefined) continue
           const data = { channel: blob.name, entry: name, edge }
-          yield { at: toLocation(blob.place, mark), about: [its.name, blob.name, name], data }
+          yield { at: toFindingLocation(blob.place, mark), about: [its.name, blob.name, name], data }
         }
       }
     }

@@ -1,9 +1,9 @@
 // More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, CatalogRuleKind>({
+export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, CatalogRuleSignature>({
   id: 'several-csv-metadata',
   check: 'validation',
   overridable: true,
@@ -17,14 +17,14 @@ export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, 
     fix: 'Keep only the property that belongs to this version.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const [first, second, ...more] = bundle.properties('olm.csv.metadata')
       if (first === undefined || second === undefined) continue
       yield {
-        at: toLocation(bundle.blob.place, second.mark),
+        at: toFindingLocation(bundle.blob.place, second.mark),
         about: [its.name, bundle.blob.name],
         data: { bundle: bundle.blob.name, count: more.length + 2 },
-        related: [{ at: toLocation(bundle.blob.place, first.mark), note: 'the first property' }],
+        related: [{ at: toFindingLocation(bundle.blob.place, first.mark), note: 'the first property' }],
       }
     }
   },

@@ -1,6 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { isInRange } from '../../../catalog/versions/version-range.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listSkipRanges } from '../view/skip-ranges.ts'
 
 export const skipRangeCoversSelf = defineRule<
@@ -11,7 +11,7 @@ export const skipRangeCoversSelf = defineRule<
     skipRange: string
     covered: string
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'skip-range-covers-self',
   check: 'validation',
@@ -33,7 +33,7 @@ export const skipRangeCoversSelf = defineRule<
         : its.ladder().find(range, { newerThan: own.version })
       if (covered === undefined) continue
       yield {
-        at: toLocation(channel.blob.place, entry.mark),
+        at: toFindingLocation(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],
         data: {
           channel: channel.blob.name,

@@ -3,7 +3,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { VersionIndex } from '../../../catalog/versions/version-index.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../view/catalog-view.ts'
 import { listSkipRanges } from '../view/skip-ranges.ts'
 
@@ -14,7 +14,7 @@ export const skipRangeMissesPredecessors = defineRule<
     skipRange: string
     older: number
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'skip-range-misses-predecessors',
   check: 'validation',
@@ -47,7 +47,7 @@ export const skipRangeMissesPredecessors = defineRule<
       const older = ladderOf(its, channel).countOlder(version)
       if (older === 0) continue
       yield {
-        at: toLocation(channel.blob.place, entry.mark),
+        at: toFindingLocation(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],
         data: { channel: channel.blob.name, entry: entry.name, skipRange: entry.skipRange, older },
       }

@@ -1,12 +1,12 @@
 // A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
 // Elsewhere, opm rejects the file.
 import { defineRule } from '../../../findings/rule.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
+import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
 export const misreadScalar = defineRule<
   { path: string; text: string; value: number | boolean },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'surprising-scalar',
   check: 'validation',
@@ -21,14 +21,14 @@ export const misreadScalar = defineRule<
     fix: `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
   }),
   *find(catalog) {
-    for (const leniency of listLeniencies(catalog, 'scalar')) {
+    for (const leniency of listParserLeniencies(catalog, 'scalar')) {
       // max-openshift-version covers the platform's version.
       const index = /^properties\[(\d+)\]\.value$/i.exec(leniency.path)?.[1]
       const bundle =
         index === undefined ? undefined : catalog.package(leniency.package)?.bundle(leniency.name)
       if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue
       const { path, text, value } = leniency
-      yield { ...toLeniencyHit(leniency, path), data: { path, text, value } }
+      yield { ...toLeniencyRuleHit(leniency, path), data: { path, text, value } }
     }
   },
 })

@@ -1,11 +1,11 @@
 // A template among the files rendered from it.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 /** Schemas of opm's templates, including the retired composite ones. */
 const templateSchemaPattern = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder\.\w+)$/
 
-export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleKind>({
+export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleSignature>({
   id: 'template-in-catalog',
   check: 'validation',
   overridable: true,
@@ -21,7 +21,7 @@ export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleKind>
   *find({ catalog }) {
     for (const { schema, package: inPackage, place } of catalog.others)
       if (templateSchemaPattern.test(schema))
-        yield { at: toLocation(place), about: [inPackage, schema, place.file], data: { schema } }
+        yield { at: toFindingLocation(place), about: [inPackage, schema, place.file], data: { schema } }
   },
 })
 

@@ -1,9 +1,9 @@
 // A field that the format does not have and that resembles none of its fields. opm ignores it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
-import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { findKnownFields } from '../known-fields.ts'
-import { toLeniencyHit, listLeniencies, findPropertyType } from '../view/leniencies.ts'
+import type { CatalogRuleSignature } from '../catalog-rule.ts'
+import { findKnownFieldNames } from '../known-fields.ts'
+import { toLeniencyRuleHit, listParserLeniencies, findEnclosingPropertyType } from '../view/leniencies.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 export const unknownField = defineRule<
@@ -13,7 +13,7 @@ export const unknownField = defineRule<
     schema: string
     known: readonly string[]
   },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'unknown-field',
   check: 'validation',
@@ -28,15 +28,15 @@ export const unknownField = defineRule<
     fix: 'Remove the field. If its value is only for human readers, use a comment instead.',
   }),
   *find(catalog) {
-    for (const leniency of listLeniencies(catalog, 'unknown-field')) {
+    for (const leniency of listParserLeniencies(catalog, 'unknown-field')) {
       if (!Object.hasOwn(blobShapes, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
-      const type = findPropertyType(catalog, leniency)
-      const known = findKnownFields(leniency.schema, leniency.path, type)
+      const type = findEnclosingPropertyType(catalog, leniency)
+      const known = findKnownFieldNames(leniency.schema, leniency.path, type)
       // Other rules cover these with better advice.
       if (findSimilarName(field, known) !== undefined || isRelatedImageValue(leniency.path)) continue
       yield {
-        ...toLeniencyHit(leniency, leniency.path),
+        ...toLeniencyRuleHit(leniency, leniency.path),
         data: { path: leniency.path, field, schema: type ?? leniency.schema, known },
       }
     }

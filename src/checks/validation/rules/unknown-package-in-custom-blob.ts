@@ -1,12 +1,12 @@
 // A custom blob for a package that the catalog lacks. opm checks only its own schemas.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
 
 export const unknownPackageInCustomBlob = defineRule<
   { schema: string; name: string; near: string },
-  CatalogRuleKind
+  CatalogRuleSignature
 >({
   id: 'unknown-package-in-custom-blob',
   check: 'validation',
@@ -26,7 +26,7 @@ export const unknownPackageInCustomBlob = defineRule<
     for (const { schema, package: name, name: own, place } of view.catalog.others) {
       if (name === '' || names.has(name) || isTemplateSchemaName(schema)) continue
       const near = (guesses-- > 0 ? findSimilarName(name, names) : undefined) ?? ''
-      yield { at: toLocation(place), about: [name, schema, own], data: { schema, name, near } }
+      yield { at: toFindingLocation(place), about: [name, schema, own], data: { schema, name, near } }
     }
   },
 })

@@ -1,10 +1,13 @@
 // Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0).
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 const servableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
-export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }, CatalogRuleKind>({
+export const unservableSchema = defineRule<
+  { field: 'schema' | 'package'; value: string },
+  CatalogRuleSignature
+>({
   id: 'unservable-schema',
   check: 'validation',
   overridable: true,
@@ -21,9 +24,9 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const about = [inPackage, schema, name]
       if (!servableNamePattern.test(schema))
-        yield { at: toLocation(place), about, data: { field: 'schema', value: schema } }
+        yield { at: toFindingLocation(place), about, data: { field: 'schema', value: schema } }
       if (inPackage !== '' && !servableNamePattern.test(inPackage))
-        yield { at: toLocation(place), about, data: { field: 'package', value: inPackage } }
+        yield { at: toFindingLocation(place), about, data: { field: 'package', value: inPackage } }
     }
   },
 })

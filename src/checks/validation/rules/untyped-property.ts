@@ -1,8 +1,8 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
-export const untypedProperty = defineRule<{ bundle: string; type: string }, CatalogRuleKind>({
+export const untypedProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
   id: 'untyped-property',
   check: 'validation',
   overridable: true,
@@ -19,11 +19,11 @@ export const untypedProperty = defineRule<{ bundle: string; type: string }, Cata
     fix: 'Set the exact type, such as olm.gvk.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const [index, { type, mark }] of bundle.blob.properties.entries()) {
         if (type !== '' && type.trim() === type) continue
         yield {
-          at: toLocation(bundle.blob.place, mark),
+          at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, type, String(index)],
           data: { bundle: bundle.blob.name, type },
         }

@@ -1,13 +1,13 @@
 // A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
-import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listBundles } from '../requirements.ts'
+import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A DNS-1123 subdomain. */
 const subdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleKind>({
+export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleSignature>({
   id: 'unusable-bundle-name',
   check: 'validation',
   overridable: true,
@@ -21,10 +21,10 @@ export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleKind
     fix: 'Use only lowercase letters, digits, dots, and dashes. The usual form is <package>.v<version>.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of listBundles(catalog)) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const { name, place } = bundle.blob
       if (name !== '' && !subdomainPattern.test(name))
-        yield { at: toLocation(place), about: [its.name, name], data: { bundle: name } }
+        yield { at: toFindingLocation(place), about: [its.name, name], data: { bundle: name } }
     }
   },
 })

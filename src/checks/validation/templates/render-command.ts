@@ -1,12 +1,12 @@
 // The shell command that renders a catalog from its template.
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
-import { isCatalogFile, type TemplatePair } from '../../../change/layout/template-pairs.ts'
+import { isCatalogFilePath, type TemplatePair } from '../../../change/layout/template-pairs.ts'
 
 /** Uses the checked-in catalog's format and kind of metadata. */
 export function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
   const types = new Set(checkedIn.bundles.flatMap(({ properties }) => properties.map(({ type }) => type)))
   const migrates = types.has('olm.csv.metadata') && !types.has('olm.bundle.object')
-  const file = findCatalogFile(catalog, checkedIn)
+  const file = chooseCatalogOutputFile(catalog, checkedIn)
   return [
     'catalog-bot render',
     quoteForShell(template),
@@ -17,8 +17,8 @@ export function formatRenderCommand({ template, catalog }: TemplatePair, checked
 }
 
 /** The catalog's only file, or one that can replace several. */
-function findCatalogFile(catalog: string, { files }: Catalog): string {
-  if (isCatalogFile(catalog)) return catalog
+function chooseCatalogOutputFile(catalog: string, { files }: Catalog): string {
+  if (isCatalogFilePath(catalog)) return catalog
   const [first, ...more] = files
   return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`
 }

@@ -3,7 +3,7 @@
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { bulkyProperties, hasSameContent } from '../../../catalog/template/find-drift.ts'
+import { bulkyPropertyTypes, hasSameContent } from '../../../catalog/template/find-drift.ts'
 import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
 
 /**
@@ -42,7 +42,7 @@ function toRenderedBundle({
       package: its,
       image,
       properties: properties
-        .filter(({ type }) => !bulkyProperties.has(type))
+        .filter(({ type }) => !bulkyPropertyTypes.has(type))
         .map(({ type, value }) => ({ type, value })),
       relatedImages: relatedImages.map((related) => ({ name: related.name, image: related.image })),
     },

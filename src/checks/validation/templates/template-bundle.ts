@@ -4,7 +4,7 @@ import { formatImageReference, parseImageReference } from '../../../go/reference
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
 import type { CheckAnswers, BundleAnswer, ImageAnswer, CheckQuestion } from '../../questions.ts'
 
-export interface TemplateBundle {
+export interface TemplateBundleAnswer {
   readonly question: CheckQuestion
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
@@ -12,7 +12,7 @@ export interface TemplateBundle {
 }
 
 /** `image` must be an image reference. */
-export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundle {
+export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundleAnswer {
   const { reference } = parseImageReference(image)
   if (!reference) throw new TypeError(`${image} is not an image reference`)
   const { host, repository } = reference
@@ -28,13 +28,13 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Templa
     reference: formatImageReference({ host, repository, digest }),
   } as const
   const answer = answers.get(question)
-  return { question, answer: answer.kind === 'bundle' ? toBundleAnswer(image, answer) : answer }
+  return { question, answer: answer.kind === 'bundle' ? toTemplateBundleAnswer(image, answer) : answer }
 }
 
-function toBundleAnswer(
+function toTemplateBundleAnswer(
   image: string,
   { content, csv, findings, isRestricted = false }: Extract<BundleAnswer, { readonly kind: 'bundle' }>,
-): TemplateBundle['answer'] {
+): TemplateBundleAnswer['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {

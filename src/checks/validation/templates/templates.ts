@@ -20,7 +20,7 @@ import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
 import { suggestPatch } from './suggest-patch.ts'
-import { findTemplateBundle, type TemplateBundle } from './template-bundle.ts'
+import { findTemplateBundle, type TemplateBundleAnswer } from './template-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { templateRules } from './rules.ts'
 import { formatRenderCommand } from './render-command.ts'
@@ -39,7 +39,7 @@ export function listTemplateQuestions(
   answers: CheckAnswers,
 ): readonly CheckQuestion[] {
   return templates.flatMap((state) => {
-    const needs = findTemplateNeeds(state, config)
+    const needs = findTemplateRenderRequirements(state, config)
     return needs.kind === 'images'
       ? needs.images.map((image) => findTemplateBundle(image, answers).question)
       : []
@@ -58,7 +58,7 @@ export function evaluateTemplates(
   }
 }
 
-type TemplateNeeds =
+type TemplateRenderRequirements =
   | { readonly kind: 'none' }
   | { readonly kind: 'broken'; readonly reason: string }
   | {
@@ -71,7 +71,10 @@ type TemplateNeeds =
 /** opm's errors for an object without a schema, and for a document with only comments. */
 const emptyTemplateErrorPattern = /missing required 'schema' field$|schema: unexpected end of JSON input$/
 
-function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateNeeds {
+function findTemplateRenderRequirements(
+  state: LoadedTemplatePair,
+  config: Config,
+): TemplateRenderRequirements {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
   if (templateRules.every(({ id }) => isRuleOff(config.rules[id]))) return { kind: 'none' }
@@ -101,7 +104,7 @@ function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateN
       ? []
       : [`${image} is in a registry that this repository does not allow`]
   })
-  if (rejected.length > 0) return { kind: 'broken', reason: formatReasons(rejected) }
+  if (rejected.length > 0) return { kind: 'broken', reason: formatUnrenderableReasons(rejected) }
   return { kind: 'images', source, before, images: missing }
 }
 
@@ -110,7 +113,7 @@ function evaluateTemplate(
   config: Config,
   answers: CheckAnswers,
 ): TemplateCheckResult {
-  const needs = findTemplateNeeds(state, config)
+  const needs = findTemplateRenderRequirements(state, config)
   if (needs.kind === 'none') return { findings: [], unanswered: [] }
   if (needs.kind === 'broken')
     return { findings: [createUnrenderableFinding(state, needs.reason)], unanswered: [] }
@@ -124,32 +127,35 @@ function evaluateTemplate(
     if (answer.kind === 'bundle') {
       bundles.set(image, answer.bundle)
       isRestricted ||= answer.isRestricted
-    } else if (shouldWait(answer, state))
+    } else if (shouldWaitForBundle(answer, state))
       unanswered.push({
         question: `the rendered content of ${image} for ${state.template}`,
         reason: answer.reason,
-        retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetrySeconds,
+        retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateImageRetrySeconds,
       })
     else rejected.push(`${image}: ${answer.reason}`)
   }
   if (rejected.length > 0)
-    return { findings: [createUnrenderableFinding(state, formatReasons(rejected))], unanswered: [] }
+    return {
+      findings: [createUnrenderableFinding(state, formatUnrenderableReasons(rejected))],
+      unanswered: [],
+    }
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, createBundleSource(bundles))
+  const rendered = renderTemplate(source, createKnownBundleSource(bundles))
   if (!rendered.ok)
     return {
-      findings: [createUnrenderableFinding(state, isRestricted ? restrictedReason : rendered.error)],
+      findings: [createUnrenderableFinding(state, isRestricted ? restrictedBundlesReason : rendered.error)],
       unanswered: [],
     }
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
-  const drifts = findDrift(rendered.value, excludeTemplate(checkedIn, state), {
-    comparesDescriptions: hasDescriptions(rendered.value, bundles),
+  const drifts = findDrift(rendered.value, excludeTemplateFile(checkedIn, state), {
+    comparesDescriptions: hasBundleDescriptions(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = suggestPatch(state)
-  const differences = isRestricted ? redactDrifts(drifts) : drifts.map(formatDrift)
+  const differences = isRestricted ? redactTemplateDrifts(drifts) : drifts.map(formatDrift)
   return {
     findings: [createDriftFinding(state, checkedIn, drifts, differences)],
     unanswered: [],
@@ -157,20 +163,20 @@ function evaluateTemplate(
   }
 }
 
-const privateRetrySeconds = 900
+const privateImageRetrySeconds = 900
 
 /**
  * A private image looks like a missing one, and waiting does not change that. It blocks only if the configuration lists
  * the pair. Otherwise, it causes a warning.
  */
-function shouldWait(
-  answer: Extract<TemplateBundle['answer'], { readonly reason: string }>,
+function shouldWaitForBundle(
+  answer: Extract<TemplateBundleAnswer['answer'], { readonly reason: string }>,
   { isStated }: LoadedTemplatePair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
 }
 
-function createBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
+function createKnownBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
   return (reference) => {
     const bundle = bundles.get(reference)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
@@ -181,7 +187,7 @@ function createBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): Bundl
  * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
-function hasDescriptions(
+function hasBundleDescriptions(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -194,7 +200,7 @@ function hasDescriptions(
 }
 
 /** Excludes a template that is among its rendered files. */
-function excludeTemplate(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
+function excludeTemplateFile(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
@@ -234,13 +240,13 @@ function formatDrift({ kind, subject, fields }: TemplateDrift): string {
 }
 
 // Omits names and versions from restricted bundles (BundleAnswer.isRestricted).
-const restrictedReason =
+const restrictedBundlesReason =
   'its bundles do not render; users who can pull their images can run "catalog-bot render" to see why'
 
 /**
  * Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image.
  */
-function redactDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
+function redactTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatDrift)
   const lacks = `${missing} rendered ${missing === 1 ? 'item is' : 'items are'} missing`
@@ -269,9 +275,9 @@ function isRuleOff(setting: Config['rules'][string] | undefined): boolean {
   return (typeof setting === 'object' ? setting.severity : setting) === 'off'
 }
 
-const maxReasons = 3
+const maxShownReasons = 3
 
-function formatReasons(reasons: readonly string[]): string {
-  const more = reasons.length - maxReasons
-  return `${reasons.slice(0, maxReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+function formatUnrenderableReasons(reasons: readonly string[]): string {
+  const more = reasons.length - maxShownReasons
+  return `${reasons.slice(0, maxShownReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }

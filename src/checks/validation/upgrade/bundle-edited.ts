@@ -4,12 +4,12 @@ import { defineRule } from '../../../findings/rule.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { toCanonicalJson } from '../../../change/compare-blobs.ts'
 import type { PackageChange } from '../../../change/change.ts'
-import { toLocation } from '../catalog-rule.ts'
-import type { BaseAndResult, UpgradeRuleKind } from './upgrade-rule.ts'
+import { toFindingLocation } from '../catalog-rule.ts'
+import type { PackageBeforeAndAfter, UpgradeRuleSignature } from './upgrade-rule.ts'
 
 type BundleEditData = { bundle: string; fields: readonly string[] }
 
-export const bundleEdited = defineRule<BundleEditData, UpgradeRuleKind>({
+export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
   id: 'bundle-edited',
   check: 'validation',
   overridable: true,
@@ -25,7 +25,7 @@ export const bundleEdited = defineRule<BundleEditData, UpgradeRuleKind>({
   find: (change, sides) => findBundleEdits(change, sides, false),
 })
 
-export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleKind>({
+export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
   id: 'bundle-metadata-edited',
   check: 'validation',
   overridable: true,
@@ -43,7 +43,7 @@ export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleKind>(
 
 function* findBundleEdits(
   { bundles }: PackageChange,
-  { base, result }: BaseAndResult,
+  { base, result }: PackageBeforeAndAfter,
   metadataOnly: boolean,
 ) {
   for (const { name, fields, place } of bundles.changed) {
@@ -51,15 +51,15 @@ function* findBundleEdits(
     const after = result?.bundle(name)
     const onlyMetadata =
       fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
-        ? toResolutionKey(before) === toResolutionKey(after)
+        ? toInstallPropertiesKey(before) === toInstallPropertiesKey(after)
         : false
     if (onlyMetadata === metadataOnly)
-      yield { at: toLocation(place), about: [name], data: { bundle: name, fields } }
+      yield { at: toFindingLocation(place), about: [name], data: { bundle: name, fields } }
   }
 }
 
 /** All properties that affect resolution and installation. */
-function toResolutionKey(bundle: BundleBlob): string {
+function toInstallPropertiesKey(bundle: BundleBlob): string {
   return bundle.properties
     .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')
     .map(({ type, value }) => toCanonicalJson([type, value]))

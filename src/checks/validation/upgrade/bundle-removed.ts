@@ -1,9 +1,9 @@
 // Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
 // lost upgrade paths.
 import { defineRule } from '../../../findings/rule.ts'
-import { findPackageLocation, formatSomeNames, type UpgradeRuleKind } from './upgrade-rule.ts'
+import { findPackageLocation, formatTruncatedNameList, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
-export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleKind>({
+export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleSignature>({
   id: 'bundle-removed',
   check: 'validation',
   overridable: true,
@@ -12,7 +12,7 @@ export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeR
   since: '0.1.0',
   title: 'A published bundle remains in the catalog',
   format: ({ bundles }) => ({
-    what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatSomeNames(bundles)}`,
+    what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatTruncatedNameList(bundles)}`,
     why: 'Clusters that pin or reinstall a removed version can no longer install it.',
     fix: 'Keep the bundles, and deprecate or skip those that users should no longer install.',
   }),

@@ -1,9 +1,9 @@
 // A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
 import { defineRule } from '../../../findings/rule.ts'
 import type { PackageChange } from '../../../change/change.ts'
-import { findPackageLocation, type BaseAndResult, type UpgradeRuleKind } from './upgrade-rule.ts'
+import { findPackageLocation, type PackageBeforeAndAfter, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
-export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleKind>({
+export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
   id: 'channel-removed',
   check: 'validation',
   overridable: true,
@@ -19,7 +19,7 @@ export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleKind>({
   find: (change, sides) => findChannelRemovals(change, sides, false),
 })
 
-export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeRuleKind>({
+export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
   id: 'deprecated-channel-removed',
   check: 'validation',
   overridable: true,
@@ -35,7 +35,11 @@ export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeR
   find: (change, sides) => findChannelRemovals(change, sides, true),
 })
 
-function* findChannelRemovals({ kind, channels }: PackageChange, sides: BaseAndResult, deprecated: boolean) {
+function* findChannelRemovals(
+  { kind, channels }: PackageChange,
+  sides: PackageBeforeAndAfter,
+  deprecated: boolean,
+) {
   const { base } = sides
   if (kind !== 'changed' || !base) return
   for (const channel of channels.removed) {

@@ -5,10 +5,10 @@ import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts
 import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import {
   findPackageLocation,
-  formatSomeNames,
+  formatTruncatedNameList,
   findBundleVersion,
-  type BaseAndResult,
-  type UpgradeRuleKind,
+  type PackageBeforeAndAfter,
+  type UpgradeRuleSignature,
 } from './upgrade-rule.ts'
 
 export const defaultChannelChanged = defineRule<
@@ -18,7 +18,7 @@ export const defaultChannelChanged = defineRule<
     /** Versions with a path to the old default channel's head but none in the new channel. */
     leftBehind: readonly string[]
   },
-  UpgradeRuleKind
+  UpgradeRuleSignature
 >({
   id: 'default-channel-changed',
   check: 'validation',
@@ -28,7 +28,7 @@ export const defaultChannelChanged = defineRule<
   since: '0.1.0',
   title: "A package's default channel does not change",
   format: ({ before, after, leftBehind }) => ({
-    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatSomeNames(leftBehind)}`}`,
+    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatTruncatedNameList(leftBehind)}`}`,
     why: 'Installations that do not specify a channel switch to the new one. Installations that specify a channel are not affected.',
     fix:
       leftBehind.length === 0
@@ -44,7 +44,7 @@ export const defaultChannelChanged = defineRule<
 
 function findStrandedVersions(
   { before, after }: { before: string; after: string },
-  sides: BaseAndResult,
+  sides: PackageBeforeAndAfter,
 ): string[] {
   const old = sides.base?.channel(before)
   const now = sides.result?.channel(after)

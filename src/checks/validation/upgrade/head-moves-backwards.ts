@@ -1,7 +1,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { toLocation } from '../catalog-rule.ts'
-import { findBundleVersion, type UpgradeRuleKind } from './upgrade-rule.ts'
+import { toFindingLocation } from '../catalog-rule.ts'
+import { findBundleVersion, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const headMovesBackwards = defineRule<
   {
@@ -10,7 +10,7 @@ export const headMovesBackwards = defineRule<
     after: string
     versions: readonly [before: string, after: string]
   },
-  UpgradeRuleKind
+  UpgradeRuleSignature
 >({
   id: 'head-moves-backwards',
   check: 'validation',
@@ -34,7 +34,7 @@ export const headMovesBackwards = defineRule<
       if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
       const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
       yield {
-        at: toLocation(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
+        at: toFindingLocation(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
         about: [channel],
         data: { channel, before, after, versions: [text(before), text(after)] },
       }

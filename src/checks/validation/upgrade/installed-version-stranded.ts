@@ -3,8 +3,8 @@ import { defineRule } from '../../../findings/rule.ts'
 import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { toLocation } from '../catalog-rule.ts'
-import { formatSomeNames, findBundleVersion, type UpgradeRuleKind } from './upgrade-rule.ts'
+import { toFindingLocation } from '../catalog-rule.ts'
+import { formatTruncatedNameList, findBundleVersion, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const installedVersionStranded = defineRule<
   {
@@ -14,7 +14,7 @@ export const installedVersionStranded = defineRule<
     newer: readonly string[]
     head: string
   },
-  UpgradeRuleKind
+  UpgradeRuleSignature
 >({
   id: 'installed-version-stranded',
   check: 'validation',
@@ -24,7 +24,7 @@ export const installedVersionStranded = defineRule<
   since: '0.1.0',
   title: 'Every version keeps its upgrade path',
   format: ({ channel, bundles, newer, head }) => ({
-    what: `${formatSomeNames(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
+    what: `${formatTruncatedNameList(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
     why: 'Clusters with these versions installed silently stop getting updates.',
     fix: [
       ...(newer.length < bundles.length
@@ -34,7 +34,7 @@ export const installedVersionStranded = defineRule<
         : []),
       ...(newer.length > 0
         ? [
-            `Keep ${formatSomeNames(newer)}, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate ${newer.length === 1 ? 'it' : 'them'}.`,
+            `Keep ${formatTruncatedNameList(newer)}, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate ${newer.length === 1 ? 'it' : 'them'}.`,
           ]
         : []),
     ].join(' '),
@@ -65,7 +65,7 @@ export const installedVersionStranded = defineRule<
       })
       const entry = after.entries.find(({ name }) => name === first)
       yield {
-        at: toLocation(after.place, entry?.mark),
+        at: toFindingLocation(after.place, entry?.mark),
         about: [after.name],
         data: { channel: after.name, bundles: stranded, newer, head },
       }

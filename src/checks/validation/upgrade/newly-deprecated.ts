@@ -1,9 +1,9 @@
 import { defineRule } from '../../../findings/rule.ts'
 import type { Location } from '../../../findings/finding.ts'
-import { toLocation } from '../catalog-rule.ts'
-import type { UpgradeRuleKind } from './upgrade-rule.ts'
+import { toFindingLocation } from '../catalog-rule.ts'
+import type { UpgradeRuleSignature } from './upgrade-rule.ts'
 
-export const newlyDeprecated = defineRule<{ what: string; message: string }, UpgradeRuleKind>({
+export const newlyDeprecated = defineRule<{ what: string; message: string }, UpgradeRuleSignature>({
   id: 'newly-deprecated',
   check: 'validation',
   overridable: true,
@@ -23,7 +23,7 @@ export const newlyDeprecated = defineRule<{ what: string; message: string }, Upg
       if (its === of)
         for (const { schema, name, mark } of entries) {
           const key = `${schema}\n${name}`
-          if (!locations.has(key)) locations.set(key, toLocation(place, mark))
+          if (!locations.has(key)) locations.set(key, toFindingLocation(place, mark))
         }
     for (const { schema, name, message } of deprecations.added) {
       yield {

@@ -1,9 +1,9 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { UpgradeRuleKind } from './upgrade-rule.ts'
+import type { UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const packageRemoved = defineRule<
   { name: string; bundles: number; deprecated: boolean },
-  UpgradeRuleKind
+  UpgradeRuleSignature
 >({
   id: 'package-removed',
   check: 'validation',

@@ -6,13 +6,13 @@ import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../../
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
 import { createFinding, formatSubject, type SearchingRule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
-import { toLocation } from '../catalog-rule.ts'
+import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '../../../findings/memoize.ts'
 
 /** Called for each package that differs. */
-export interface UpgradeRuleKind {
+export interface UpgradeRuleSignature {
   readonly judges: 'pull request'
-  readonly given: readonly [change: PackageChange, catalogs: BaseAndResult]
+  readonly given: readonly [change: PackageChange, catalogs: PackageBeforeAndAfter]
   readonly hit: {
     readonly at?: Location | undefined
     /** Names below the package, such as `['stable', 'foo.v1']`. No lines, no counts. */
@@ -21,15 +21,15 @@ export interface UpgradeRuleKind {
   }
 }
 
-export type UpgradeRule = SearchingRule<object, UpgradeRuleKind>
+export type UpgradeRule = SearchingRule<object, UpgradeRuleSignature>
 
 /** Either side may be absent. */
-export interface BaseAndResult {
-  readonly base?: PackageInCatalog
-  readonly result?: PackageInCatalog
+export interface PackageBeforeAndAfter {
+  readonly base?: CatalogPackage
+  readonly result?: CatalogPackage
 }
 
-export interface PackageInCatalog {
+export interface CatalogPackage {
   readonly catalog: Catalog
   readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelBlob[]
@@ -56,17 +56,20 @@ export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Gener
 }
 
 /** The package's blob in the result, or else any of its blobs. */
-export function findPackageLocation({ result }: BaseAndResult): Location | undefined {
+export function findPackageLocation({ result }: PackageBeforeAndAfter): Location | undefined {
   const position = result?.blob?.place ?? result?.channels[0]?.place
-  return position && toLocation(position)
+  return position && toFindingLocation(position)
 }
 
-export function findBundleVersion(name: string, { base, result }: BaseAndResult): Version | undefined {
+export function findBundleVersion(
+  name: string,
+  { base, result }: PackageBeforeAndAfter,
+): Version | undefined {
   const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }
 
-export function formatSomeNames(names: readonly string[], limit = 8): string {
+export function formatTruncatedNameList(names: readonly string[], limit = 8): string {
   if (names.length <= limit) return names.join(', ')
   return `${names.slice(0, limit - 1).join(', ')} and ${names.length - limit + 1} more`
 }
@@ -80,7 +83,7 @@ class PackageComparisons {
   private readonly base: ReadonlyMap<string, PackageBlobs>
   private readonly result: ReadonlyMap<string, PackageBlobs>
   /** By index among the change's packages. */
-  private readonly cached: BaseAndResult[] = []
+  private readonly cached: PackageBeforeAndAfter[] = []
 
   constructor(change: CatalogChange) {
     const names = new Set(change.packages.map((its) => its.name))
@@ -89,14 +92,14 @@ class PackageComparisons {
     this.result = groupBlobsByPackage(change.result, names)
   }
 
-  at(index: number): BaseAndResult {
+  at(index: number): PackageBeforeAndAfter {
     const known = this.cached[index]
     if (known) return known
     const { base, result, packages } = this.change
     const name = packages[index]?.name ?? ''
     const both = {
-      ...(base && { base: new LazyPackageInCatalog(base, this.base.get(name)) }),
-      ...(result && { result: new LazyPackageInCatalog(result, this.result.get(name)) }),
+      ...(base && { base: new LazyCatalogPackage(base, this.base.get(name)) }),
+      ...(result && { result: new LazyCatalogPackage(result, this.result.get(name)) }),
     }
     this.cached[index] = both
     return both
@@ -104,7 +107,7 @@ class PackageComparisons {
 }
 
 /** Builds lookups lazily, because most rules need little of most packages. */
-class LazyPackageInCatalog implements PackageInCatalog {
+class LazyCatalogPackage implements CatalogPackage {
   readonly catalog: Catalog
   private readonly blobs: PackageBlobs | undefined
   private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined
@@ -132,11 +135,11 @@ class LazyPackageInCatalog implements PackageInCatalog {
   }
 
   channel(name: string): ChannelBlob | undefined {
-    return (this.channelsByName ??= indexByName(this.channels)).get(name)
+    return (this.channelsByName ??= indexBlobsByName(this.channels)).get(name)
   }
 
   bundle(name: string): BundleBlob | undefined {
-    return (this.bundlesByName ??= indexByName(this.blobs?.bundles ?? [])).get(name)
+    return (this.bundlesByName ??= indexBlobsByName(this.blobs?.bundles ?? [])).get(name)
   }
 
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
@@ -149,7 +152,7 @@ class LazyPackageInCatalog implements PackageInCatalog {
   }
 }
 
-function indexByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
+function indexBlobsByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
   // The first of several wins.
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]))
 }

@@ -77,13 +77,13 @@ class LazyPackageView implements PackageView {
   constructor(name: string, { packages, channels, bundles, deprecations }: PackageBlobs) {
     this.name = name
     this.blob = packages[0]
-    this.channels = channels.length === 0 ? noItems : channels.map(createChannelView)
-    this.bundles = bundles.length === 0 ? noItems : bundles.map(createBundleView)
+    this.channels = channels.length === 0 ? emptyArray : channels.map(createChannelView)
+    this.bundles = bundles.length === 0 ? emptyArray : bundles.map(createBundleView)
     this.deprecations = deprecations
   }
 
   bundle(name: string): BundleView | undefined {
-    return (this.byName ??= indexFirstByName(this.bundles)).get(name)
+    return (this.byName ??= indexBundlesByName(this.bundles)).get(name)
   }
 
   ladder(): VersionIndex<BundleView> {
@@ -92,18 +92,18 @@ class LazyPackageView implements PackageView {
 
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
     if (this.deprecations.length === 0) return false
-    return (this.deprecated ??= collectDeprecatedSubjects(this.deprecations)).has(`${schema} ${name}`)
+    return (this.deprecated ??= collectDeprecatedSubjectKeys(this.deprecations)).has(`${schema} ${name}`)
   }
 }
 
-const noItems: readonly never[] = []
+const emptyArray: readonly never[] = []
 
-function indexFirstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
+function indexBundlesByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
   // The first of several wins.
   return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
 }
 
-function collectDeprecatedSubjects(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
+function collectDeprecatedSubjectKeys(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
   return new Set(
     deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
   )
@@ -129,7 +129,7 @@ function createBundleView(blob: BundleBlob): BundleView {
 
 const noProperties: readonly Property[] = []
 
-export function toJsonObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
+export function asJsonObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, Json>>)
     : undefined

@@ -1,6 +1,6 @@
 // Parses an `olm.constraint` as OLM's resolver does: exactly one kind, known fields only, valid CEL, limited size.
 import type { Json } from '../../../go/json/json.ts'
-import { toJsonObject } from './catalog-view.ts'
+import { asJsonObject } from './catalog-view.ts'
 import { findCelProblem } from './cel.ts'
 
 export type OlmConstraint =
@@ -24,7 +24,7 @@ export interface ConstraintParseResult {
 const constraintKinds = ['gvk', 'package', 'cel', 'all', 'any', 'not'] as const
 type ConstraintKind = (typeof constraintKinds)[number]
 
-const fieldsByKind: Readonly<Record<ConstraintKind, readonly string[]>> = {
+const fieldsByConstraintKind: Readonly<Record<ConstraintKind, readonly string[]>> = {
   gvk: ['group', 'version', 'kind'],
   package: ['packageName', 'versionRange'],
   cel: ['rule'],
@@ -46,18 +46,18 @@ export function parseConstraint(value: Json): ConstraintParseResult {
     const problem = `has ${size} bytes, but OLM accepts at most ${maxConstraintBytes}`
     return { problems: [{ path: '', problem }] }
   }
-  const constraint = parseConstraintAt(value, '', 0, problems)
+  const constraint = parseNestedConstraint(value, '', 0, problems)
   return { ...(constraint && { constraint }), problems }
 }
 
-function parseConstraintAt(
+function parseNestedConstraint(
   value: Json,
   path: string,
   level: number,
   to: ConstraintProblem[],
 ): OlmConstraint | undefined {
   const addProblem = (problem: string, at = path): undefined => void to.push({ path: at, problem })
-  const map = toJsonObject(value)
+  const map = asJsonObject(value)
   if (map === undefined) return addProblem('is not a mapping')
   if (level > maxConstraintDepth) return addProblem(`is nested more than ${maxConstraintDepth} levels deep`)
   const present: ConstraintKind[] = []
@@ -72,13 +72,13 @@ function parseConstraintAt(
   if (more.length > 0)
     return addProblem(`has more than one of ${constraintKinds.join(', ')}: ${present.join(', ')}`)
   const here = path === '' ? kind : `${path}.${kind}`
-  const inner = toJsonObject(findField(map, kind))
+  const inner = asJsonObject(findFieldIgnoringCase(map, kind))
   if (inner === undefined) return addProblem('is not a mapping', here)
   for (const key of Object.keys(inner))
-    if (!fieldsByKind[kind].some((known) => known.toLowerCase() === key.toLowerCase()))
+    if (!fieldsByConstraintKind[kind].some((known) => known.toLowerCase() === key.toLowerCase()))
       addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`, here)
   const text = (field: string): string => {
-    const found = findField(inner, field)
+    const found = findFieldIgnoringCase(inner, field)
     if (typeof found === 'string' && found.trim() !== '') return found
     addProblem(
       found === undefined || found === null || found === ''
@@ -102,10 +102,10 @@ function parseConstraintAt(
     case 'all':
     case 'any':
     case 'not': {
-      const list = findField(inner, 'constraints')
+      const list = findFieldIgnoringCase(inner, 'constraints')
       if (!Array.isArray(list) || list.length === 0) return addProblem('has no list of constraints', here)
       const constraints = list.map((item: Json, index) =>
-        parseConstraintAt(item, `${here}.constraints[${index}]`, level + 1, to),
+        parseNestedConstraint(item, `${here}.constraints[${index}]`, level + 1, to),
       )
       return { kind, constraints: constraints.filter((item) => item !== undefined) }
     }
@@ -113,7 +113,7 @@ function parseConstraintAt(
 }
 
 /** Ignores case, as Go does. */
-function findField(map: Readonly<Record<string, Json>>, field: string): Json | undefined {
+function findFieldIgnoringCase(map: Readonly<Record<string, Json>>, field: string): Json | undefined {
   if (Object.hasOwn(map, field)) return map[field]
   const key = Object.keys(map).find((candidate) => candidate.toLowerCase() === field.toLowerCase())
   return key === undefined ? undefined : map[key]

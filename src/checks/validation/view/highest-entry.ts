@@ -5,7 +5,10 @@ import type { BundleView, ChannelView, PackageView } from './catalog-view.ts'
  * The highest bundle newer than the channel's head. Undefined if the head is the highest, is not unique, or has no
  * known version.
  */
-export function findNewerThanHead(its: PackageView, { blob, head }: ChannelView): BundleView | undefined {
+export function findBundleNewerThanHead(
+  its: PackageView,
+  { blob, head }: ChannelView,
+): BundleView | undefined {
   const own = head && its.bundle(head.name)
   if (own?.version === undefined) return undefined
   let highest = own

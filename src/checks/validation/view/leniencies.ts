@@ -2,23 +2,26 @@ import type { Leniency } from '../../../catalog/facts/catalog.ts'
 import type { Location } from '../../../findings/finding.ts'
 import type { CatalogView } from './catalog-view.ts'
 
-export type LocatedLeniency<Kind extends Leniency['kind'] = Leniency['kind']> = Extract<
+export type LocatedParserLeniency<Kind extends Leniency['kind'] = Leniency['kind']> = Extract<
   Leniency,
   { kind: Kind }
 > & {
   readonly file: string
 }
 
-export function listLeniencies<Kind extends Leniency['kind']>(
+export function listParserLeniencies<Kind extends Leniency['kind']>(
   view: CatalogView,
   kind: Kind,
-): LocatedLeniency<Kind>[] {
+): LocatedParserLeniency<Kind>[] {
   return (view.catalog.oddities ?? []).filter(
-    (leniency): leniency is LocatedLeniency<Kind> => leniency.kind === kind,
+    (leniency): leniency is LocatedParserLeniency<Kind> => leniency.kind === kind,
   )
 }
 
-export function toLeniencyHit(leniency: LocatedLeniency, what: string): { at: Location; about: string[] } {
+export function toLeniencyRuleHit(
+  leniency: LocatedParserLeniency,
+  what: string,
+): { at: Location; about: string[] } {
   const { file, mark, schema, package: inPackage, name } = leniency
   // A package blob's name is its package.
   const owner = schema === 'olm.package' ? name : inPackage
@@ -28,7 +31,7 @@ export function toLeniencyHit(leniency: LocatedLeniency, what: string): { at: Lo
 }
 
 /** The type of the property whose value contains the leniency; undefined elsewhere. */
-export function findPropertyType(
+export function findEnclosingPropertyType(
   view: CatalogView,
   { package: inPackage, name, path }: { package: string; name: string; path: string },
 ): string | undefined {

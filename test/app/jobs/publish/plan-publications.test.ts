@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { formatHistoryTag, planPublications } from '../../../../src/app/jobs/publish/plan-publications.ts'
-import type { Layout } from '../../../../src/change/layout/layout.ts'
+import type { RepositoryLayout } from '../../../../src/change/layout/layout.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { PublishEntry } from '../../../../src/config/publish.ts'
 
-const layout: Layout = {
+const layout: RepositoryLayout = {
   catalogs: [
     { root: 'catalogs/v4.19', version: '4.19' },
     { root: 'catalogs/v4.20', version: '4.20' },

@@ -7,14 +7,14 @@ import {
   type OwnersFile,
 } from '../../../../src/checks/ownership/sources/owners-file.ts'
 import { parsePathFilter } from '../../../../src/checks/ownership/sources/owners-filter.ts'
-import type { SourceReadResult } from '../../../../src/checks/ownership/sources/owner-source.ts'
+import type { OwnerSourceReadResult } from '../../../../src/checks/ownership/sources/owner-source.ts'
 import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 
 const aliasesText = 'aliases:\n  core:\n    - Carol\n    - dave\n'
 function findApprovers(files: Readonly<Record<string, string>>, path: string, aliases = aliasesText) {
   const read = readAliases('OWNERS_ALIASES', aliases)
   if (read.kind === 'broken') throw new Error(read.problems[0].problem)
-  const owners = new Map<string, SourceReadResult<OwnersFile>>(
+  const owners = new Map<string, OwnerSourceReadResult<OwnersFile>>(
     Object.entries(files).map(([directory, text]) => [
       directory,
       readOwnersFile(`${directory}/OWNERS`, text),

@@ -6,8 +6,8 @@ import { parseCatalogFile } from '../../../../src/catalog/load/parse-catalog-fil
 import type { LoadedTemplatePair } from '../../../../src/change/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
-  createAnswers,
-  questionKey,
+  createCheckAnswers,
+  toCheckQuestionKey,
   type BundleAnswer,
   type ImageAnswer,
 } from '../../../../src/checks/questions.ts'
@@ -91,17 +91,17 @@ function evaluateTemplate({
     change: { paths: [], catalogs: [], references: [] },
     templates: [state],
   } as unknown as CheckInput
-  const known_ = createAnswers(
+  const known_ = createCheckAnswers(
     new Map(
       Object.entries(answers).map(([reference, answer]) => [
-        questionKey({ kind: answer.kind === 'ok' ? 'image' : 'bundle', reference }),
+        toCheckQuestionKey({ kind: answer.kind === 'ok' ? 'image' : 'bundle', reference }),
         answer,
       ]),
     ),
   )
   const outcome = validationCheck.judge(input, known_)
   return {
-    asked: validationCheck.ask(input, known_).map((question) => questionKey(question).split(' ')[1]),
+    asked: validationCheck.ask(input, known_).map((question) => toCheckQuestionKey(question).split(' ')[1]),
     said: outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`),
     what: outcome.findings.map((found) => found.what).join('\n'),
     fix: outcome.findings.map((found) => found.fix).join('\n'),
@@ -403,7 +403,7 @@ test('a path is nothing but a name to the shell that the command is pasted into'
       },
     ],
   } as unknown as CheckInput
-  const [found] = validationCheck.judge(input, createAnswers(new Map())).findings
+  const [found] = validationCheck.judge(input, createCheckAnswers(new Map())).findings
   expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
 })
 
