@@ -1,6 +1,6 @@
-// The types of the public API, src/index.ts: one declaration file for the package (`dist/index.d.ts`), and the report that
-// shows a change of them in review, etc/catalog-bot.api.md. usage: npm run api [-- --check]; with --check the report is compared, and
-// exit 1 tells that it is not up to date.
+// The types of the public API, src/index.ts: one declaration file for the package (`dist/index.d.ts`), and the report
+// that shows API changes in review, etc/catalog-bot.api.md. Usage: npm run api [-- --check]. With --check, exits with
+// 1 if the report is out of date.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -12,7 +12,7 @@ const apiEntryFile = join(projectRoot, 'src/index.ts')
 
 /** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
 export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
-  // Not below node_modules: what lies there is taken for somebody else's.
+  // Outside node_modules, because API Extractor treats everything there as an external package.
   const folder = mkdtempSync(join(tmpdir(), 'api-'))
   try {
     emitDeclarations(apiEntryFile, folder)
@@ -36,11 +36,11 @@ export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isC
         messages: {
           extractorMessageReporting: {
             default: { logLevel: 'warning' as never },
-            // Everything that is exported is public: no tag says it again.
+            // Every export is public, so release tags are not needed.
             'ae-missing-release-tag': { logLevel: 'none' as never },
-            // Names say most of it, and lint asks for words where others build on something.
+            // Names are usually sufficient, and lint requires comments where they matter.
             'ae-undocumented': { logLevel: 'none' as never },
-            // They are in the report all the same.
+            // The report contains them anyway.
             'ae-forgotten-export': { logLevel: 'none' as never },
           },
           tsdocMessageReporting: { default: { logLevel: 'none' as never } },
@@ -53,12 +53,12 @@ export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isC
     const { apiReportChanged, errorCount, warningCount } = Extractor.invoke(config, {
       localBuild: !isCheck,
       messageCallback: (message) => {
-        // What became of the report is said by whoever asked for it.
+        // The caller reports the result.
         if (message.messageId.startsWith('console-')) message.logLevel = 'none' as never
       },
     })
     if (errorCount + warningCount > 0 && !apiReportChanged)
-      throw new Error('the public API is not fit to be reported: see above')
+      throw new Error('the public API cannot be reported: see the errors above')
     return !apiReportChanged
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -89,7 +89,8 @@ function emitDeclarations(file: string, folder: string, visited = new Set<string
     throw new Error(`${relative(projectRoot, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
   const target = join(folder, relative(dirname(apiEntryFile), file).replace(/\.ts$/, '.d.ts'))
   mkdirSync(dirname(target), { recursive: true })
-  // As published declarations name each other: a name that ends in `.ts` would be taken for somebody else's.
+  // Published declarations use `.js` names. API Extractor would treat a name that ends in `.ts` as an external
+  // module.
   writeFileSync(target, outputText.replace(/(from '\.[^']+)\.ts'/g, "$1.js'"))
   for (const [, specifier = ''] of outputText.matchAll(/from '(\.[^']+\.ts)'/g))
     emitDeclarations(resolve(dirname(file), specifier), folder, visited)
@@ -102,7 +103,7 @@ if (import.meta.main) {
   rmSync(scratch, { recursive: true, force: true })
   if (!isUpToDate && isCheck) {
     console.error(
-      'etc/catalog-bot.api.md is not up to date: the public API has changed. If that is meant: npm run api',
+      'etc/catalog-bot.api.md is not up to date: the public API has changed. If this is intentional, run npm run api',
     )
     process.exit(1)
   }

@@ -1,5 +1,6 @@
-// Runs every bench by its npm script, as small as it goes: whether it starts and ends well on this machine, not how fast
-// anything is. `npm run benches`; exit 1 names the first that fails. A bench without a line here fails, too.
+// Runs every benchmark by its npm script, with the smallest input, to check that it works on this machine. It does
+// not measure anything. `npm run benches` exits with 1 and names the first benchmark that fails. A benchmark without
+// an entry here also fails.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { startStepTimes } from './step-times.mjs'
 
 const projectRoot = join(import.meta.dirname, '..')
 
-/** What makes each of them short. */
+/** The arguments that keep each benchmark short. */ */
 const quickRunArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:validate': ['--runs', '1', '--growth', '2'],
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
@@ -24,7 +25,8 @@ const quickRunArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:install': ['--packages', '30', '--runs', '1'],
   'bench:strangers': ['--after', '1'],
   'bench:landing': ['2', '--megabytes', '1', '--latency', '1'],
-  // One seed and as many rounds on every machine: what others find would fail whoever builds next. Whoever fuzzes gives none.
+  // A fixed seed and a fixed number of rounds on every machine. Otherwise a new finding would fail an unrelated
+  // build. For real fuzzing, omit both.
   'fuzz:reader': ['--rounds', '1500', '--seed', '1'],
   'fuzz:archives': ['--rounds', '150', '--seed', '1'],
 }
@@ -43,7 +45,7 @@ const benchCommands = Object.keys(scripts)
   .map((script) => {
     const parameters = quickRunArguments[script]
     if (parameters === undefined)
-      throw new Error(`scripts/benches.ts does not say how ${script} is kept short`)
+      throw new Error(`scripts/benches.ts has no arguments that keep ${script} short`)
     return {
       name: script,
       program: 'npm',
@@ -52,14 +54,14 @@ const benchCommands = Object.keys(scripts)
     }
   })
 const goMissingExitStatus = 2
-// They have ports and folders of their own, and what they measure beside one another nobody reads.
+// Benchmarks use separate ports and folders. Their measurements are ignored here, so they can run in parallel.
 const benchResults = await runBeside(benchCommands, {
   isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === goMissingExitStatus),
   onEnd: ({ name, seconds }) => stepTimer.add(name, seconds),
 })
 for (const { name, status, signal } of benchResults)
   if (name === 'fuzz:archives' && status === goMissingExitStatus)
-    console.log('LEFT OUT: the comparison with Go. There is no go here.')
+    console.log('SKIPPED: the comparison with Go, because go is not installed')
   else if (status !== 0) {
     console.error(`${name} ended with ${signal ?? status}`)
     process.exitCode = 1

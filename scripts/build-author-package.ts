@@ -1,6 +1,6 @@
-// Builds the package for authors, @catalog-bot/cli: the same commands from the same sources without what serves, and without
-// dependencies, for it holds what it needs of them. Ready for `npm pack`.
-// usage: node scripts/build-author-package.ts [DIRECTORY]   (default: dist-author)
+// Builds the package for authors, @catalog-bot/cli: the same commands from the same sources, without the server. It
+// has no dependencies, because it bundles the code that it needs. The result is ready for `npm pack`. Usage: node
+// scripts/build-author-package.ts [DIRECTORY]   (default: dist-author)
 import {
   cpSync,
   mkdirSync,
@@ -30,11 +30,11 @@ if (named.startsWith('-') || others.length > 0) {
 }
 const outputFolder = resolve(projectRoot, named)
 
-/** People download it for one command. */
+/** Users download the package for a single command. */ */
 const maxInstalledBytes = 5_000_000
 const diskBlockBytes = 4096
 
-/** Processes of their own, which the file beside them starts by its name. */
+/** Separate processes. The script next to them starts them by name. */ */
 const workerScripts = [
   'evaluate/catalogs/read-file-process.js',
   'image/layer/layer-process.js',
@@ -54,7 +54,8 @@ try {
     nameOf: (path) => `cli/${flattenSourcePath(path)}`,
     leaveOut: createAuthorExclusionsPlugin(transpiledSourcesFolder),
   })
-  // All in one folder, as deep as the commands are in the sources: a file that is split off may ask where it lies.
+  // All files are in one folder, at the same depth as the commands in the sources, because split files can use their
+  // own location.
   const entries = [...later, ...workerScripts, 'index.js']
   const { metafile } = await build({
     entryPoints: entries.map((path) => ({
@@ -71,7 +72,7 @@ try {
     },
     platform: 'node',
     target: 'node22',
-    // Short names, too: they are a third of it, and people download it for one command.
+    // Names are shortened, too: they are a third of the size, and users download the package for a single command.
     minify: true,
     legalComments: 'none',
     metafile: true,
@@ -98,7 +99,7 @@ writeFileSync(
 writeFileSync(join(outputFolder, 'README.md'), authorPackageReadme)
 cpSync(join(projectRoot, 'LICENSE'), join(outputFolder, 'LICENSE'))
 cpSync(join(projectRoot, 'bin'), join(outputFolder, 'bin'), { recursive: true })
-// One file for all pages: they are many and small, and a disk gives each its block.
+// All pages are in one file, because a disk allocates at least one block for each file.
 const rulePagesFolder = join(projectRoot, 'docs', 'rules')
 writeFileSync(
   join(outputFolder, 'dist', 'rule-pages.json'),
@@ -115,17 +116,17 @@ writeFileSync(
 const installedBytes = measureInstalledSize(outputFolder)
 if (installedBytes > maxInstalledBytes)
   throw new Error(
-    `the package takes ${installedBytes} bytes installed: more than the ${maxInstalledBytes} that it may`,
+    `the package takes ${installedBytes} bytes installed, but the limit is ${maxInstalledBytes} bytes`,
   )
 
-/** As a disk counts it: whole blocks. */
+/** The size on disk, in whole blocks. */ */
 function measureInstalledSize(path: string): number {
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => statSync(join(path, name)).size)
     .reduce((sum, bytes) => sum + Math.ceil(bytes / diskBlockBytes) * diskBlockBytes, 0)
 }
 
-/** A process keeps its name, by which it is started; commands may have names in common. */
+/** Worker scripts keep their names, because they are started by name. Other files get unique names. */ */
 function flattenSourcePath(path: string): string {
   return workerScripts.includes(path) || path === 'index.js' ? basename(path) : path.replaceAll('/', '-')
 }

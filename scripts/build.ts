@@ -1,6 +1,7 @@
-// Builds `dist/`, what the App's package runs: every source file as JavaScript at the same place, over that the command line and
-// `validate` as one script, and the sandbox as another, for the demo. The package for authors: scripts/build-author-package.ts.
-// usage: node scripts/build.ts [DIRECTORY]   (default: dist)
+// Builds `dist/`, the contents of the App's package: every source file as JavaScript at the same path, with the
+// command line and `validate` bundled into one script, and the sandbox bundled into another for the demo. For the
+// package for authors, see scripts/build-author-package.ts. Usage: node scripts/build.ts [DIRECTORY]   (default:
+// dist)
 import { rmSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
@@ -20,7 +21,7 @@ rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
 rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
-/** The sources are in `dist/` as files of their own, some of which start others that lie beside them. */
+/** The sources are separate files in `dist/`, because some of them start neighboring files. */ */
 const externalSourcesPlugin: Plugin = {
   name: 'leave-sources',
   setup(resolving) {
@@ -32,7 +33,7 @@ const externalSourcesPlugin: Plugin = {
   },
 }
 
-// The demo's world is one script beside the rest. It lies as deep as its source does, for it asks where it lies.
+// The demo environment is one script. Its depth matches its source file, because it uses its own location.
 await build({
   entryPoints: [join(projectRoot, 'sandbox/demo/run-demo.ts')],
   outfile: join(distFolder, 'demo/run-demo.js'),

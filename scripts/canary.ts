@@ -1,9 +1,7 @@
-// Tells whether GitHub does what the sandbox does, for every rule that the App relies on when it merges: makes throw-away
-// branches, pull requests and rulesets in a repository, tries each rule, and cleans up.
-//
-// `npm run canary -- --repository OWNER/NAME --token-file FILE [--yes] [--api-url URL] [--settle-seconds N] [--clean RUN]`
-//
-// Exit code: 0 all the same, 1 a difference, 2 it could not run or could not clean up, 130 interrupted.
+// Checks that GitHub behaves like the sandbox, for every rule that the App relies on when it merges. Creates
+// temporary branches, pull requests, and rulesets in a repository, tests each rule, and cleans up. `npm run canary --
+// --repository OWNER/NAME --token-file FILE [--yes] [--api-url URL] [--settle-seconds N] [--clean RUN]` Exit codes: 0
+// no difference, 1 a difference, 2 the run or the cleanup failed, 130 interrupted.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,13 +12,13 @@ import type { CanaryProbe, ProbeContext } from './canary/probes.ts'
 import { CanaryStage, type ApiResponse } from './canary/stage.ts'
 
 const canaryNamePrefix = 'catalog-bot-canary'
-// What a repository that was made for this has.
+// The expected contents of a dedicated repository.
 const expectedRepositoryFilePattern = /^(?:README(?:\.md)?|LICENSE|\.gitignore)$/
 
 const interruptAbortController = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => interruptAbortController.abort(new Error(`interrupted by ${signal}`)))
-// An error of our own must not end the process before it has cleaned up.
+// An unexpected error must not end the process before it has cleaned up.
 process.on('uncaughtException', (error) => interruptAbortController.abort(error))
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -69,7 +67,7 @@ async function main(): Promise<number> {
     )
     const stage = new CanaryStage({ ...options, cloneUrl })
     if (values.clean !== undefined) return await cleanUp(stage, 0)
-    printLine(`Run ${run}. If this is killed, clean up with the same command and --clean ${run}`)
+    printLine(`Run ${run}. If this process is killed, run the same command with --clean ${run} to clean up`)
     await stage.prepare()
     let code = 2
     try {
@@ -84,7 +82,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Where git pushes to. Throws unless the repository was made for this, or its administrator says yes. */
+/** The URL that Git pushes to. Throws unless the repository is dedicated to this, or --yes was given. */ */
 async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<string> {
   const { status, data } = await stage.call('GET', '')
   if (status !== 200) throw new Error(`GitHub answered ${status}: the token cannot read the repository`)
@@ -100,12 +98,12 @@ async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<str
     ...(getResponseItems(branches).length > 1 ? ['several branches'] : []),
     ...(getResponseItems(rulesets).length > 0 ? ['rulesets'] : []),
   ]
-  // The first branch that is pushed becomes the default branch, and that one GitHub does not delete.
+  // The first branch that is pushed becomes the default branch, which GitHub does not delete.
   if (getResponseItems(branches).length === 0)
     throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
     throw new Error(
-      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository with nothing but a README, or add --yes: the canary then creates and deletes its branches, pull requests and rulesets there.`,
+      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository that contains only a README, or add --yes. The canary then creates and deletes its branches, pull requests and rulesets there.`,
     )
   return String(data['clone_url'])
 }
@@ -132,15 +130,15 @@ async function runProbes(stage: CanaryStage): Promise<number> {
   for (const { probe } of different) printLine(`\n${probe.rule}: see ${probe.source}`)
   printLine(
     different.length === 0
-      ? `\nGitHub does what the App expects, in all ${rows.length} rules.`
-      : `\nGitHub does otherwise in ${different.length} of ${rows.length} rules. Report the table to catalog-bot.`,
+      ? `\nGitHub behaves as the App expects for all ${rows.length} rules.`
+      : `\nGitHub behaves differently for ${different.length} of ${rows.length} rules. Report the table to catalog-bot.`,
   )
   return different.length === 0 ? 0 : 1
 }
 
 const formatTableCell = (text: string): string => text.replaceAll('|', '\\|')
 
-/** Branches, a pull request and a ruleset for one rule, and what GitHub does then. */
+/** Creates branches, a pull request, and a ruleset for one rule, and returns GitHub's behavior. */ */
 async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number): Promise<string> {
   const [base, head, temporary] = ['base', 'head', 'tmp'].map((it) => `${number}/${it}`) as [
     string,

@@ -1,6 +1,7 @@
-// Holds our verdict and text against a real opm's, on given directories and on random changes of their files.
+// Compares catalog-bot's verdict and message with those of a real opm, on the given directories and on random changes
+// of their files.
 //   node scripts/compare-opm.ts OPM DIR... [--mutations N] [--seed S]
-// Prints what differs and exits 1 if anything does. The seed is printed, so that a run can be repeated.
+// Prints the differences, and exits with 1 if there are any. Prints the seed, so that a run can be repeated.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,7 @@ import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory
 interface ValidationVerdict {
   readonly passed: boolean
   readonly message: string
-  /** All texts that opm could have printed: it reads files in parallel. */
+  /** All messages that opm could have printed. opm reads files in parallel. */ */
   readonly alternatives: readonly string[]
 }
 
@@ -78,7 +79,7 @@ function runOwnValidate(dir: string): ValidationVerdict {
   return { passed, message, alternatives: catalog.loadErrors.map((error) => error.message) }
 }
 
-/** Siblings of an error tree come in any order, so do the lines for this comparison. */
+/** Sorts the lines for comparison, because siblings of an error tree have no fixed order. */ */
 function sortErrorLines(message: string): string {
   if (!message.startsWith('invalid index')) return message
   return message
@@ -103,7 +104,7 @@ function compareVerdictsOnMutation(dir: string): void {
   }
 }
 
-/** One small change: a piece cut out, doubled, or put in. */
+/** One small change: a piece is removed, duplicated, or inserted. */ */
 function mutateBytes(bytes: Buffer): { bytes: Buffer; what: string } {
   const at = randomIntegerBelow(bytes.length + 1)
   const length = 1 + randomIntegerBelow(20)
@@ -146,7 +147,7 @@ function randomIntegerBelow(bound: number): number {
   return Math.floor(nextRandomNumber() * bound)
 }
 
-/** Numbers in [0, 1) that a seed determines (mulberry32). */
+/** Numbers in [0, 1) from a seed (mulberry32). */ */
 function createRandomGenerator(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,5 +1,6 @@
-// Asks `opm serve` and our server the same: every call that a catalog has an answer for, and some that it has none for.
-// `node scripts/compare-serving.ts DIRECTORY...` prints counts and differences; exit 1 where there are any.
+// Sends the same requests to `opm serve` and to catalog-bot's server: every call that a catalog has an answer for,
+// and some that it has none for. `node scripts/compare-serving.ts DIRECTORY...` prints counts and differences, and
+// exits with 1 if there are any.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,26 +19,28 @@ import { getGrpcService, type ProtoMessage } from '../src/serving/grpc-services.
 
 export interface ServingComparison {
   readonly calls: number
-  /** Where opm's answer depends on the order of a Go map and ours is another of those it may give. */
+  /**
+   * Calls where opm's answer depends on the order of a Go map, and catalog-bot's answer is another possible one. */
+   */
   readonly random: number
   readonly differences: readonly { readonly call: string; readonly opm: unknown; readonly ours: unknown }[]
 }
 
-/** What a call gave: messages, or the status that it ended with. */
+/** The result of a call: messages, or the status that it ended with. */ */
 type GrpcCallOutcome = readonly ProtoMessage[] | { readonly code: number; readonly details: string }
 
 interface GrpcCall {
   readonly service: string
   readonly method: string
   readonly request: ProtoMessage
-  /** Whether the order of the answers is opm's own. */
+  /** Whether opm determines the order of the answers. */ */
   readonly inOrder?: boolean
   readonly metadata?: Metadata
-  /** Bundles that opm may answer with. */
+  /** The bundles that opm may answer with. */ */
   readonly anyOf?: ReadonlySet<string>
 }
 
-/** Reads a directory as the command does. Throws where opm would not serve it. */
+/** Reads a directory like the command. Throws if opm would not serve it. */ */
 function loadServedCatalog(dir: string): ServedCatalog {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
@@ -53,8 +56,8 @@ function loadServedCatalog(dir: string): ServedCatalog {
 }
 
 /**
- * Compares the two servers on one catalog directory. `opm` is on the PATH. With a `cache` opm starts from that, and only if
- * it finds that it fits; it makes its own otherwise.
+ * Compares the two servers on one catalog directory. `opm` must be on the PATH. With `cache`, opm starts from that
+ * cache, and only if its integrity check passes. Otherwise opm creates a cache. */
  */
 export async function compareServing(dir: string, cache?: string): Promise<ServingComparison> {
   const catalog = loadServedCatalog(dir)
@@ -216,7 +219,7 @@ function getCachedGrpcService(name: string): ReturnType<typeof getGrpcService> {
   return known
 }
 
-/** Go writes the fields of a Struct in any order. */
+/** Go writes the fields of a Struct in random order. */ */
 function sortProtoMessages(answers: readonly ProtoMessage[]): readonly ProtoMessage[] {
   return answers
     .map((answer) => ({ answer, text: toSortedJson(answer as Json) }))
@@ -229,7 +232,7 @@ interface RunningOpm {
   stop(): Promise<void>
 }
 
-/** `opm serve` of a directory, once it listens. */
+/** Starts `opm serve` for a directory. Resolves when it listens. */ */
 async function startOpm(dir: string, cache: string | undefined): Promise<RunningOpm> {
   const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
   const port = await findFreePort()

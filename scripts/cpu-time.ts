@@ -1,14 +1,14 @@
-// How much of the processor this process and those that it started have used so far: those that ended and were waited for,
-// and those that still run. Linux tells that of every process; elsewhere it is this process's own share alone.
+// The processor time of this process and its child processes, both completed and running. Only Linux reports it for
+// every process. Elsewhere it covers only this process.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Milliseconds. Those of other processes come in hundredths of a second. */
+/** In milliseconds. Times of other processes have a resolution of 10 ms. */ */
 export function readCpuTimeMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000 + getWaitedChildrenCpuMs('self') + sumDescendantsCpuMs('self')
 }
 
-/** What `/proc/<pid>/stat` says behind the name, which may hold anything: from the third field on. */
+/** The fields of `/proc/<pid>/stat` after the name, from the third on. The name can contain anything. */ */
 function readProcStat(pid: string): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -3,12 +3,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
-/** Where exports must have a use, and where uses may stand. */
+/** The folders whose exports need a use, and the folders whose uses count. */ */
 const checkedFolders = ['src', 'sandbox', 'simulate', 'scripts']
 const importingFolders = [...checkedFolders, 'bench', 'test']
 const jestConfigFile = 'jest.config.js'
 
-/** What is used from outside: by those who install the package, and by `catalog-bot demo`, which loads it by its address. */
+/**
+ * Exports with external users: the users of the package, and `catalog-bot demo`, which loads the file by its path.
+ * */
+ */
 const publicEntryFiles = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 
 const exportPattern = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm
@@ -56,7 +59,7 @@ function findImportedNames(file: string, text: string): string[] {
       )
   }
   for (const { groups, index } of text.matchAll(dynamicImportPattern)) {
-    // Taken apart on the spot: seen above.
+    // Destructured immediately: already handled above.
     if (/\}\s*=\s*await $/.test(text.slice(Math.max(0, index - 20), index))) continue
     uses.push(`${resolveImport(groups?.from)} ${groups?.name ?? '*'}`)
   }
@@ -75,7 +78,7 @@ if (process.argv[1] === import.meta.filename) {
   const dead = findDeadExports(process.argv[2] ?? join(import.meta.dirname, '..'))
   for (const { file, name } of dead)
     process.stdout.write(
-      `${file}: exports ${name}, which nobody imports: take the export away, or the whole\n`,
+      `${file}: exports ${name}, which no other file imports: take the export away, or the whole\n`,
     )
   process.stdout.write(dead.length === 0 ? 'exports: each is imported\n' : `exports: ${dead.length} dead\n`)
   process.exitCode = dead.length === 0 ? 0 : 1

@@ -1,14 +1,4 @@
-// Runs the commands that README, CONTRIBUTING and docs tell readers to type, as written, with the Node.js of the reader:
-// plain JavaScript without packages, since it runs before `npm ci` and on an older Node.js than the project's own.
-//
-// Every ```sh block counts, line by line. A comment before the block says where it is run, if not in the checkout:
-//   <!-- ci: in a copy -->               a copy of the checkout that is thrown away
-//   <!-- ci: in a catalog repository --> a repository of an author's, with the packed package for authors installed
-//   <!-- ci: NAME in a catalog repository -->  the block is that file, for the commands that follow
-//   <!-- ci: ends with 0 or 1 -->        its verdict depends on what can be reached from here
-//   <!-- ci: until "TEXT" -->            a command that does not end is ended once it has printed the text
-//   <!-- ci: not run, REASON -->         what cannot be run here; counted and told
-// In prose, `npm run NAME` must exist and `node FILE` must not be told of: the reader's Node.js may be too old for it.
+// Runs the commands in README, CONTRIBUTING, and docs exactly as written, with the reader's Node.js.\n// It is plain JavaScript without packages, because it runs before `npm ci` and on an older Node.js than the project's.\n//\n// Every ```sh block counts, line by line. A comment before the block gives the directory, if it is not the checkout:\n//   <!-- ci: in a copy -->               a temporary copy of the checkout\n//   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed\n//   <!-- ci: NAME in a catalog repository -->  the block is the content of that file, for the next commands\n//   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access\n//   <!-- ci: until "TEXT" -->            stops a command that does not exit once it has printed the text\n//   <!-- ci: not run, REASON -->         cannot run here; counted and reported\n// In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
 import { execFileSync, spawn } from 'node:child_process'
 import {
   appendFileSync,

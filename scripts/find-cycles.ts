@@ -1,8 +1,9 @@
-// Circles in a graph: what depends on itself around a corner, and can be neither read nor tested alone.
+// Finds cycles in a graph: sets of modules that cannot be read or tested separately.
 
-/** Every set of nodes that reach one another, each sorted and all in order. An edge to oneself is no circle. */
+/** Every set of nodes that reach each other, sorted. An edge from a node to itself is not a cycle. */ */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  // Tarjan's: a node whose lowest reachable number is its own closes the circle of all that stand above it.
+  // Tarjan's algorithm: a node whose lowest reachable number is its own completes the cycle of all nodes above it on
+  // the stack.
   const numbers = new Map<string, number>()
   const lowest = new Map<string, number>()
   const open: string[] = []

@@ -1,7 +1,7 @@
-// Makes src/bundle/kubernetes/openapi.ts of the OpenAPI document that Kubernetes publishes with each release
-// (https://github.com/kubernetes/kubernetes, api/openapi-spec/swagger.json): the schemas of every kind that somebody can
-// create, and of what these are made of, without the prose.
-// `node scripts/kubernetes-openapi.ts SWAGGER_JSON RELEASE`, with a copy of that file.
+// Generates src/bundle/kubernetes/openapi.ts from the OpenAPI document of a Kubernetes release
+// (https://github.com/kubernetes/kubernetes, api/openapi-spec/swagger.json): the schemas of every kind that users can
+// create, and their dependencies, without descriptions. Usage: `node scripts/kubernetes-openapi.ts SWAGGER_JSON
+// RELEASE`, with a copy of that file.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -20,7 +20,7 @@ interface OpenApiDocument {
   readonly definitions: Readonly<Record<string, OpenApiSchema>>
 }
 
-/** Groups that a cluster offers and that nobody brings objects of: reviews, events, what controllers talk about. */
+/** Groups whose objects are not in bundles: reviews, events, and objects that controllers exchange. */ */
 const excludedGroupsPattern =
   /^io\.k8s\.api\.(?:authentication|authorization|events|internal|apiserverinternal|coordination|discovery|storagemigration)\./
 
@@ -32,7 +32,8 @@ const { definitions } = JSON.parse(readFileSync(source, 'utf8')) as OpenApiDocum
 const definitionByKind: Record<string, string> = {}
 for (const [name, { properties, 'x-kubernetes-group-version-kind': of }] of Object.entries(definitions)) {
   const [only, ...more] = of ?? []
-  // A list is unpacked before it is looked at; what is of many kinds (DeleteOptions) is no object.
+  // A list is unpacked before its items are checked. A definition with several kinds (DeleteOptions) is not an
+  // object.
   if (!only || more.length > 0 || !properties?.['metadata'] || properties['items']) continue
   if (excludedGroupsPattern.test(name) || !/^v\d+$/.test(only.version)) continue
   definitionByKind[`${only.group === '' ? '' : `${only.group}/`}${only.version} ${only.kind}`] =
@@ -54,7 +55,7 @@ function shortenDefinitionName(name: string): string {
   )
 }
 
-/** A schema in few letters: a text is the name of a definition, or of a type behind a colon. */
+/** A compact schema: a string is the name of a definition, or a type after a colon. */ */
 function compactSchema({
   $ref,
   type,

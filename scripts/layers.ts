@@ -7,7 +7,9 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
 import { findCycles } from './find-cycles.ts'
 
-/** From the top down. The pure floors come first; everything after them may use Node, the network and promises. */
+/**
+ * From top to bottom. The pure layers come first. Everything after them may use Node, the network, and promises. */
+ */
 export const pureLayers = [
   'findings',
   'config',
@@ -37,7 +39,7 @@ const impureLayers = [
 ]
 const layers = [...pureLayers, ...impureLayers]
 
-/** Adapters stand beside one another: they know only the ports, and meet in the rooms below them. */
+/** Adapters are independent of each other: they use only the ports, and share the modules below them. */ */
 const adapterLayers = new Set(['git', 'github', 'registry', 'image', 'serving', 'cluster', 'store'])
 const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
   image: ['registry'],
@@ -48,8 +50,9 @@ const mergePermitModulePath = 'src/gate/merge-permit.ts'
 const mergePermitImporters = new Set(['src/gate/decide.ts'])
 
 /**
- * What moves a branch, or leads there, by the words that it cannot do without: git's push, and the calls of GitHub's
- * interface that merge, queue, move or make refs and commits. Each has its files; every other has none of them.
+ * Code that moves a branch, or leads to such code, by the words that it needs: Git's push, and the calls of the
+ * GitHub API that merge, enqueue, or move refs, or create refs and commits. Each rule lists the files that may
+ * contain the words. No other file may contain them. */
  */
 const restrictedOperations: readonly {
   readonly files: readonly string[]
@@ -93,16 +96,16 @@ const importPattern =
   /(?:^|\n)\s*(?:import|export)\s+(?:[^'";]*?\sfrom\s+)?['"](?<from>[^'"\n]+)['"]|import\(\s*['"](?<dynamic>[^'"\n]+)['"]\s*\)/g
 
 export interface LayerViolation {
-  /** From the root. */
+  /** Relative to the root. */ */
   readonly file: string
   readonly says: string
 }
 
 interface ModuleImport {
   readonly file: string
-  /** As written. */
+  /** As written. */ */
   readonly target: string
-  /** From the root; undefined for a package or a module of Node's. */
+  /** Relative to the root. Undefined for a package or a Node module. */ */
   readonly to: string | undefined
   readonly statement: string
 }
@@ -133,7 +136,7 @@ export function findLayerViolations(root: string): LayerViolation[] {
   ]
 }
 
-/** Comments may speak of anything. */
+/** Comments may contain any words. */ */
 function findRestrictedOperations(root: string, file: string): LayerViolation[] {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
   return restrictedOperations
@@ -159,7 +162,7 @@ function parseImports(root: string, file: string): ModuleImport[] {
   })
 }
 
-/** Undefined for entry files and for what is not in src. */
+/** Undefined for entry files and for files outside src. */ */
 function getLayer(file: string): string | undefined {
   const [top, floor, ...rest] = file.split('/')
   return top === 'src' && rest.length > 0 ? floor : undefined
@@ -190,7 +193,7 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
   return undefined
 }
 
-/** Who installs the package gets its dependencies, and none of those that it is developed with. */
+/** Users who install the package get its dependencies, but not its dev dependencies. */ */
 function findPackageProblem(
   { target, to }: ModuleImport,
   dependencies: ReadonlySet<string> | undefined,

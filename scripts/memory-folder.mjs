@@ -1,6 +1,7 @@
-// A temporary folder in memory, where there is room for one: tests make and remove tens of thousands of small files, and a disk
-// takes a quarter of their time for that. Plain JavaScript without packages: it runs before `npm ci`, too.
-// usage: node scripts/memory-folder.mjs PID; prints the folder, which is the process's to remove, or an empty line
+// Creates a temporary folder in memory if there is enough. Tests create and remove tens of thousands of small files,
+// which takes a quarter of their time on a disk. It is plain JavaScript without packages, because it also runs before
+// `npm ci`. Usage: node scripts/memory-folder.mjs PID. Prints the folder, which the process must remove, or an empty
+// line.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { freemem } from 'node:os'
@@ -8,7 +9,7 @@ import { join } from 'node:path'
 
 const memory = '/dev/shm'
 const tmpfs = 0x01021994
-/** Bytes that must be free: opm is built there, in CI, and takes two thirds of this. */
+/** The bytes that must be free. CI builds opm there, which takes two thirds of this. */ */
 const room = 6 * 1024 ** 3
 const prefix = 'catalog-bot-'
 
@@ -20,7 +21,7 @@ export function memoryFolder(owner = process.pid) {
     if (type !== tmpfs || bavail * bsize < room || freemem() < room) return undefined
     removeLeft()
     folder = mkdtempSync(join(memory, `${prefix}${owner}-`))
-    // Postgres runs as an account of its own, which has to get to its data.
+    // Postgres runs under a separate account, which needs access to its data.
     chmodSync(folder, 0o711)
     const program = join(folder, 'program')
     writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
@@ -33,7 +34,7 @@ export function memoryFolder(owner = process.pid) {
   }
 }
 
-/** Of processes that were killed: nobody else removes them before the machine is started again. */
+/** Removes the folders of killed processes. Otherwise they remain until the machine restarts. */ */
 function removeLeft() {
   for (const name of readdirSync(memory)) {
     const [, pid] = /^catalog-bot-(\d+)-/.exec(name) ?? []

@@ -1,25 +1,25 @@
-// The pull requests that a branch's history tells of: each commit on its first-parent line is one, merged or squashed.
+// The pull requests in the history of a branch: each commit on its first-parent line is one, merged or squashed.
 import { spawnSync } from 'node:child_process'
 
 export interface HistoricalPull {
-  /** The commit that is on the branch, and what it was put on. */
+  /** The commit on the branch, and its parent there. */ */
   readonly commit: string
   readonly base: string
-  /** What was merged; the commit itself where it was squashed or rebased. */
+  /** The merged head, or the commit itself if it was squashed or rebased. */ */
   readonly head: string
-  /** As GitHub writes it into the commit's first line; undefined where nothing does. */
+  /** The number that GitHub writes into the commit's first line. Undefined if there is none. */ */
   readonly number: number | undefined
-  /** Who made the head: `login:id` where the address is one that GitHub hides others behind. */
+  /** The author of the head: `login:id` for a GitHub no-reply address. */ */
   readonly author: string
-  /** When it came to the branch, ISO 8601. */
+  /** When it reached the branch, ISO 8601. */ */
   readonly at: string
 }
 
 const gitLogFormatFields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
 
 /**
- * The pull requests of `branch` in a repository, oldest first: those since a date that git understands, the newest `most` of
- * them. Throws an Error with git's words where there is no such repository or branch.
+ * The pull requests of `branch` in a repository, oldest first: those since a date in Git's syntax, and at most the
+ * newest `most` of them. Throws an Error with Git's message if there is no such repository or branch. */
  */
 export function listMergedPulls(
   repository: string,
@@ -84,7 +84,7 @@ function readGitLog(
     })
 }
 
-/** GitHub's addresses name the account; any other address stands for itself. */
+/** GitHub's addresses name the account. Any other address is used as is. */ */
 function parseAuthor({ name, email }: Pick<LoggedCommit, 'name' | 'email'>): string {
   const known = /^(?:(?<id>\d+)\+)?(?<login>[\w.[\]-]+)@users\.noreply\.github\.com$/.exec(email)?.groups
   if (known?.['login'] !== undefined)

@@ -1,9 +1,10 @@
-// Starts a check: its file, the list of its rules, and its line wherever checks are listed. What it writes compiles, and passes
-// every pull request until someone says what it looks at. `npm run new-check ID "TITLE"`; overwrites nothing.
+// Starts a check: its file, the list of its rules, and its entry wherever checks are listed. The generated code
+// compiles, and passes every pull request until a developer implements the check. `npm run new-check ID "TITLE"` does
+// not overwrite any file.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A line that goes before the first one like it, or after the last. */
+/** A line to insert before the first match, or after the last one. */ */
 interface LineInsertion {
   readonly file: string
   readonly before: string
@@ -13,7 +14,10 @@ interface LineInsertion {
 const toCamelCase = (id: string): string =>
   id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 
-/** New files of a check: path from the root to text. Throws a TypeError for an id that is not kebab-case, and for a title that is none. */
+/**
+ * The new files of a check, by path from the root. Throws a TypeError for an ID that is not kebab-case, and for an
+ * invalid title. */
+ */
 export function createCheckFiles(id: string, title: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`a check's id is kebab-case, not "${id}"`)
@@ -60,7 +64,7 @@ export const ${name}Rules: readonly AnyRule[] = []
   ])
 }
 
-/** As prettier writes it. */
+/** Formatted like prettier. */ */
 function renderCheckDefinitionLine(id: string, title: string): string {
   const line = `  { id: '${id}', title: '${title}', demand: 'required' },\n`
   if (line.length <= 111) return line
@@ -105,7 +109,10 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
   ]
 }
 
-/** Writes a new check below `root`; gives the paths written. Throws an Error, before it writes, where one is there already. */
+/**
+ * Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists.
+ * */
+ */
 export function writeCheck(root: string, id: string, title: string): string[] {
   const files = createCheckFiles(id, title)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
@@ -141,7 +148,7 @@ if (process.argv[1] === import.meta.filename) {
   try {
     main(process.argv.slice(2))
   } catch (error) {
-    // What is wrong with the command line, or in the way: nothing that a trace would explain.
+    // An invalid command line or an existing file: a stack trace would not help.
     process.stderr.write(`new-check: ${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = 2
   }

@@ -1,5 +1,6 @@
-// Starts a rule of any kind: its file, its page, a good and a bad example, and its line in the list of its folder. What it
-// writes runs, and fails its tests until someone says what the rule finds. `npm run new-rule ID [KIND [SUITE]]`; overwrites nothing.
+// Starts a rule of any kind: its file, its page, a good and a bad example, and its entry in the list of its folder.
+// The generated code runs, but its tests fail until a developer implements the rule. `npm run new-rule ID [KIND
+// [SUITE]]` does not overwrite any file.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../src/findings/checks.ts'
@@ -12,18 +13,21 @@ const projectRoot = join(import.meta.dirname, '..')
 interface RuleKind {
   readonly check: CheckId
   readonly judges: RuleSubject
-  /** The folder that gets a file, or the file that gets one more rule. */
+  /** The folder that gets a file, or the file that gets another rule. */ */
   readonly source: string
-  /** The kind of `Search`, and the module that has it; absent for rules that are words for code that decides elsewhere. */
+  /**
+   * The kind of `Search`, and the module that exports it. Absent for rules that only describe findings of other
+   * code. */
+   */
   readonly search?: { readonly type: string; readonly from: string; readonly find: string }
-  /** For rules without a search: the code that finds. */
+  /** For rules without a search: the code that finds violations. */ */
   readonly foundIn?: string
   readonly isFixed?: true
-  /** Its examples name an image for the first time: only those are looked at. */
+  /** Its examples name an image for the first time, because only new images are checked. */ */
   readonly namesImage?: true
-  /** Its examples add a bundle as a directory. */
+  /** Its examples add a bundle as a directory. */ */
   readonly addsDirectory?: true
-  /** Its examples have a template beside the catalog. */
+  /** Its examples have a template next to the catalog. */ */
   readonly hasTemplate?: true
 }
 
@@ -35,7 +39,7 @@ const createOpmRuleKind = (source: string, foundIn: string): RuleKind => ({
   isFixed: true,
 })
 
-/** What a rule can look at, for people who start one. */
+/** The subjects of rules, for developers who start one. */ */
 export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   catalog: {
     check: 'validation',
@@ -138,8 +142,8 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
 }
 
 /**
- * New files of a rule: path from the root to text. Throws a TypeError for an id that is not kebab-case, for no kind, and for a
- * suite that is none or of another kind than bundles.
+ * The new files of a rule, by path from the root. Throws a TypeError for an ID that is not kebab-case, for an
+ * unknown kind, and for a suite that is unknown or does not support the kind. */
  */
 export function createRuleFiles(id: string, kindName = 'catalog', suite?: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
@@ -227,7 +231,7 @@ function renderRulePage(id: string): string {
 `
 }
 
-/** An example that no rule complains about; with an id, the place where the offence belongs is marked. */
+/** An example without findings. With an ID, the location of the violation is marked. */ */
 function createExampleFiles(
   { judges, namesImage, addsDirectory, hasTemplate }: RuleKind,
   suite?: string,
@@ -262,7 +266,10 @@ function createExampleFiles(
   }
 }
 
-/** The files of a good example of another rule of the suite: it passes all of them. Undefined where the suite has none yet. */
+/**
+ * The files of a good example of another rule in the suite, which passes the whole suite. Undefined if the suite is
+ * empty. */
+ */
 function readGoodSuiteExample(
   suite: string | undefined,
   id: string | undefined,
@@ -289,7 +296,7 @@ function readGoodSuiteExample(
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** A template and its catalog, which both get one more channel. */
+/** A template and its catalog, which both get another channel. */ */
 function createExampleTemplateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
   const tree = (name: string, channels: readonly string[], mark = '') =>
     [
@@ -311,7 +318,7 @@ function createExampleTemplateFiles(id?: string): readonly (readonly [path: stri
   ]
 }
 
-/** A package of bundle directories that gets one more. */
+/** A package of bundle directories that gets another one. */ */
 function createExampleBundleDirectories(id?: string): readonly (readonly [path: string, text: string])[] {
   const package_ = (tree: string) =>
     [
@@ -400,7 +407,7 @@ properties:
 `
 }
 
-/** The catalog with one more bundle, whose image nobody named before. */
+/** The catalog with another bundle, whose image is new. */ */
 function renderCatalogWithNewBundle(id?: string): string {
   const old = renderExampleCatalog('1.0.0')
   const added = renderExampleCatalog('1.1.0')
@@ -435,14 +442,14 @@ const exampleAnnotationsText = `annotations:
 `
 
 /**
- * Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists, or when it would
- * be in no list: nothing would know of it.
+ * Writes a new rule below `root`, and returns the written paths. Throws an Error if one of its files exists, or if
+ * no list would contain the rule. */
  */
 export function writeRule(root: string, id: string, kindName = 'catalog', suite?: string): string[] {
   const files = createRuleFiles(id, kindName, suite)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
   const kind = ruleKinds[kindName]
-  // A file that gets one more rule is known already.
+  // A file that gets another rule is already listed.
   if (kind && !kind.source.endsWith('.ts') && !findRuleListSources(root).has(kind.source))
     throw new Error(`${kind.source} has no list of its rules; CONTRIBUTING.md says how a check gets one`)
   if (kind?.source.endsWith('.ts')) {
@@ -462,7 +469,7 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   return [...files.keys(), ...lists.map(([path]) => path)]
 }
 
-/** What is left to do for a rule that was written, for people. */
+/** The remaining steps for a new rule, for the developer. */ */
 export function describeNextSteps(id: string, kindName = 'catalog'): string {
   const kind = ruleKinds[kindName]
   const where = kind?.source.endsWith('.ts') === false ? `${kind.source}/${id}.ts` : kind?.source
@@ -504,7 +511,7 @@ if (process.argv[1] === import.meta.filename) {
   try {
     main(process.argv.slice(2))
   } catch (error) {
-    // What is wrong with the command line, or in the way: nothing that a trace would explain.
+    // An invalid command line or an existing file: a stack trace would not help.
     process.stderr.write(`new-rule: ${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = 2
   }

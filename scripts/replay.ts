@@ -1,12 +1,11 @@
-// Replays the pull requests that a repository merged through the engine, as if each were open now: what would have been
-// decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]
-// [--max-blocked PERCENT]`.
-// One JSON line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author
-// may only read, and images count as being there. Exit 1 where the engine failed on one, or would have blocked more of them
-// than --max-blocked, in percent of those that can be judged.
-//
-// Cold, each pull request pays for what nobody has read before, neighbours and catalogs of its base too. Warm, that was read
-// before, and not counted: as for a bot that has been there for a while. What the pull request brings is new either way.
+// Replays the merged pull requests of a repository through the engine, as if each were open now. Reports the
+// decisions, the rules behind them, and the cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most
+// N] [--warm] [--max-blocked PERCENT]`. Prints one JSON line for each pull request on stdout, and the summary on
+// stderr. It does not contact GitHub or a registry: all users except the author have read access only, and all images
+// count as present. Exits with 1 if the engine failed on a pull request, or would have blocked more than
+// --max-blocked percent of those that it can judge. A cold run includes the cost of reading the base for each pull
+// request, with its neighbors and catalogs. A warm run reads the base beforehand and does not count that cost, like a
+// catalog-bot that has been running for a while. The contents of the pull request are new in both cases.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resolve } from 'node:path'
@@ -36,18 +35,18 @@ interface ReplayResult {
   readonly number: number | undefined
   readonly commit: string
   readonly author: string
-  /** What the gate would have said; `incomplete` where the mirror lacks an object, `failed` where the engine failed. */
+  /** The gate's decision. `incomplete` if the mirror lacks an object, `failed` if the engine failed. */ */
   readonly decision: string
-  /** The reasons' codes. */
+  /** The codes of the reasons. */ */
   readonly reasons: readonly string[]
-  /** Rules with errors. */
+  /** Rules with errors. */ */
   readonly rules: readonly string[]
-  /** Rules with anything less. */
+  /** Rules with findings below error severity. */ */
   readonly warnings: readonly string[]
   readonly paths: number
-  /** By what it touches, most alike in cost. */
+  /** By the changed files, because those determine the cost. */ */
   readonly kind: 'one new bundle directory' | 'bundle directories' | 'catalogs' | 'other'
-  /** Milliseconds that passed, and those of the processor, those of git and of the readers included. */
+  /** Elapsed milliseconds, and processor milliseconds, including those of Git and the readers. */ */
   readonly time: number
   readonly processor: number
   readonly failure?: string
@@ -71,7 +70,7 @@ if (values.mirror === undefined || !(maxBlockedPercent >= 0)) {
   process.exit(2)
 }
 
-// What opm rejects cannot be installed either; that check alone blocks nothing by default.
+// A catalog that opm rejects cannot be installed either. By default, the install check does not block anything.
 const opmRuleIds = new Set(
   allRules.filter(({ check, fixed }) => fixed || check === 'install').map(({ id }) => id),
 )
@@ -99,10 +98,12 @@ const blockedRate = computeBlockedRate(replayResults)
 const isWithinLimit =
   blockedRate.judged > 0 ? blockedRate.percent <= maxBlockedPercent : values['max-blocked'] === '100'
 if (!isWithinLimit)
-  console.error(`more than ${maxBlockedPercent} % would have been blocked, or none could be judged`)
+  console.error(`catalog-bot would have blocked more than ${maxBlockedPercent}%, or could not judge any pull request`)
 process.exitCode = isWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
 
-/** Where the objects of a bare repository, a checkout's `.git` or a linked checkout's are. Ends the process where there is none. */
+/**
+ * The object directory of a bare repository, a checkout's `.git`, or a linked worktree. Exits if there is none. */
+ */
 function findRepositoryFolder(folder: string): string {
   const { status, stdout, stderr } = spawnSync(
     'git',
@@ -114,7 +115,7 @@ function findRepositoryFolder(folder: string): string {
   process.exit(2)
 }
 
-/** What is missing in the mirror is told when the pull request itself is looked at. */
+/** Missing objects are reported when the pull request itself is evaluated. */ */
 async function warmUpBaseCache({ base, commit }: HistoricalPull): Promise<void> {
   try {
     await warmBaseCache(
@@ -187,12 +188,12 @@ function classifyPullRequestChange({ paths, catalogs }: PullRequestChange): Repl
     : 'bundle directories'
 }
 
-/** What was not asked of a registry is not what keeps it open. */
+/** Unanswered registry lookups are not the reason why it remains open. */ */
 function ignoreUnansweredImageChecks(outcome: CheckOutcome): CheckOutcome {
   return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
 }
 
-/** Whether the engine came to a decision. */
+/** Whether the engine reached a decision. */ */
 function hasDecision({ decision }: ReplayResult): boolean {
   return decision !== 'incomplete' && decision !== 'failed'
 }
@@ -204,7 +205,7 @@ function computeBlockedRate(all: readonly ReplayResult[]) {
     blocked: blocked.length,
     judged: judged.length,
     percent: judged.length === 0 ? 0 : (blocked.length / judged.length) * 100,
-    /** What opm rejects blocks them, and nothing else. */
+    /** Blocked only because opm rejects the catalog. */ */
     byOpm: blocked.filter(({ rules }) => rules.length > 0 && rules.every((rule) => opmRuleIds.has(rule)))
       .length,
   }
@@ -231,19 +232,20 @@ function renderSummary(all: readonly ReplayResult[]): string {
     all.flatMap(({ warnings }) => warnings),
   )
   const { blocked, judged, percent, byOpm } = computeBlockedRate(all)
-  lines.push('', `would have blocked ${blocked} of ${judged} judged (${percent.toFixed(1)} %)`)
+  lines.push('', `would have blocked ${blocked} of ${judged} judged pull requests (${percent.toFixed(1)} %)`)
   if (byOpm > 0) lines.push(`${byOpm} of them only because opm rejects the catalog`)
   const whole = all.filter(hasDecision)
   const [first, ...others] = whole
   if (first === undefined) return lines.join('\n')
-  // The first one pays for looking at the repository at all, and those that broke off did not do their work.
-  lines.push('', `the first look: ${first.time} ms, ${first.processor} ms of the processor`)
+  // The first evaluation includes the initial cost of the repository, and interrupted evaluations did only part of
+  // their work.
+  lines.push('', `first evaluation: ${first.time} ms, ${first.processor} ms of processor time`)
   lines.push(
-    `${values.warm ? 'warm: what stands at the base was read before' : 'cold: nothing at the base was read before'}`,
+    `${values.warm ? 'warm: the base was read before' : 'cold: the base was not read before'}`,
   )
   for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
-      `${kind}, ${ones.length}: ${formatPercentiles(ones.map(({ time }) => time))} ms; of the processor ${formatPercentiles(ones.map(({ processor }) => processor))} ms`,
+      `${kind}, ${ones.length}: ${formatPercentiles(ones.map(({ time }) => time))} ms; processor time ${formatPercentiles(ones.map(({ processor }) => processor))} ms`,
     )
   return lines.join('\n')
 }

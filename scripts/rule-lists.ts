@@ -1,16 +1,17 @@
-// Keeps the lists of rules true. A list is a file that says of itself that it is made here, and names the folder or the
-// file whose rules it holds: rules are found by `export const … = defineRule`, so nobody edits a list. The command line
-// is one script that must start at once, which is why rules are listed in files and not looked for when it runs.
+// Maintains the lists of rules. A list is a file with a marker that it is generated, and with the folder or the file
+// whose rules it contains. Rules are found by `export const … = defineRule`, so no list is edited manually. The
+// command line is one script that must start quickly, so it loads rules from lists instead of searching for them at
+// run time.
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 const generatedFileMarker = 'Made by `npm run rule-pages`'
 
-/** Says which rules a list holds, and is followed by the list. */
+/** Specifies the rules of a list, and precedes it. */ */
 const ruleListPattern =
   /\/\*\* The rules of (?<source>\.\/[\w./-]*), (?<order>sorted by id|as they stand there)\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = \[[^\]]*\]\n/g
 
-/** prettier's. */
+/** The line width of prettier. */ */
 const maxLineWidth = 110
 
 interface ExportedRule {
@@ -19,12 +20,15 @@ interface ExportedRule {
   readonly file: string
 }
 
-/** Every list below `root/src` as it should be: path from the root to text. Throws an Error for a list that it cannot read. */
+/**
+ * The expected contents of every list below `root/src`, by path from the root. Throws an Error for an invalid list.
+ * */
+ */
 export function renderRuleLists(root: string): Map<string, string> {
   return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
 }
 
-/** Folders and files whose rules are in a list, from the root; a new folder need not be there yet. */
+/** The folders and files whose rules are in a list, relative to the root. A new folder need not exist yet. */ */
 export function findRuleListSources(root: string): ReadonlySet<string> {
   return new Set(
     [...readRuleLists(root)].flatMap(([path, text]) =>
@@ -35,7 +39,7 @@ export function findRuleListSources(root: string): ReadonlySet<string> {
   )
 }
 
-/** Every list below `root/src` as it is. */
+/** The current contents of every list below `root/src`. */ */
 function readRuleLists(root: string): Map<string, string> {
   const lists = new Map<string, string>()
   for (const path of listSourceFiles(root)) {
@@ -46,7 +50,7 @@ function readRuleLists(root: string): Map<string, string> {
   return lists
 }
 
-/** Ids of rules that are defined below `root/src`, with the file that defines each. */
+/** The IDs of the rules below `root/src`, with the file that defines each. */ */
 export function findDefinedRules(root: string): Map<string, string> {
   return new Map(
     listSourceFiles(root).flatMap((path) =>
@@ -85,7 +89,7 @@ function renderRuleList(root: string, path: string, text: string): string {
   return [head, ...types, ...values, '\n', written.join('\n')].join('')
 }
 
-/** Names between brackets, as prettier writes them. */
+/** Names between brackets, formatted like prettier. */ */
 function renderWrappedNameList(before: string, names: readonly string[], after: string): string {
   const padding = before.endsWith('{') ? ' ' : ''
   const line = `${before}${padding}${names.join(', ')}${padding}${after}`
@@ -94,7 +98,7 @@ function renderWrappedNameList(before: string, names: readonly string[], after: 
     : `${before}\n${names.map((name) => `  ${name},\n`).join('')}${after}\n`
 }
 
-/** The rules that a file defines, in their order. */
+/** The rules that a file defines, in their order. */ */
 function findExportedRules(root: string, file: string): ExportedRule[] {
   const text = readFileSync(join(root, file), 'utf8')
   return [...text.matchAll(/^export const (?<name>\w+) = defineRule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm)].map(

@@ -1,5 +1,5 @@
-// Keeps the pages of rules true: the box (check, severity, since, network), the examples with the words of their
-// findings, and the index. Everything else on a page is written by people and left alone. See rules.ts.
+// Updates the pages of rules: the box (check, severity, since, network), the examples with the messages of their
+// findings, and the index. The rest of each page is written manually and not modified. See rules.ts.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../src/checks/all-rules.ts'
@@ -14,7 +14,7 @@ export const rulesWithPages: readonly AnyRule[] = allRules.toSorted((a, b) => (a
 
 const exampleBlockPattern = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
-/** A page with its box and examples renewed. Throws an Error that says what is missing, when one cannot be. */
+/** A page with its box and examples updated. Throws an Error that names the missing part if that is impossible. */ */
 export async function updateRulePage(text: string, rule: AnyRule, fixtures: string): Promise<string> {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not begin with "# ${rule.id}"`)
@@ -35,7 +35,7 @@ export async function updateRulePage(text: string, rule: AnyRule, fixtures: stri
   ].join('')
 }
 
-/** A Markdown table whose columns are padded, as prettier does it; ends in a line break. */
+/** A Markdown table with padded columns, formatted like prettier. Ends in a line break. */ */
 function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) =>
     Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -45,7 +45,7 @@ function renderMarkdownTable(head: readonly string[], rows: readonly (readonly s
   return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('')
 }
 
-/** The index of all pages: the rules of each check, and apart from them those that opm enforces itself. */
+/** The index of all pages: the rules of each check, with those that opm itself enforces in a separate table. */ */
 export function renderRuleIndex(all: readonly AnyRule[]): string {
   const list = (check: CheckId, isFixed: boolean) =>
     renderMarkdownTable(
@@ -87,8 +87,8 @@ export function renderRuleIndex(all: readonly AnyRule[]): string {
 }
 
 /**
- * Why each error blocks, as a table. Throws an Error for one without a reason, and for a reason whose rule blocks
- * nothing any more.
+ * A table of the reasons why errors block. Throws an Error for an error without a reason, and for a reason whose
+ * rule no longer blocks. */
  */
 export function renderHarmTable(
   all: readonly AnyRule[],
@@ -113,7 +113,7 @@ export function renderHarmTable(
   ].join('\n')
 }
 
-/** The pages below `root` as they should be: path from the root to text. */
+/** The expected pages below `root`, by path from the root. */ */
 export async function renderRulePages(root: string): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
   for (const rule of rulesWithPages) {
@@ -126,7 +126,7 @@ export async function renderRulePages(root: string): Promise<Map<string, string>
   return pages
 }
 
-/** Pages that speak of no rule. */
+/** Pages that do not belong to a rule. */ */
 export function findOrphanedRulePages(root: string): string[] {
   const known = new Set(['README.md', ...rulesWithPages.map(({ id }) => `${id}.md`)])
   const directory = join(root, 'docs/rules')

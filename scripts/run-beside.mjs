@@ -1,5 +1,5 @@
-// Runs commands that have nothing to do with one another, as many at a time as there are processors. What one says is shown when
-// it is over, so that no two speak at once. Plain JavaScript without packages, for an older Node.js than the project's own.
+// Runs independent commands in parallel, as many at a time as there are processors. The output of each is shown when
+// it ends, so outputs do not mix. It is plain JavaScript without packages, for an older Node.js than the project's.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 

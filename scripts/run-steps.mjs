@@ -1,5 +1,6 @@
-// Runs npm scripts, up to the first that fails, and says how long each took: one after the other, and those that a plus sign
-// joins beside one another. usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]...; exit 1 when one fails.
+// Runs npm scripts until the first failure, and prints how long each took. Scripts run in sequence, except that a
+// plus sign joins scripts that run in parallel. Usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]... Exits with 1
+// if one fails.
 import { spawnSync } from 'node:child_process'
 import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'

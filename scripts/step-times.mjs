@@ -1,14 +1,18 @@
-// How long each step of a longer run took, as a closing table: by the clock, and of the processor where the system tells.
-// Plain JavaScript without packages: it runs before any is installed, on an older Node.js than the project's own.
+// Prints a final table of the time that each step of a longer run took: elapsed time, and processor time if the
+// system reports it. It is plain JavaScript without packages, because it runs before any is installed, on an older
+// Node.js than the project's.
 import { readFileSync } from 'node:fs'
 
-/** Linux counts in hundredths of a second. */
+/** Linux counts in hundredths of a second. */ */
 const ticks = 100
 
-/** Seconds of the processor that ended children of this process used, with theirs; undefined where nobody tells. */
+/**
+ * Processor seconds of the completed child processes, including their children. Undefined if the system does not
+ * report them. */
+ */
 function processorSeconds() {
   try {
-    // After the name, which may hold anything, the 14th and 15th field: user and system time of children.
+    // After the name, which can contain anything, fields 14 and 15: user and system time of the children.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ')
     return (Number(fields[13]) + Number(fields[14])) / ticks
   } catch {

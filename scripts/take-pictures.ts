@@ -1,4 +1,5 @@
-// Takes the pictures of the status pages in docs/pictures, of what the pages' tests look at. `npm run pictures`; needs Chromium.
+// Takes the screenshots of the status pages in docs/pictures, with the data of the page tests. `npm run pictures`
+// requires Chromium.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '../test/browser.ts'
@@ -32,7 +33,7 @@ try {
     const context = await browser.newContext({ colorScheme, viewport: { width: 1000, height: 640 } })
     const page = await context.newPage()
     for (const [name, path] of pagesToCapture) {
-      // One of each in the dark is enough for the docs.
+      // One dark screenshot is enough for the docs.
       if (colorScheme === 'dark' && name !== 'queue') continue
       await page.goto(`${pagesEnvironment.url}${path}`)
       await page.screenshot({

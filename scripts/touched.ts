@@ -26,11 +26,11 @@ export interface TouchedChecksPlan {
   readonly format: readonly string[]
   /** Their importers' tests are run. */
   readonly imported: readonly string[]
-  /** Run beside those: test files and folders. */
+  /** The test files and folders to run in addition. */ */
   readonly tests: readonly string[]
 }
 
-/** What is to be run for these files, paths from the root. */
+/** The steps to run for these files, given as paths from the root. */ */
 export function planTouchedChecks(files: readonly string[]): TouchedChecksPlan {
   return {
     lint: files.filter(isCodeFile),
@@ -46,11 +46,11 @@ export function planTouchedChecks(files: readonly string[]): TouchedChecksPlan {
   }
 }
 
-/** Files that differ from where the branch left `since`, and those that git does not know yet; deleted ones are left out. */
+/** Files that differ from the merge base with `since`, and untracked files, without deleted ones. */ */
 function listChangedFiles(since: string | undefined): string[] {
   const bases = since === undefined ? ['main', 'origin/main', 'HEAD'] : [since]
   const base = bases.map((name) => runGit('merge-base', 'HEAD', name)).find((found) => found !== undefined)
-  if (base === undefined) throw new Error(`git knows no common ancestor with ${bases.join(' or ')}`)
+  if (base === undefined) throw new Error(`Git does not find a common ancestor with ${bases.join(' or ')}`)
   const lists = [
     runGit('diff', '--name-only', '-z', '--diff-filter=d', base.trim()),
     runGit('ls-files', '-z', '--others', '--exclude-standard'),
@@ -85,7 +85,7 @@ function main(): number {
   const { values } = parseArgs({ options: { since: { type: 'string' } } })
   const files = listChangedFiles(values.since)
   if (files.length === 0) {
-    console.log('nothing is changed')
+    console.log('no files have changed')
     return 0
   }
   const { lint, format, imported, tests } = planTouchedChecks(files)
@@ -101,7 +101,7 @@ function main(): number {
     ['types', 'npm', ['run', '--silent', 'types']],
     ...(related.length > 0 ? [['tests', process.execPath, [...jestArguments, ...related]] as const] : []),
   ]
-  console.log(`${files.length} files are changed`)
+  console.log(`${files.length} files have changed`)
   const times = startStepTimes()
   const failed = steps.find(([name, command, args]) => {
     const { status } = spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit' })

@@ -1,5 +1,5 @@
-// What the bot knows of a base that it has stood on before: what the bundles of a package say of their place, and what
-// catalogs say. Nothing of what a pull request brings.
+// Warms the cache for a base that catalog-bot has already evaluated: the metadata of a package's bundles, and the
+// contents of its catalogs. It contains no data from pull requests.
 import type { CommitSha } from '../src/change/ids.ts'
 import { detectLayout } from '../src/change/layout/detect-layout.ts'
 import { getEntryPaths } from '../src/change/incremental-list.ts'
@@ -9,7 +9,7 @@ import { noopCache } from '../src/evaluate/null-store.ts'
 import { readNeighbors } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
-/** Reads at `base` whatever stands beside the paths in which it differs from `next`. Rejects with a GitError. */
+/** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */ */
 export async function warmBaseCache(
   { repository, loader }: { readonly repository: GitRepository; readonly loader: CatalogLoader },
   base: CommitSha,

@@ -1,4 +1,4 @@
-// Does what people do in a plan: to the server alone, as GitHub would let them.
+// Applies the user actions of a plan to the simulated GitHub, with the permissions that GitHub would enforce.
 import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
 import { hasAncestor } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'
@@ -27,7 +27,7 @@ import {
   type SimulatedGitHub,
 } from './world/simulated-github.ts'
 
-/** What a person may set in the second in which it is shown already. */
+/** Checks that a user can require while catalog-bot is about to report them. */ */
 const oneSecondMs = 1000
 
 const requiredCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
@@ -41,7 +41,7 @@ const branchRulesByName: Readonly<
   locked: { ...noBranchRules, locked: true },
 }
 
-/** The repository, before anything happens. */
+/** The initial repository. */ */
 export function seedRepository(server: SimulatedGitHub): void {
   for (const name of userNames)
     server.people.add(name, name === 'mia' ? 'maintain' : name === 'wes' || name === 'max' ? 'write' : 'read')
@@ -191,7 +191,7 @@ function findPull(server: SimulatedGitHub, number: number): SimulatedPull | unde
   return server.pull(number as PullNumber)
 }
 
-/** A commit with these edits of what `base` has now, on `parent`. */
+/** Creates a commit on `parent` that applies these edits to the current tree of `base`. */ */
 function createCommit(
   server: SimulatedGitHub,
   parent: CommitSha,
@@ -202,7 +202,7 @@ function createCommit(
   const baseTree = objects.commit(base).tree
   let tree = objects.commit(parent).tree
   for (const edit of edits) tree = applyFileEdit(server, tree, edit, baseTree)
-  // Commits of different people are different ones, whatever they do.
+  // The ID keeps commits by different users distinct, even when their edits are identical.
   return server.commit(tree, [parent], `${edits.map(({ kind }) => kind).join(', ')} ${server.id()}`)
 }
 

@@ -1,18 +1,21 @@
-// Events in a row of which each needs the ones before it: what is said yes to and then changed, looked at afresh and then held,
-// merged by GitHub on another base. By chance alone they hardly ever follow one another, and most bugs of merge bots show in
-// one of these rows only (docs/mutants.md).
+// Chains of events in which each event depends on the earlier ones: a change that is approved and then modified, a
+// pull request that is evaluated again and then held, or a merge by GitHub on another base. Random events rarely form
+// such chains, and most merge-bot bugs appear in only one of them (docs/mutants.md).
 import type { SeededRandom } from './seeded-random.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 import type { UserAction, PlannedFileEdit, PlannedEvent, InjectedFault } from './simulation-plan.ts'
 
-/** Owners of each package, as the files name them. Logins have no case, and files have. */
+/** Owners of each package, as the files spell them. Logins are case-insensitive, but file contents are not. */ */
 export const initialOwnersByPackage = { foo: ['ann', 'amy'], bar: ['Bob'] } as const
 const ownerLoginsByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
-/** Nobody's owners. `bo` is a part of an owner's name. */
+/** Accounts that own no package. `bo` is a prefix of an owner's name. */ */
 const untrustedUsers = ['eve', 'bo', 'wes'] as const
 
 type PlannedAction = UserAction | InjectedFault
-/** What happens, and after how many steps of the bot: about once a look at a pull request, or at any moment of one. */
+/**
+ * An event, and the number of catalog-bot steps before it: about one evaluation of a pull request, or any moment
+ * within one. */
+ */
 type EventChainStep = readonly [act: PlannedAction, gap?: 'look' | 'moment']
 type EventChain = (dice: SeededRandom) => readonly EventChainStep[]
 
@@ -31,7 +34,10 @@ function generateRandomUntrustedPull(dice: SeededRandom): UntrustedPull {
   }
 }
 
-/** The owner's yes comes while something else keeps the pull request waiting; what follows it must undo it. */
+/**
+ * An owner approves while something else blocks the pull request. The event that follows must invalidate the
+ * approval. */
+ */
 const createApprovedChain =
   (after: (outsider: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
@@ -51,7 +57,7 @@ const createApprovedChain =
     ]
   }
 
-/** Owners' pull requests that are ready at the same time, and what comes over one of them. */
+/** Owners' pull requests that are ready at the same time, and an event that affects one of them. */ */
 const batchMergeChain: EventChain = (dice) => {
   const count = dice.between(2, 4)
   const opened = Array.from({ length: count }, (_, index): EventChainStep => {
@@ -80,7 +86,7 @@ const batchMergeChain: EventChain = (dice) => {
   return [...opened, [late, 'look'], ...(dice.isTrue(0.5) ? [[late, 'moment'] as const] : [])]
 }
 
-/** An owner's release, and what comes over it at any moment of its landing. */
+/** An owner's release, and an event at any moment of its merge. */ */
 const createReleaseChain =
   (before: readonly PlannedAction[], after: (dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
@@ -92,7 +98,7 @@ const createReleaseChain =
     ]
   }
 
-/** What must not land, each in the simplest way in which another bot let it. */
+/** Changes that must not merge, each in the simplest form that another bot allowed. */ */
 const forbiddenChangeChain: EventChain = (dice) => {
   const { by, owner, edits } = generateRandomUntrustedPull(dice)
   const name = dice.of(packageNames)
@@ -219,7 +225,7 @@ const generateRandomExtraEdit = (dice: SeededRandom): readonly PlannedFileEdit[]
   { kind: 'extra', package: dice.of(packageNames), part: dice.between(1, 3) },
 ]
 
-/** What may come between a verdict and a push. */
+/** Events that can happen between a verdict and a push. */ */
 function pickRandomLateAction(dice: SeededRandom): PlannedAction {
   return dice.of<PlannedAction>([
     { do: 'comment', by: 'max', pull: 1, body: '/freeze' },
@@ -233,7 +239,7 @@ function pickRandomLateAction(dice: SeededRandom): PlannedAction {
   ])
 }
 
-/** A row of events. Its pull requests are the first ones of the run. */
+/** A chain of events. Its pull requests are the first ones of the run. */ */
 export function generateRandomEventChain(dice: SeededRandom): readonly PlannedEvent[] {
   let step = 0
   return dice

@@ -1,35 +1,35 @@
-// Goes through small worlds without leaving one out: those with the fewest events first, each one event more than a world
-// before. What can only be as a world that was run already is cut, with all that would have come of it.
+// Explores small scenarios exhaustively, in order of their number of events. A scenario that can only repeat an
+// earlier run is pruned, with every scenario that extends it.
 import { createHash } from 'node:crypto'
 import type { PlannedEvent, SimulationPlan } from './simulation-plan.ts'
 import type { SimulationResult } from './run-simulation.ts'
 import type { PlannedAction, ExplorationScope } from './small-plans.ts'
 
-/** One number of events besides the two that open pull requests. */
+/** The results for one number of events, in addition to the two events that open pull requests. */ */
 export interface ExplorationDepthResult {
   readonly events: number
   readonly runs: number
-  /** Worlds that are as one that was run. */
+  /** Scenarios that are equivalent to one that already ran. */ */
   readonly cut: number
-  /** Whether none is left. */
+  /** Whether all scenarios are explored. */ */
   readonly isWhole: boolean
 }
 
 export interface ExploreOptions {
   readonly scope: ExplorationScope
   readonly run: (plan: SimulationPlan) => Promise<SimulationResult>
-  /** Hears of each run; false: that is enough. */
+  /** Called after each run. Returns false to stop the exploration. */ */
   readonly onRun: (result: SimulationResult) => boolean
   readonly maxEvents: number
 }
 
 interface ExploredPlan {
   readonly plan: SimulationPlan
-  /** From this step on nothing goes on by itself: whatever comes later comes then. */
+  /** The step after which nothing happens automatically: later events all happen then. */ */
   readonly idleAt: number
 }
 
-/** Why it ends: all is run, or nobody wants to hear more. One row for each number of events that was begun. */
+/** Yields one row for each number of events that was started. Ends when every plan ran or the caller stops. */ */
 export async function explorePlans({
   scope,
   run,
@@ -50,7 +50,7 @@ export async function explorePlans({
       const result = await run(plan)
       runs += 1
       isEnough = !onRun(result)
-      // The last event came to nothing, or at the very place where another plan has it.
+      // The last event had no effect, or happened at exactly the point where another plan has it.
       const key = computeRunKey(result)
       if (known.has(key) || result.taken.some(({ isVain }) => isVain)) cut += 1
       else next.push({ plan, idleAt: result.idleAt })
@@ -73,7 +73,7 @@ const createInitialPlans = ({ openings }: ExplorationScope) =>
     of: 1,
   }))
 
-/** Each plan with one event more, at its last event or later. `of`: how many plans it stands for. */
+/** Each plan with one more event, at its last event or later. `of`: the number of plans that it represents. */ */
 function* generateChildPlans(
   nodes: readonly ExploredPlan[],
   { acts, moments }: ExplorationScope,
@@ -86,10 +86,10 @@ function* generateChildPlans(
     for (const [index, act] of acts.entries())
       for (const at of moments) {
         if (at < from) continue
-        // At one moment, the order of what has nothing to do with one another is no difference.
+        // At the same moment, the order of unrelated events makes no difference.
         if (last !== undefined && at === from && index < actionIndex && areActionsIndependent(act, last))
           continue
-        // Whatever is to come when nothing goes on any more comes at the same time.
+        // Events after the run is idle all happen at the same time.
         if (at > idleAt && at !== late[0]) continue
         yield {
           plan: { ...plan, events: [...plan.events, { at, ...act }] },
@@ -99,14 +99,14 @@ function* generateChildPlans(
   }
 }
 
-/** Whether two things happen to different ones of the world's things. */
+/** Whether two events affect different objects. */ */
 function areActionsIndependent(one: PlannedAction, other: PlannedAction | PlannedEvent): boolean {
   const getTarget = (act: PlannedAction | PlannedEvent) =>
     'fault' in act ? 'fault' : 'pull' in act ? `#${act.pull}` : 'rules' in act ? 'rules' : 'base'
   return getTarget(one) !== getTarget(other)
 }
 
-/** What happened, and at which steps. */
+/** The events that happened, and their steps. */ */
 function computeRunKey({ plan, taken }: SimulationResult): string {
   const events = taken.map(({ event: { at: _, ...event }, step }) => [step, event])
   const [first] = plan.events

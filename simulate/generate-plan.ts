@@ -1,4 +1,4 @@
-// Makes up a run: pull requests good and bad, people with rights and without, and whatever goes wrong.
+// Generates a run: good and bad pull requests, users with and without permissions, and faults.
 import { SeededRandom } from './seeded-random.ts'
 import {
   pullRequestLabels,
@@ -12,11 +12,14 @@ import {
 import { generateRandomEventChain } from './event-chains.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 
-/** Owners of foo and bar, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
+/**
+ * Owners of foo and bar, a maintainer by configuration, a maintainer by role, a writer, and two users without
+ * permissions. */
+ */
 export const userNames = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const
 const ownerLoginsByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 
-/** Steps of the bot within which people act and things go wrong. */
+/** The number of catalog-bot steps during which user actions and faults happen. */ */
 const activeStepCount = 500
 
 export function generatePlan(seed: number): SimulationPlan {
@@ -32,7 +35,7 @@ export function generatePlan(seed: number): SimulationPlan {
     at: dice.between(0, 60),
     ...generateRandomOpenAction(dice),
   }))
-  // Beside a row of events that need one another, little else, or it hardly ever comes to its end.
+  // A chain of dependent events gets few other events beside it. Otherwise it rarely completes.
   const maxRandomEvents = chain.length > 0 ? 2 : 9
   const deeds = Array.from({ length: dice.between(0, maxRandomEvents) }, (): PlannedEvent => ({
     at: dice.between(1, activeStepCount),
@@ -54,7 +57,7 @@ export function generatePlan(seed: number): SimulationPlan {
 }
 
 function generateRandomOpenAction(dice: SeededRandom): UserAction {
-  // Most are what a catalog lives by: an owner's release.
+  // Most changes are typical for a catalog: a release by an owner.
   if (dice.isTrue(0.4)) {
     const name = dice.of(packageNames)
     const edit: PlannedFileEdit = dice.isTrue(0.6)
@@ -199,7 +202,7 @@ function generateRandomUserAction(dice: SeededRandom, pulls: number): UserAction
   ])()
 }
 
-/** What a maintainer pushes to the base, who knows what he does. */
+/** Changes that a maintainer deliberately pushes to the base. */ */
 function generateRandomBaseEdit(dice: SeededRandom): PlannedFileEdit {
   return dice.pickWeighted<PlannedFileEdit>([
     [{ kind: 'release', package: dice.of(packageNames) }, 4],

@@ -1,4 +1,5 @@
-// One run of a plan: the world, the bot's processes in it, and the oracles that look on. The same plan gives the same run.
+// Runs one plan: the simulated GitHub, the catalog-bot processes, and the oracles that observe them. The same plan
+// always produces the same run.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CommitSha } from '../src/change/ids.ts'
 import type { MergePermit } from '../src/gate/merge-permit.ts'
@@ -44,47 +45,51 @@ import type { ObservedRun, InvariantViolation } from './oracles/observed-run.ts'
 
 export interface SimulationResult {
   readonly plan: SimulationPlan
-  /** None where the world came to something that is not modelled: nothing can be said of it. */
+  /** Empty when the run reached behavior that is not modeled: such a run proves nothing. */ */
   readonly violations: readonly InvariantViolation[]
   readonly isModelled: boolean
   readonly trace: readonly string[]
   readonly steps: number
   readonly landings: number
-  /** When each event came, and whether it left the world as it was. */
+  /** When each event happened, and whether it changed anything. */ */
   readonly taken: readonly { readonly event: PlannedEvent; readonly step: number; readonly isVain: boolean }[]
-  /** The step from which on nothing happened that did not come of itself. */
+  /** The step after which everything that happened was automatic. */ */
   readonly idleAt: number
 }
 
 /** One run of a job. */
 interface RunningJob {
   readonly name: string
-  /** The step as of which it knows its pull request. */
+  /** The step as of which it knows its pull request. */ */
   readAt?: number
-  /** It may have ended early, and be tried again. */
+  /** It may have ended early, and may run again. */ */
   isInjured: boolean
 }
 
 export interface SimulationOptions {
-  /** Writes down each step; a run for itself is then twice as long. */
+  /** Records each step. A run takes twice as long with it. */ */
   readonly isTraced?: boolean
 }
 
 const startTimeMs = Date.parse('2026-01-01T00:00:00Z')
-/** Milliseconds after the last thing that went wrong within which everything has come to its end: rights, parked pull requests and what was swept are looked at again within an hour. */
+/**
+ * The number of milliseconds after the last fault within which everything must settle. Permissions, parked pull
+ * requests, and swept items are checked again within an hour. */
+ */
 const settlingTimeMs = 2.2 * 3600_000
 /**
- * Milliseconds between sweeps then, but for the first, which comes at its time: they find nothing new, and were half of all
- * steps. Whoever waits for one has a few of them.
+ * The number of milliseconds between sweeps after the last fault, except for the first one, which runs on time.
+ * They find nothing new, and they would be half of all steps. Anything that waits for a sweep gets a few of them.
+ * */
  */
 const rareSweepIntervalMs = 40 * 60_000
-/** A run that takes more steps than this does not come to an end. */
+/** A run that takes more steps than this never ends. */ */
 const maxSimulationSteps = 15_000
-/** Jobs that one process does at once. */
+/** The number of jobs that one process runs concurrently. */ */
 const maxConcurrentJobs = 3
-/** Milliseconds until a process that ended is there again. */
+/** The number of milliseconds until a terminated process is running again. */ */
 const restartDelayMs = 4000
-/** The most that one delivery is late where nothing is lost, in steps of choice: they come in any order. */
+/** The maximum delay of a delivery that is not lost, in steps. Deliveries can arrive in any order. */ */
 const maxDeliveryDelaySteps = 4
 
 export async function runSimulation(
@@ -99,7 +104,7 @@ export async function runSimulation(
   const current = new AsyncLocalStorage<RunningJob>()
   const instances: (BotInstance | undefined)[] = []
   const restarts = new Map<number, number>()
-  /** Since when dead processes say nothing. */
+  /** Since when dead processes have been silent. */ */
   const deaths = new Map<SimulatedProcess, number>()
   const mirrors: MirrorRefs[] = []
   const server = new SimulatedGitHub(() => ({ step: scheduler.step, now: scheduler.now }))
@@ -151,8 +156,7 @@ export async function runSimulation(
     violate({ invariant: 'I21', what: `no end after ${maxSimulationSteps} steps` })
   const isModelled = checkInvariants(observed, violate)
   const { step: steps } = scheduler
-  const landings = observed.merges.length
-  return { plan, violations: isModelled ? violations : [], isModelled, trace, steps, landings, taken, idleAt }
+  return { plan, violations: isModelled ? violations : [], isModelled, trace, steps, landings: observed.merges.length, taken, idleAt }
 
   function boot(at: number): void {
     const process: SimulatedProcess = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
@@ -169,7 +173,7 @@ export async function runSimulation(
     })
     const acquireLease: typeof store.acquireLease = async (name, seconds) => {
       const lease = await store.acquireLease(name, seconds)
-      // Leases have other uses, under names of their own.
+      // Leases have other uses, under separate names.
       const isMergeLease = [...server.branches.keys()].some(
         (branch) => name === toLeaseName(server.name, branch),
       )
@@ -216,7 +220,7 @@ export async function runSimulation(
     const { pull } = permit.landing
     const merge = { process, pull, permit, by, commit, on, step: scheduler.step, at: scheduler.now }
     observed.merges.push(merge)
-    traceLine(`   LANDS #${pull} as ${commit.slice(0, 7)} by ${by}`)
+    traceLine(`   MERGES #${pull} as ${commit.slice(0, 7)} by ${by}`)
     for (const violation of checkMerge(observed, merge)) violate(violation)
   }
 
@@ -253,12 +257,12 @@ export async function runSimulation(
     return undefined
   }
 
-  /** Lets everything happen that is due before the next choice. */
+  /** Runs everything that is due before the next choice. */ */
   function beforeStep(step: number): void {
     while (events[0] !== undefined && events[0].at <= step) takeNext()
     if (events.length > 0 && isIdle()) {
       takeNext()
-      // Where nobody tells the bot, it looks by itself.
+      // Without webhooks, catalog-bot checks on a schedule.
       if (!plan.webhooks) nextSweep = scheduler.now
     }
     for (const [at, when] of restarts) if (when <= scheduler.now) boot(at)
@@ -278,7 +282,7 @@ export async function runSimulation(
       healedAt = scheduler.now
       pending.length = 0
       server.rules = { ...server.rules, locked: false }
-      traceLine('   nothing goes wrong any more')
+      traceLine('   no more faults')
     }
   }
 
@@ -287,7 +291,7 @@ export async function runSimulation(
     if (event === undefined) return
     const { state } = server
     take(event)
-    // A fault shows with the call that it meets.
+    // A fault is traced when it affects a call.
     const isVain = 'do' in event && server.state === state
     taken.push({ event, step: scheduler.step, isVain })
   }
@@ -376,7 +380,7 @@ export async function runSimulation(
       if (one.fault.fault === 'lose-delivery') return
       server.deliveries.push(delivery)
     }
-    // GitHub hears of a failure and sends it again, some day.
+    // GitHub records the failure and may redeliver later.
     instance.receive(delivery).catch(() => undefined)
   }
 
@@ -400,7 +404,7 @@ export async function runSimulation(
           observed.evaluations.push({ pull: job.pull, since: readAt, until: scheduler.step })
         finishJob()
       } catch (error) {
-        // What GitHub refuses for good is the world's, too; the queue brings it again.
+        // A permanent rejection by GitHub is a simulated fault, too. The queue runs the job again.
         if (!(error instanceof StoreError && error.retryable) && !(error instanceof ForgeError))
           observed.ownFailures.push({ job: toJobKey(job), error: error as Error })
         traceLine(`   the job ${row.key} failed: ${String(error)}`)
@@ -414,7 +418,7 @@ export async function runSimulation(
     for (const row of tables.jobs) if (row.key === key && row.state === 'waiting') row.runs = runs
   }
 
-  /** Jobs of processes that are dead, or say nothing for too long, wait again. */
+  /** Jobs of processes that are dead or silent for too long wait again. */ */
   function recoverJobs(): void {
     for (const row of tables.jobs.filter(({ state }) => state === 'active')) {
       const { by } = row
@@ -449,7 +453,7 @@ function createRateLimitError(seconds: number): ForgeError {
   return new ForgeError('rate-limited', "GitHub's rate limit is reached", { retryAfter: seconds })
 }
 
-/** What the adapters make of a failure on the way. */
+/** The error that the adapters return for a connection failure. */ */
 function createCallFailure(to: PendingCall['to']): Error {
   switch (to) {
     case 'store':
@@ -491,12 +495,12 @@ function createRegistryAnswer(question: 'image' | 'bundle' | 'install', referenc
   return { kind: 'bundle', digest, format: 'registry+v1', content, findings: [] }
 }
 
-/** As a trace names a job. */
+/** The name of a job in a trace. */ */
 function formatJobName(job: Job): string {
   return job.kind === 'pull' ? `#${job.pull}` : job.kind
 }
 
-/** False where a job or an oracle came to something that is not modelled. */
+/** False when a job or an oracle reached behavior that is not modeled. */ */
 function checkInvariants(observed: ObservedRun, violate: (violation: InvariantViolation) => void): boolean {
   if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledBehaviorError)) return false
   try {

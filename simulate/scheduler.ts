@@ -1,32 +1,36 @@
-// Decides what happens next in a run, by chance that is the same each time. Whatever the bot asks of the world waits here as a
-// call until its turn comes: between any two of them everything else may happen, and a process may end for good.
+// Decides what happens next in a run, by reproducible chance. Every request from catalog-bot to the outside waits
+// here as a call until its turn comes. Between any two calls, any other event can happen, and a process can end
+// permanently.
 import type { Clock } from '../src/ports/clock.ts'
 import { computeSeededRandom } from './seeded-random.ts'
 
-/** A process of the bot: what it waits for is never answered once it is dead. */
+/** A catalog-bot process. Its pending calls are never answered after it dies. */ */
 export interface SimulatedProcess {
   readonly name: string
   isAlive: boolean
-  /** Until then it does nothing, and notices nothing of that: a virtual machine that stands still. */
+  /** Until this time, the process is paused and does not notice it, like a paused virtual machine. */ */
   pausedUntil: number
-  /** By how much its own clock is ahead of the world's, in milliseconds. */
+  /** How far the process clock is ahead of the simulated clock, in milliseconds. */ */
   skew: number
 }
 
-/** What can be done to one call. `before`: it fails, and nothing happened; `after`: it happened, and the answer is lost. */
+/**
+ * A fault of one call. `before`: the call fails and has no effect. `after`: the call takes effect, but its answer
+ * is lost. */
+ */
 export interface CallFault {
   readonly when: 'before' | 'after'
   readonly error: () => Error
 }
 
-/** Where a call leads: what can go wrong with it depends on that. */
+/** The destination of a call. It determines the possible faults. */ */
 export type CallDestination = 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
 
 export interface PendingCall {
   readonly process: SimulatedProcess
   readonly to: CallDestination
   readonly label: string
-  /** Hears that it is answered with an error that nobody but the world made. */
+  /** Called when the call is answered with a simulated error. */ */
   readonly onInjury?: () => void
 }
 
@@ -49,18 +53,21 @@ export interface SchedulerChoice {
 
 export interface SchedulerOptions {
   readonly seed: number
-  /** What else can happen now: a delivery arrives, a job is taken. In an order that depends on the world alone. */
+  /**
+   * Other events that can happen now, for example a delivery arrives or a job is taken. Their order depends only on
+   * the simulated state. */
+   */
   readonly others: () => readonly SchedulerChoice[]
-  /** What becomes of a call that is about to be made. */
+  /** The fault of a call that is about to be made. */ */
   readonly injure: (call: PendingCall, step: number) => CallFault | 'crash' | undefined
-  /** What happens at this step before anything else: actions of people, faults of whole machines. */
+  /** Events that happen before anything else at this step: user actions and faults of whole machines. */ */
   readonly before: (step: number) => void
-  /** The next moment at which something begins by itself; undefined when nothing ever will. */
+  /** The time of the next automatic event. Undefined when there is none. */ */
   readonly nextEvent: () => number | undefined
   readonly onStep?: (line: string) => void
 }
 
-/** Milliseconds that a step takes at least, and at most. */
+/** The minimum and maximum duration of a step, in milliseconds. */ */
 const stepDurationRangeMs = { least: 20, most: 700 }
 
 export class Scheduler {
@@ -68,7 +75,7 @@ export class Scheduler {
   readonly #waiting: ResumableCall[] = []
   readonly #sleeping: SleepingProcess[] = []
   #orders = 0
-  /** Milliseconds since the epoch, by the world's clock. */
+  /** Milliseconds since the epoch, by the simulated clock. */ */
   now: number
   step = 0
 
@@ -77,7 +84,7 @@ export class Scheduler {
     this.now = start
   }
 
-  /** Lets `act` happen at once, whenever its turn comes. A dead process waits for ever. */
+  /** Runs `act` atomically when its turn comes. A dead process waits forever. */ */
   call<T>(call: PendingCall, act: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const go = (injury: CallFault | undefined) => {
@@ -117,7 +124,7 @@ export class Scheduler {
     }
   }
 
-  /** Whether a process waits for anything here. */
+  /** Whether a process has pending calls here. */ */
   isBusy(process: SimulatedProcess): boolean {
     return (
       this.#waiting.some((one) => one.process === process) ||
@@ -125,12 +132,12 @@ export class Scheduler {
     )
   }
 
-  /** Takes steps until nothing is left to happen before `until()`, or until `isOver` says so. */
+  /** Takes steps until nothing is due before `until()`, or until `isOver` returns true. */ */
   async run(until: () => number, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await waitForIdlePromises()
       const { step } = this
-      // What people do between two calls belongs to the later one: the earlier has not seen it.
+      // User actions between two calls are visible to the later call only.
       this.step += 1
       this.#options.before(step)
       await waitForIdlePromises()
@@ -206,14 +213,17 @@ export class Scheduler {
   }
 }
 
-/** Calls that one job makes at once come in the order of their names: which of them was made first is no matter of the world's. */
+/**
+ * Concurrent calls of one job are ordered by name, because the order in which the job made them is not part of the
+ * simulated state. */
+ */
 function compareCallOrder(a: ResumableCall, b: ResumableCall): number {
   const keyOf = ({ process, label }: ResumableCall) => `${process.name} ${label}`
   const [first, second] = [keyOf(a), keyOf(b)]
   return first < second ? -1 : first > second ? 1 : a.order - b.order
 }
 
-/** Resolves when no promise has anything left to do by itself. */
+/** Resolves when no promise has pending work. */ */
 function waitForIdlePromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,15 +1,15 @@
-// Makes a plan that ends badly as small as it gets: events are taken out as long as the same invariant is violated (delta
-// debugging), then what is left is made simpler. Chance at each step depends on nothing that was taken out.
+// Shrinks a failing plan. Delta debugging removes events while the same invariant is violated, and then the remaining
+// events are simplified. The random numbers of a step do not depend on removed events.
 import type { PlannedEvent, SimulationPlan } from './simulation-plan.ts'
 import type { SimulationResult } from './run-simulation.ts'
 
 export interface ShrinkResult {
   readonly result: SimulationResult
-  /** How many runs it took. */
+  /** The number of runs that it took. */ */
   readonly runs: number
 }
 
-/** `most`: runs at most. */
+/** `most`: the maximum number of runs. */ */
 export async function shrinkPlan(
   failed: SimulationResult,
   run: (plan: SimulationPlan) => Promise<SimulationResult>,
@@ -46,7 +46,7 @@ export async function shrinkPlan(
 
 type PlanSimplification = (plan: SimulationPlan) => Partial<SimulationPlan>
 
-/** Ways to make it simpler, each tried once on whatever the ones before have left. */
+/** Simplifications. Each is tried once on the result of the earlier ones. */ */
 function listPlanSimplifications(plan: SimulationPlan): readonly PlanSimplification[] {
   const oneEvent = plan.events.map((_, at): PlanSimplification => ({ events }) => ({
     events: events.map((event, index) => (index === at ? simplifyEvent(event) : event)),

@@ -1,5 +1,6 @@
-// `npm run simulate -- --seed N --runs M [--small] [--exhaustive wide|narrow [--events N]] [--seconds S] [--first]`: runs made-up worlds against the bot's own code, says what
-// happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
+// `npm run simulate -- --seed N --runs M [--small] [--exhaustive wide|narrow [--events N]] [--seconds S] [--first]`:
+// runs generated scenarios against catalog-bot's own code, reports violated invariants, and shrinks the first failing
+// run. Exits with 1 if a run fails.
 import { parseArgs } from 'node:util'
 import { formatPlannedEvent, type SimulationPlan } from './simulation-plan.ts'
 import { generatePlan } from './generate-plan.ts'
@@ -13,12 +14,12 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     runs: { type: 'string', default: '100' },
     small: { type: 'boolean', default: false },
-    /** All worlds of a small scope, `wide` or `narrow`, those with the fewest events first. */
+    /** Runs all scenarios of a small scope, `wide` or `narrow`, in order of their number of events. */ */
     exhaustive: { type: 'string' },
     events: { type: 'string', default: '4' },
     seconds: { type: 'string' },
     trace: { type: 'boolean', default: false },
-    /** Ends at the first run with a violation, and leaves it as it is. */
+    /** Stops at the first run with a violation, and does not shrink it. */ */
     first: { type: 'boolean', default: false },
   },
 })
@@ -26,7 +27,7 @@ const parseNumberOption = (name: 'seed' | 'runs' | 'seconds' | 'events', otherwi
   const text = values[name]
   if (text === undefined) return otherwise
   const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a number`)
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} must be a number`)
   return value
 }
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)
@@ -39,7 +40,7 @@ const createSimulationPlan = (number: number): SimulationPlan =>
 
 const startedAt = performance.now()
 const failedRuns: SimulationResult[] = []
-let [done, steps, landings, unmodelled] = [0, 0, 0, 0]
+let [done, steps, merges, unmodelled] = [0, 0, 0, 0]
 if (values.exhaustive !== undefined) await exploreSmallPlans()
 else {
   printLine(`simulating from seed ${firstSeed}`)
@@ -51,11 +52,11 @@ else {
     )
       break
 }
-/** Whether to go on. */
+/** Whether to continue. */ */
 function recordSimulationResult(result: SimulationResult): boolean {
   done += 1
   steps += result.steps
-  landings += result.landings
+  merges += result.landings
   if (!result.isModelled) unmodelled += 1
   if (result.violations.length > 0) {
     failedRuns.push(result)
@@ -66,10 +67,10 @@ function recordSimulationResult(result: SimulationResult): boolean {
   return true
 }
 
-/** All of them with no event, with one, with two, until the time is over. */
+/** Runs all scenarios with no event, then with one, then with two, until the time is up. */ */
 async function exploreSmallPlans(): Promise<void> {
   if (values.exhaustive !== 'wide' && values.exhaustive !== 'narrow')
-    throw new Error('--exhaustive is wide or narrow')
+    throw new Error('--exhaustive must be wide or narrow')
   const depths = await explorePlans({
     scope: explorationScopes[values.exhaustive],
     run: (plan) => runSimulation(plan, { isTraced: values.trace }),
@@ -78,20 +79,20 @@ async function exploreSmallPlans(): Promise<void> {
   })
   for (const { events, runs: made, cut, isWhole } of depths)
     printLine(
-      `${isWhole ? 'all' : 'some'} worlds with two openings and ${events} ${events === 1 ? 'event' : 'events'} more: ${made} runs, ${cut} like another`,
+      `${isWhole ? 'all' : 'some'} scenarios with two opened pull requests and ${events} more ${events === 1 ? 'event' : 'events'}: ${made} runs, ${cut} duplicates`,
     )
 }
 const [worst] = failedRuns
 if (worst !== undefined && !values.trace && !values.first) {
   const { result, runs: tries } = await shrinkPlan(worst, (plan) => runSimulation(plan))
-  printLine(`\nThe first of them, made small in ${tries} runs:`)
+  printLine(`\nThe first failing run, shrunk in ${tries} runs:`)
   reportFailure(await runSimulation(result.plan, { isTraced: true }))
 }
 const elapsedSeconds = (performance.now() - startedAt) / 1000
-const unmodeledSummary = unmodelled === 0 ? '' : `, ${unmodelled} left out for what is not modelled`
-const scopeLabel = values.small ? ` of ${smallPlanCount} small ones` : ''
+const unmodeledSummary = unmodelled === 0 ? '' : `, ${unmodelled} skipped because of behavior that is not modeled`
+const scopeLabel = values.small ? ` of ${smallPlanCount} small plans` : ''
 printLine(
-  `${done} runs${scopeLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${landings} landings, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${unmodeledSummary}`,
+  `${done} runs${scopeLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${landings} merges, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${unmodeledSummary}`,
 )
 process.exitCode = failedRuns.length > 0 ? 1 : 0
 

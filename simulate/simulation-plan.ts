@@ -1,25 +1,28 @@
-// What happens to the bot in a run besides what it does itself, as data: what people do, what goes wrong, and when. A plan says
-// all of it, with the seed that chooses the order of things; the same plan is the same run.
+// The external events of a run as data: user actions, faults, and their times. A plan also contains the seed that
+// determines the order of events, so the same plan always produces the same run.
 import type { ConfigVariantName, CatalogFlaw } from './world/repository-contents.ts'
 
-/** What a commit does to the files that it stands on. */
+/** The edit that a commit makes to the files of its parent. */ */
 export type PlannedFileEdit =
   | { readonly kind: 'release'; readonly package: string; readonly flaw?: CatalogFlaw }
   | { readonly kind: 'extra'; readonly package: string; readonly part: number }
-  /** Puts an account on a package's list of owners, or takes it off. */
+  /** Adds an account to a package's list of owners, or removes it. */ */
   | { readonly kind: 'own' | 'disown'; readonly package: string; readonly who: string }
   | { readonly kind: 'add-package'; readonly package: string; readonly who: string }
   | { readonly kind: 'configure'; readonly config: ConfigVariantName }
   | { readonly kind: 'maintain'; readonly who: string }
   | { readonly kind: 'workflow' | 'readme' }
   | { readonly kind: 'link' | 'executable' | 'attributes'; readonly package: string }
-  /** A commit without a change. */
+  /** An empty commit. */ */
   | { readonly kind: 'nothing' }
 
 export const repositoryRoles = ['read', 'write', 'maintain'] as const
 export const pullRequestLabels = ['hold', 'approved', 'lgtm'] as const
 
-/** `pull` counts pull requests in the order in which they were opened; where there is none yet, nothing happens. */
+/**
+ * `pull` numbers pull requests in the order in which they were opened. If the pull request does not exist yet,
+ * nothing happens. */
+ */
 export type UserAction =
   | {
       readonly do: 'open'
@@ -27,7 +30,7 @@ export type UserAction =
       readonly edits: readonly PlannedFileEdit[]
       readonly base?: string
       readonly draft?: boolean
-      /** On another pull request. */
+      /** Stacked on another pull request. */ */
       readonly stacked?: boolean
     }
   | {
@@ -37,7 +40,7 @@ export type UserAction =
       readonly edits: readonly PlannedFileEdit[]
       readonly force?: boolean
     }
-  /** Back to the head before the present one. */
+  /** Restores the head before the current one. */ */
   | { readonly do: 'return'; readonly by: string; readonly pull: number }
   | { readonly do: 'update'; readonly by: string; readonly pull: number }
   | { readonly do: 'retarget'; readonly by: string; readonly pull: number; readonly base: string }
@@ -50,7 +53,7 @@ export type UserAction =
     }
   | { readonly do: 'dismiss'; readonly by: string; readonly pull: number }
   | { readonly do: 'comment'; readonly by: string; readonly pull: number; readonly body: string }
-  /** Of the people's comments on it, the newest. */
+  /** The newest of the user comments on it. */ */
   | {
       readonly do: 'edit-comment'
       readonly by: string
@@ -73,9 +76,9 @@ export type UserAction =
   | { readonly do: 'role'; readonly who: string; readonly role: (typeof repositoryRoles)[number] }
   | { readonly do: 'rules'; readonly rules: 'none' | 'required checks' | 'linear' | 'locked' }
 
-/** `times`: calls in a row. Each begins with the first call of its kind at or after its step. */
+/** `times`: consecutive calls. A fault starts with the first call of its kind at or after its step. */ */
 export type InjectedFault =
-  /** GitHub or git answers with an error, before or after it did what was asked. */
+  /** GitHub or Git returns an error, before or after it handles the request. */ */
   | {
       readonly fault: 'fails'
       readonly to: 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
@@ -83,9 +86,9 @@ export type InjectedFault =
       readonly times: number
     }
   | { readonly fault: 'limited'; readonly times: number; readonly seconds: number }
-  /** What GitHub says of a pull request is as old as so many steps. */
+  /** GitHub's data about a pull request is this many steps old. */ */
   | { readonly fault: 'stale'; readonly steps: number; readonly times: number }
-  /** `to`: at the next call that leads there; otherwise at the next of any. */
+  /** `to`: at the next call with this destination. Otherwise at the next call. */ */
   | { readonly fault: 'crash'; readonly to?: 'push' | 'merge' }
   | { readonly fault: 'pause'; readonly seconds: number }
   | { readonly fault: 'clock'; readonly seconds: number }

@@ -1,10 +1,10 @@
-// All plans of a small scope: two packages, three people, two pull requests, and up to six events, each at one of a few moments.
-// There are more than a machine runs in a day, and they come in an order in which each beginning looks everywhere.
+// All plans of a small scope: two packages, three users, two pull requests, and up to six events, each at one of a
+// few moments. A machine cannot run all of them in a day. They are ordered so that any prefix covers the whole space.
 import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './simulation-plan.ts'
 
 export type PlannedAction = UserAction | InjectedFault
 
-/** An owner's pull request, and one of somebody without rights. */
+/** A pull request from an owner, and one from a user without permissions. */ */
 const openingActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   [
     { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
@@ -16,7 +16,7 @@ const openingActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   ],
 ]
 
-/** What can happen besides, by these three people. */
+/** Other events that these three users can cause. */ */
 const possibleActions: readonly PlannedAction[] = [
   { do: 'review', by: 'ann', pull: 2, state: 'approved' },
   { do: 'comment', by: 'max', pull: 2, body: '/approve' },
@@ -39,20 +39,23 @@ const possibleActions: readonly PlannedAction[] = [
   { fault: 'stale', steps: 6, times: 1 },
 ]
 
-/** Steps of the bot at which something can happen: before, within and after its work at a pull request. */
+/** The catalog-bot steps at which an event can happen: before, during, and after its work on a pull request. */ */
 const possibleEventSteps = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
-/** With the two openings there are six events; one of them may be none. */
+/** There are six events with the two that open pull requests. One of them may be empty. */ */
 const maxExtraEvents = 4
 const choicesPerEvent = possibleActions.length * possibleEventSteps.length + 1
 
-/** What all worlds of a small scope are made of: how they begin, what can happen besides, and when. */
+/**
+ * The elements of all scenarios in a small scope: the initial events, the other possible events, and their times.
+ * */
+ */
 export interface ExplorationScope {
   readonly openings: readonly (readonly UserAction[])[]
   readonly acts: readonly PlannedAction[]
   readonly moments: readonly number[]
 }
 
-/** All of the above. Worlds with one event more are some minutes' work, with two some hours'. */
+/** All of the above. Scenarios with one more event take minutes, and with two more events take hours. */ */
 const wideExplorationScope: ExplorationScope = {
   openings: openingActionPairs,
   acts: possibleActions,
@@ -60,8 +63,9 @@ const wideExplorationScope: ExplorationScope = {
 }
 
 /**
- * What can become of a stranger's pull request beside an owner's, with a yes, an objection, a push that is taken back and an
- * answer that is lost: few enough to run all worlds with six events, two of them the openings.
+ * The possible fates of a pull request from a user without permissions beside an owner's pull request: an approval,
+ * an objection, a push that is reverted, and a lost answer. The scope is small enough to run all scenarios with six
+ * events, including the two that open pull requests. */
  */
 const narrowExplorationScope: ExplorationScope = {
   openings: openingActionPairs.slice(0, 1),
@@ -73,19 +77,22 @@ const narrowExplorationScope: ExplorationScope = {
     { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] },
     { fault: 'fails', to: 'push', when: 'after', times: 1 },
   ],
-  // Within the first look, and when nothing goes on any more.
+  // During the first evaluation, and when the run is idle.
   moments: [66, 1000],
 }
 
 export const explorationScopes = { wide: wideExplorationScope, narrow: narrowExplorationScope } as const
 
-/** How many there are. */
+/** The number of plans. */ */
 export const smallPlanCount = openingActionPairs.length * choicesPerEvent ** maxExtraEvents
 
-/** A prime that divides none of the numbers above: steps of this size come by every plan before one comes again. */
+/** A prime that divides none of the numbers above. Steps of this size visit every plan before they repeat one. */ */
 const smallPlanStride = 1_000_003
 
-/** One of them. Numbers in a row have little in common, and as many of them as there are plans are all of them. */
+/**
+ * One plan. Consecutive indexes give dissimilar plans, and `smallPlanCount` consecutive indexes cover all of them.
+ * */
+ */
 export function createSmallPlan(number: number): SimulationPlan {
   let remaining = ((number % smallPlanCount) * smallPlanStride) % smallPlanCount
   const digit = (of: number): number => {

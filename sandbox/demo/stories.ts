@@ -94,7 +94,7 @@ export const demoStories: readonly DemoStory[] = [
   {
     id: 'another bundle inside',
     description: 'erin adds buoy 3.2.0, but the image that she pushed contains 3.1.9',
-    ending: { kind: 'stays', check: 'images', summaryPattern: /holds another bundle[^]*3\.2\.0[^]*3\.1\.9/ },
+    ending: { kind: 'stays', check: 'images', summaryPattern: /contains a different bundle[^]*3\.2\.0[^]*3\.1\.9/ },
     open(coast) {
       const path = catalogPath('buoy')
       const addVersion = (version: string) =>

@@ -1,4 +1,4 @@
-// The package for authors as npm sees it: its package.json, made of the App's, and its front page.
+// The npm metadata of the package for authors: its package.json, derived from the App's, and its README.
 
 interface AppPackageJson {
   readonly version: string
@@ -9,7 +9,7 @@ interface AppPackageJson {
 
 const repositoryUrl = 'https://github.com/catalog-bot/catalog-bot'
 
-/** Scoped: a name without a scope is anybody's to register. */
+/** Scoped, because anyone can register an unscoped name. */ */
 const authorPackageName = '@catalog-bot/cli'
 
 export function createAuthorPackageJson({
@@ -49,5 +49,5 @@ npx ${authorPackageName} --help
 \`\`\`
 
 It needs Node.js 22.20 or newer. With an older one, npm brings a newer one for this command alone:
-\`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. The App, and more to read: ${repositoryUrl}
+\`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. For the App and the documentation, see ${repositoryUrl}
 `

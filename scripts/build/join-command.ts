@@ -1,12 +1,12 @@
-// The command line and `validate` joined into one script, which bin/catalog-bot.cjs runs: it starts without looking for sixty
-// files. What is loaded only when it has to be stays elsewhere.
+// Bundles the command line and `validate` into one script, which bin/catalog-bot.cjs runs. The script starts without
+// resolving sixty files. Modules that are loaded on demand remain separate files.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-/** What `validate` runs, and what it loads only when it has to. */
+/** The entry points of `validate`, and the modules that it loads on demand. */ */
 const includedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
@@ -19,26 +19,33 @@ const includedSourceFiles = [
 ]
 
 export interface SingleFileCommandOptions {
-  /** Where the sources are as JavaScript. */
+  /** The directory of the compiled sources. */ */
   readonly sources: string
-  /** The entry below that. */
+  /** The entry point, relative to that directory. */ */
   readonly entry: string
-  /** The script to write. */
+  /** The output script. */ */
   readonly script: string
-  /** How the script names a file of the sources that it does not hold; it is given the path below the sources. */
+  /**
+   * Returns the specifier of a source file that is not in the script. Receives the path relative to the sources. */
+   */
   readonly nameOf: (path: string) => string
-  /** Where the script holds other packages, too, instead of looking for them in node_modules: what it goes without of them. */
+  /**
+   * If set, the script also bundles other packages, except for these, instead of resolving them in node_modules. */
+   */
   readonly leaveOut?: Plugin
 }
 
 export interface SingleFileCommand {
-  /** What the script loads only when it has to, below the sources. */
+  /** The modules that the script loads on demand, relative to the sources. */ */
   readonly later: readonly string[]
-  /** What it was made of. */
+  /** The input files. */ */
   readonly inputs: readonly string[]
 }
 
-/** The one package that every start needs: the project's, wherever the output goes. Beside that may be none, or another. */
+/**
+ * The only package that every start needs. Resolved from the project, because the output directory may have no
+ * packages or different ones. */
+ */
 const commanderModulePath = fileURLToPath(import.meta.resolve('commander'))
 const isCommanderModule = (importer: string) => importer.startsWith(dirname(commanderModulePath) + sep)
 
@@ -73,7 +80,7 @@ export async function buildSingleFileCommand({
     entryPoints: [join(sources, entry)],
     outfile: script,
     bundle: true,
-    // One function, called by bin/catalog-bot.cjs.
+    // A single function, called by bin/catalog-bot.cjs.
     format: 'cjs',
     banner: { js: '(function (require, load, commandFolder) {' },
     footer: { js: '})' },
@@ -82,7 +89,7 @@ export async function buildSingleFileCommand({
     target: 'node22',
     minifyWhitespace: true,
     minifySyntax: true,
-    // Whoever downloads all packages for one command has them as short as they go.
+    // Users download all packages for a single command, so the code is minified.
     minifyIdentifiers: leaveOut !== undefined,
     metafile: true,
     plugins: [
@@ -102,12 +109,12 @@ export async function buildSingleFileCommand({
   for (const file of inputs.map((input) => relative(sources, input))) {
     const isElsewhere = !file.startsWith('..') && !file.startsWith('cli/')
     if (isElsewhere && /\bimport\.meta\b/.test(readFileSync(join(sources, file), 'utf8')))
-      throw new Error(`${file} asks where it lies, and would be told where the commands lie`)
+      throw new Error(`${file} uses its own location, which would be the location of the commands`)
   }
   return { later: [...later].sort(), inputs }
 }
 
-/** commander can start other programs, and we have none: to load what starts them takes 3 ms of 20. */
+/** commander can start other programs, but catalog-bot has none. Loading child_process would take 3 ms of 20. */ */
 const noChildProcessPlugin: Plugin = {
   name: 'start-nothing',
   setup(building) {
@@ -120,7 +127,10 @@ const noChildProcessPlugin: Plugin = {
   },
 }
 
-/** The project's own packages for sources that lie anywhere: beside those may be none, or others. */
+/**
+ * Resolves packages from the project, because the sources may be in a directory with no packages or different ones.
+ * */
+ */
 export function createProjectPackagesPlugin(sources: string): Plugin {
   const root = join(import.meta.dirname, '..', '..')
   return {

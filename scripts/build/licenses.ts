@@ -1,8 +1,8 @@
-// The licences of the packages that are part of another package: whoever passes them on passes on their words, too.
+// The licenses of packages that are bundled into another package. Redistribution requires their license texts.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One text for all packages whose files are among these. Throws where one has no licence. */
+/** One text for all packages that contain any of these files. Throws if a package has no license. */ */
 export function collectLicenses(files: readonly string[]): string {
   const folders = new Set(
     files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []),
@@ -15,7 +15,7 @@ export function collectLicenses(files: readonly string[]): string {
         readonly license?: string
       }
       const file = readdirSync(folder).find((one) => /^(licen[cs]e|copying)(\.|-|$)/i.test(one))
-      if (file === undefined && license === undefined) throw new Error(`${name} has no licence`)
+      if (file === undefined && license === undefined) throw new Error(`${name} has no license`)
       const licenseText = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
       const notice = existsSync(join(folder, 'NOTICE'))
         ? `\n${readFileSync(join(folder, 'NOTICE'), 'utf8').trim()}\n`

@@ -1,5 +1,5 @@
-// Every source file as JavaScript at the same place below a folder. Types are not looked at: `npm run types` does that, for all
-// at once.
+// Transpiles every source file to JavaScript at the same path below a folder. Types are not checked. `npm run types`
+// does that for the whole project.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'

@@ -1,26 +1,27 @@
-// What the App relies on when it merges: one line a rule, with the settings that it needs, what is tried, and what GitHub
-// must answer. The same table is run against the sandbox, so a line that GitHub answers otherwise is a rule to correct there.
+// The rules that the App relies on when it merges. Each probe has the required settings, the attempted action, and
+// GitHub's expected answer. The same table runs against the sandbox, so a difference on GitHub is a rule to correct
+// in the sandbox.
 import type { ProbeResult, RulesetRule, CanaryStage } from './stage.ts'
 
 export interface CanaryProbe {
   readonly rule: string
   readonly source: string
   readonly rules: readonly RulesetRule[]
-  /** The base does not move after the pull request was opened. */
+  /** The base does not move after the pull request is opened. */ */
   readonly upToDate?: true
-  /** `accepted`, or a part of GitHub's words. */
+  /** `accepted`, or a part of GitHub's message. */ */
   readonly expected: string
   readonly attempt: (it: ProbeContext) => Promise<ProbeResult>
 }
 
-/** A pull request of the run, and a merge of it that was made by hand. */
+/** A pull request of the run, and a merge commit for it that was created manually. */ */
 export interface ProbeContext {
   readonly stage: CanaryStage
   /** Names of branches. */
   readonly base: string
   readonly temporary: string
   readonly number: number
-  /** The base's tip, the head, and the merge of both. */
+  /** The tip of the base, the head, and their merge commit. */ */
   readonly B: string
   readonly H: string
   readonly M: string
@@ -55,7 +56,10 @@ const createPullRequestRule = (more: Readonly<Record<string, unknown>> = {}): Ru
 const pushMergeCommit = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResult> =>
   stage.push([{ name: base, to: M, from: B }])
 
-/** As the App does: the merge on a temporary branch, its checks on it, and then the push. */
+/**
+ * Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base.
+ * */
+ */
 const pushMergeAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
   await it.stage.mustPush(it.temporary, it.M)
   await it.stage.green(it.M, canaryStatusContext)
@@ -69,14 +73,14 @@ const mergePullAfterChecks = async ({ stage, number, H }: ProbeContext): Promise
 
 export const canaryProbes: readonly CanaryProbe[] = [
   {
-    rule: 'A pushed merge of a pull request that is behind is taken where no rule is against it',
+    rule: 'A pushed merge of a pull request that is behind is accepted if no rule forbids it',
     source: refsApiUrl,
     rules: [],
     expected: 'accepted',
     attempt: pushMergeCommit,
   },
   {
-    rule: 'GitHub marks a pull request as merged when its merge was pushed',
+    rule: 'GitHub marks a pull request as merged when its merge is pushed',
     source: `${githubDocsUrl}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
     rules: [],
     expected: 'merged',
@@ -87,7 +91,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'A base that moved meanwhile is not overwritten: compare-and-swap',
+    rule: 'A push with compare-and-swap does not overwrite a base that moved',
     source:
       'https://git-scm.com/docs/git-push#Documentation/git-push.txt---force-with-leaseltrefnamegtltexpectgt',
     rules: [],
@@ -95,7 +99,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: ({ stage, base, H, M }) => stage.push([{ name: base, to: M, from: H }]),
   },
   {
-    rule: 'REST moves a branch forward only',
+    rule: 'REST can only fast-forward a branch',
     source: refsApiUrl,
     rules: [],
     expected: 'Update is not a fast forward',
@@ -105,7 +109,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'The merge API takes no other head than the one that was named',
+    rule: 'The merge API rejects any head other than the specified one',
     source: mergeApiUrl,
     rules: [],
     expected: 'Head branch was modified',
@@ -116,21 +120,22 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: troubleshootingUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'is expected',
-    // As long as it may take GitHub to see them: else this would only say that it has not.
+    // Waits as long as GitHub may need to see the checks. Otherwise the probe would only show that GitHub has not
+    // seen them yet.
     attempt: async (it) => {
       await it.stage.green(it.H, canaryStatusContext)
       return await it.stage.accepted(() => pushMergeCommit(it))
     },
   },
   {
-    rule: 'Checks on the merge count for its push, though the head is behind and has none',
+    rule: 'Checks on the merge commit count for its push, even if the head is behind and has none',
     source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
     attempt: pushMergeAfterChecks,
   },
   {
-    rule: 'They count where branches must be up to date, too: the merge contains the base',
+    rule: 'They also count if branches must be up to date, because the merge contains the base',
     source: `${availableRulesUrl}#require-status-checks-to-pass-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
@@ -148,28 +153,28 @@ export const canaryProbes: readonly CanaryProbe[] = [
     },
   },
   {
-    rule: 'The merge API accepts a head that is behind and has the checks',
+    rule: 'The merge API accepts a head that is behind but has the checks',
     source: mergeApiUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
     attempt: mergePullAfterChecks,
   },
   {
-    rule: 'The merge API refuses a head that is behind where branches must be up to date',
+    rule: 'The merge API rejects a head that is behind if branches must be up to date',
     source: `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'expected',
     attempt: mergePullAfterChecks,
   },
   {
-    rule: 'The pushed merge of an open pull request is one through a pull request',
+    rule: 'The pushed merge of an open pull request counts as a change through a pull request',
     source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'accepted',
     attempt: pushMergeCommit,
   },
   {
-    rule: 'That of a closed pull request is not',
+    rule: 'The pushed merge of a closed pull request does not',
     source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'Changes must be made through a pull request',
@@ -193,49 +198,49 @@ export const canaryProbes: readonly CanaryProbe[] = [
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
-    rule: 'Where only squashing is allowed, a pushed merge is refused',
+    rule: 'A pushed merge is rejected if only squash merges are allowed',
     source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ allowed_merge_methods: ['squash'] })],
     expected: 'not allowed',
     attempt: pushMergeCommit,
   },
   {
-    rule: 'A linear history takes no pushed merge',
+    rule: 'A pushed merge is rejected if a linear history is required',
     source: `${availableRulesUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'must not contain merge commits',
     attempt: pushMergeCommit,
   },
   {
-    rule: 'A linear history takes a squash by the merge API',
+    rule: 'A squash through the merge API is accepted if a linear history is required',
     source: `${availableRulesUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'accepted',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'squash'),
   },
   {
-    rule: 'Unsigned commits are refused where signatures are required',
+    rule: 'Unsigned commits are rejected if signatures are required',
     source: `${availableRulesUrl}#require-signed-commits`,
     rules: [{ type: 'required_signatures' }],
     expected: 'signatures',
     attempt: pushMergeCommit,
   },
   {
-    rule: 'Who may not bypass "Restrict updates" cannot push',
+    rule: 'A user who cannot bypass "Restrict updates" cannot push',
     source: `${availableRulesUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
     attempt: pushMergeCommit,
   },
   {
-    rule: 'Who may not bypass "Restrict updates" cannot merge by the API',
+    rule: 'A user who cannot bypass "Restrict updates" cannot merge through the API',
     source: `${availableRulesUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
-    rule: 'A push by compare-and-swap is no force push, and a force push is refused',
+    rule: 'A force push is rejected, but a push with compare-and-swap is not a force push',
     source: `${availableRulesUrl}#block-force-pushes`,
     rules: [{ type: 'non_fast_forward' }],
     expected: 'Cannot force-push to this branch, then accepted',

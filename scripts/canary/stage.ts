@@ -1,5 +1,5 @@
-// A throw-away part of a repository on GitHub: branches, pull requests and rulesets under one run's prefix. What it makes it
-// finds again by that prefix, so that cleaning up needs no memory of what an interrupted run had begun.
+// A temporary part of a GitHub repository: branches, pull requests, and rulesets under the prefix of one run. Cleanup
+// finds them by that prefix, so it also works after an interrupted run.
 import { spawn } from 'node:child_process'
 
 export interface RulesetRule {
@@ -12,13 +12,13 @@ export interface CanaryStageOptions {
   /** `owner/name`. */
   readonly repository: string
   readonly token: string
-  /** Of this run alone: everything that it makes begins with it. */
+  /** The unique prefix of this run. The names of all its objects start with it. */ */
   readonly prefix: string
-  /** An empty folder for git. */
+  /** An empty folder for Git. */ */
   readonly folder: string
-  /** Where git pushes to. */
+  /** The URL that Git pushes to. */ */
   readonly cloneUrl: string
-  /** How long GitHub may need until its rules see what was just posted. */
+  /** How long GitHub may need until its rules see a posted result. */ */
   readonly settleMs: number
   readonly signal: AbortSignal
 }
@@ -27,17 +27,20 @@ type JsonFields = Readonly<Record<string, unknown>>
 
 export interface ApiResponse {
   readonly status: number
-  /** An object's fields, and the items of a list. */
+  /** An object's fields, and the items of a list. */ */
   readonly data: JsonFields
   readonly items: readonly JsonFields[]
 }
 
-/** What GitHub did with a push or a merge: `accepted`, or its words. */
+/** GitHub's answer to a push or a merge: `accepted`, or its message. */ */
 export type ProbeResult = string
 
 export class CanaryStage {
   readonly #options: CanaryStageOptions
-  /** Check runs are what the App posts, and only an App may: with a person's token commit statuses stand in for them. */
+  /**
+   * The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead.
+   * */
+   */
   #evidence: 'check runs' | 'commit statuses' | undefined
 
   constructor(options: CanaryStageOptions) {
@@ -48,7 +51,10 @@ export class CanaryStage {
     return this.#evidence ?? 'nothing'
   }
 
-  /** One request of REST, below the repository. Throws only when GitHub cannot be reached or was interrupted. */
+  /**
+   * Sends a REST request, relative to the repository. Throws only when GitHub is unreachable or the run is
+   * interrupted. */
+   */
   async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<ApiResponse> {
     const { apiUrl, repository, token } = this.#options
     const response = await fetch(`${apiUrl}/repos/${repository}${path}`, {
@@ -83,7 +89,7 @@ export class CanaryStage {
     signal.throwIfAborted()
     const auth = Buffer.from(`x-access-token:${token}`).toString('base64')
     const identity = { NAME: 'catalog-bot canary', EMAIL: 'canary@catalog-bot.invalid' }
-    // By the environment and not by arguments: those every process of the machine can read.
+    // Passed in the environment, because every process on the machine can read command-line arguments.
     const env = {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -102,7 +108,7 @@ export class CanaryStage {
     const out = { stdout: '', stderr: '' }
     child.stdout.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (out.stderr += chunk.toString()))
-    // A git that wants no input may be gone before it is given any.
+    // A Git process that reads no input may exit before it receives any.
     child.stdin.on('error', () => undefined).end(input)
     const code = await new Promise<number>((resolve, reject) => {
       child.once('error', reject)
@@ -121,7 +127,7 @@ export class CanaryStage {
     await this.#local(['init', '--quiet', '--bare', '.'])
   }
 
-  /** A commit of exactly these files; it exists here until it is pushed. */
+  /** Creates a local commit of exactly these files. */ */
   async commit(files: readonly string[], parents: readonly string[]): Promise<string> {
     const blob = await this.#local(['hash-object', '-w', '--stdin'], 'canary\n')
     const tree = await this.#local(['mktree'], files.map((it) => `100644 blob ${blob}\t${it}\n`).join(''))
@@ -139,7 +145,7 @@ export class CanaryStage {
     return `refs/heads/${this.#options.prefix}/${name}`
   }
 
-  /** Pushes commits to branches of the run, by compare-and-swap where an old commit is named. */
+  /** Pushes commits to branches of the run, with compare-and-swap if an old commit is given. */ */
   async push(
     updates: readonly { name: string; to: string; from?: string; force?: true }[],
   ): Promise<ProbeResult> {
@@ -155,7 +161,7 @@ export class CanaryStage {
   async mustPush(name: string, to: string): Promise<void> {
     const result = await this.push([{ name, to }])
     if (result !== 'accepted')
-      throw new Error(`GitHub refused to make the branch ${this.ref(name)}: ${result}`)
+      throw new Error(`GitHub rejected the branch ${this.ref(name)}: ${result}`)
   }
 
   async openPull(head: string, base: string): Promise<number> {
@@ -172,12 +178,12 @@ export class CanaryStage {
     await this.#expect('PATCH', `/pulls/${number}`, { state: 'closed' })
   }
 
-  /** Whether GitHub says that a pull request is merged, which it may find out some seconds after a push. */
+  /** Whether GitHub reports a pull request as merged, which can take some seconds after a push. */ */
   async isMerged(number: number): Promise<boolean> {
     return await this.#until(async () => (await this.call('GET', `/pulls/${number}/merge`)).status === 204)
   }
 
-  /** A ruleset for one branch of the run, and no other. */
+  /** A ruleset for exactly one branch of the run. */ */
   async protect(name: string, rules: readonly RulesetRule[]): Promise<void> {
     await this.#expect('POST', '/rulesets', {
       name: `${this.#options.prefix} ${name}`,
@@ -209,19 +215,19 @@ export class CanaryStage {
     await this.#until(async () => {
       const { status, data } = await this.call('PUT', `/pulls/${number}/merge`, { sha, merge_method })
       result = status === 200 ? 'accepted' : getErrorMessage(data)
-      // GitHub has not computed yet whether it can be merged, or still sees the branch as it was.
+      // GitHub has not computed the mergeability yet, or still sees the old branch.
       return !/^(?:Pull Request is not mergeable|Base branch was modified)/i.test(result)
     })
     return result
   }
 
-  /** REST's way to move a branch. */
+  /** Moves a branch through REST. */ */
   async move(name: string, sha: string): Promise<ProbeResult> {
     const { status, data } = await this.call('PATCH', `/git/${this.ref(name)}`, { sha, force: false })
     return status === 200 ? 'accepted' : getErrorMessage(data)
   }
 
-  /** Tries again while it is refused, as long as GitHub may need to see what was posted. */
+  /** Retries a rejected request for as long as GitHub may need to see posted results. */ */
   async accepted(attempt: () => Promise<ProbeResult>): Promise<ProbeResult> {
     let result: ProbeResult = ''
     await this.#until(async () => (result = await attempt()) === 'accepted')
@@ -237,7 +243,7 @@ export class CanaryStage {
     }
   }
 
-  /** Deletes what the run made, and only that. Returns what could not be deleted. */
+  /** Deletes the objects of the run, and only those. Returns the objects that it could not delete. */ */
   async clean(): Promise<string[]> {
     const { prefix } = this.#options
     const leftovers: string[] = []
@@ -245,11 +251,11 @@ export class CanaryStage {
     const call = (method: string, path: string, body?: unknown) => this.call(method, path, body, never)
     const drop = async (label: string, method: string, path: string, body?: unknown): Promise<void> => {
       const { status, data } = await call(method, path, body)
-      // Gone already is as good.
+      // It is already deleted.
       if (status >= 300 && status !== 404 && !/Reference does not exist/.test(getErrorMessage(data)))
         leftovers.push(`${label}: ${getErrorMessage(data)}`)
     }
-    // Rulesets first: they could forbid deleting their branches.
+    // Rulesets first, because they can forbid the deletion of their branches.
     for (const { id, name } of await this.#all('/rulesets?includes_parents=false'))
       if (String(name).startsWith(`${prefix} `))
         await drop(`ruleset ${String(name)}`, 'DELETE', `/rulesets/${String(id)}`)
@@ -297,7 +303,7 @@ function getErrorMessage(data: ApiResponse['data']): string {
     .trim()
 }
 
-/** The complaints that GitHub lists; where it lists none, git's own reason. */
+/** The violations that GitHub lists, or Git's reason if there are none. */ */
 function parsePushErrors(stdout: string, stderr: string): string {
   const remote = stderr.split('\n').flatMap((line) => /^remote: - (.*)$/.exec(line)?.[1]?.trim() ?? [])
   const own = stdout.split('\n').flatMap((line) => /^!.*\((.*)\)$/.exec(line)?.[1] ?? [])

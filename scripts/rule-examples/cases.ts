@@ -1,8 +1,9 @@
-// The examples of rules: fixtures/rules/<id>/{good,bad}/<why>/, a folder whose name says why. What is in it depends on
-// what the rule judges: a catalog, a bundle, or a pull request as the trees `base/` and `result/` (and `shown/base/` and
-// `shown/result/`, where our comment showed its reviewers something else than it does now). A line that ends in
-// `# <id>` must have a finding of that rule; in a bad case's .indexignore such a line stands for the whole catalog.
-// `_case.json` says what files cannot; it is no part of the example.
+// The examples of rules: fixtures/rules/<id>/{good,bad}/<why>/, where the folder name is the reason. The contents
+// depend on the subject of the rule: a catalog, a bundle, or a pull request. A pull request consists of the trees
+// `base/` and `result/`, and of `shown/base/` and `shown/result/` if catalog-bot's comment showed reviewers a
+// different change. A line that ends in `# <id>` must have a finding of that rule. In the .indexignore of a bad case,
+// such a line represents the whole catalog. `_case.json` contains settings that files cannot express, and is not part
+// of the example.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../src/checks/all-rules.ts'
@@ -11,58 +12,60 @@ import type { RuleSubject } from '../../src/findings/rule.ts'
 
 const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 
-/** What `_case.json` may hold. */
+/** The contents of `_case.json`. */ */
 export interface ExampleCaseSettings {
-  /** Lower ceilings, that no example should reach in earnest. */
+  /** Lower limits, for examples that cannot practically reach the real ones. */ */
   readonly limits?: Partial<SizeLimits>
-  /** Rules that cannot help finding something too, each with the reason why. */
+  /** Rules that unavoidably also have findings, each with the reason. */ */
   readonly alongside?: Readonly<Record<string, string>>
-  /** Files of a bundle that are too large to keep: the path, and how many bytes that gzip cannot make smaller. */
+  /** Bundle files that are too large to store: the path, and the number of incompressible bytes. */ */
   readonly noise?: Readonly<Record<string, number>>
-  /** The same with bytes that gzip makes nothing of. */
+  /** Like the previous field, but with highly compressible bytes. */ */
   readonly padding?: Readonly<Record<string, number>>
-  /** Labels of a bundle's image. */
+  /** The labels of the bundle image. */ */
   readonly labels?: Readonly<Record<string, string>>
-  /** Who opened the pull request; `alice` where nothing is said. */
+  /** The author of the pull request. Default: `alice`. */ */
   readonly author?: string
-  /** Who pushed its head. */
+  /** The user who pushed its head. */ */
   readonly pusher?: string
   /** Reviews of its head, by login. */
   readonly reviews?: Readonly<Record<string, 'approved' | 'changes-requested'>>
   /** File modes of the result, by path. */
   readonly modes?: Readonly<Record<string, string>>
-  /** Accounts that nobody has. */
+  /** Accounts that do not exist. */ */
   readonly nobody?: readonly string[]
-  /** Accounts that had another id when they were first seen. */
+  /** Accounts that had another ID when they were first seen. */ */
   readonly renamed?: Readonly<Record<string, number>>
-  /** What registries answer, by reference. An image that is not here is there, as its digest says. */
+  /** Registry answers by reference. An image that is not listed exists under its digest. */ */
   readonly images?: Readonly<Record<string, object>>
-  /** What bundle images hold, by reference; none is opened that is not here. */
+  /** Contents of bundle images by reference. Images that are not listed cannot be opened. */ */
   readonly bundles?: Readonly<Record<string, object>>
-  /** The commits that landing would bring, newest first: its head. One with nothing special where nothing is said. */
+  /** The commits that the merge would add, newest first, starting with the head. Default: one ordinary commit. */ */
   readonly commits?: readonly ExampleCommit[]
-  /** So many older commits besides, with nothing special. */
+  /** The number of additional older commits, all ordinary. */ */
   readonly olderCommits?: number
-  /** The rules of the base branch demand signed commits. */
+  /** Whether the rules of the base branch require signed commits. */ */
   readonly demandsSignatures?: boolean
-  /** Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would land. */
+  /**
+   * Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would merge. */
+   */
   readonly openPulls?: Readonly<Record<string, ExamplePull>>
 }
 
-/** A commit, as far as it is not like every other one: signed, and with a message that closes nothing. */
+/** A commit, as far as it differs from an ordinary one: signed, with a message that closes nothing. */ */
 export interface ExampleCommit {
   readonly message?: string
-  /** The header of that name; none where nothing is said. */
+  /** The encoding header. Absent by default. */ */
   readonly encoding?: string
   readonly isSigned?: boolean
   readonly editsWorkflows?: boolean
-  /** Files that it has, by path, and how many bytes each has. */
+  /** The files in the commit, by path, with their sizes in bytes. */ */
   readonly files?: Readonly<Record<string, number>>
-  /** The open pull request whose head it is. */
+  /** The open pull request that has this commit as its head. */ */
   readonly headOf?: number
 }
 
-/** Another open pull request: for the same branch, and no draft, where nothing else is said. */
+/** Another open pull request. By default it has the same base branch and is not a draft. */ */
 export interface ExamplePull {
   readonly author: string
   readonly baseRef?: string
@@ -74,22 +77,22 @@ export interface ExampleCase {
   readonly id: string
   readonly judges: RuleSubject
   readonly kind: 'good' | 'bad'
-  /** The folder's name: why it is good or bad. */
+  /** The folder name: the reason why it is good or bad. */ */
   readonly why: string
   readonly directory: string
   readonly settings: ExampleCaseSettings
-  /** Lines that must have a finding, as `file:line rule`, or `rule` for the whole; sorted. */
+  /** Lines that must have a finding, as `file:line rule`, or `rule` for the whole example. Sorted. */ */
   readonly marked: readonly string[]
 }
 
 export const caseSettingsFile = '_case.json'
 
-/** Every case below a folder of fixtures, by rule. */
+/** Every case in a folder of fixtures, by rule. */ */
 export function readExampleCases(root = fixturesRoot): ExampleCase[] {
   return listFolders(root).flatMap((id) => readRuleExampleCases(id, root))
 }
 
-/** The cases of one rule, good ones first. */
+/** The cases of one rule, good cases first. */ */
 export function readRuleExampleCases(id: string, root = fixturesRoot): ExampleCase[] {
   return (['good', 'bad'] as const).flatMap((kind) =>
     listFolders(join(root, id, kind)).map((why) => readExampleCase(root, id, kind, why)),
@@ -102,7 +105,7 @@ function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: st
   const directory = join(root, id, kind, why)
   const settings = join(directory, caseSettingsFile)
   const judges = subjectByRuleId.get(id) ?? 'catalog'
-  // A pull request is judged by what would land.
+  // A pull request is judged by the tree that would merge.
   const marked = judges === 'pull request' ? join(directory, 'result') : directory
   return {
     id,
@@ -117,7 +120,7 @@ function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: st
   }
 }
 
-/** Files below a folder, links among them, with `/` in their paths; sorted. */
+/** All files in a folder, including links, with `/` as the separator. Sorted. */ */
 export function listFilesBelow(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: true, withFileTypes: true })

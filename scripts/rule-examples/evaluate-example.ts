@@ -1,5 +1,5 @@
-// Judges an example of a rule with everything that the project has for such a thing, so that a bad example shows also
-// which other rules it would wake: a catalog as `validate` does, a bundle as `bundle validate`, a pull request as the App.
+// Evaluates an example of a rule with all rules for its subject, so that a bad example also shows which other rules
+// it violates: a catalog like `validate`, a bundle like `bundle validate`, and a pull request like the App.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -27,13 +27,13 @@ import { evaluatePullExample } from './evaluate-pull-example.ts'
 
 export interface ExampleEvaluation {
   readonly findings: readonly Finding[]
-  /** opm's words, where opm itself refuses the catalog. */
+  /** opm's message, if opm rejects the catalog. */ */
   readonly message?: string
 }
 
 /**
- * What the example's findings are: all that are found, whatever rule they are of. A bundle is judged with the suite of the
- * example's rule, unless other `suites` are asked for.
+ * All findings in the example, of any rule. A bundle is evaluated with the suite of the example's rule, unless
+ * `suites` is given. */
  */
 export async function evaluateExample(
   one: ExampleCase,
@@ -79,13 +79,13 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
   return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }
 }
 
-/** A catalog shows nothing of which bundles are new: rules about those are asked for. */
+/** A catalog does not show which bundles are new, so rules about new bundles are evaluated explicitly. */ */
 function createRuleSettings(id: string): RuleSettings {
   const rule = allRules.find((each) => each.id === id)
   return rule?.ofNewBundles ? { [id]: rule.severity } : {}
 }
 
-/** What only the lower ceilings of an example let a rule find. */
+/** Findings that exist only because of an example's lower limits. */ */
 function findSizeLimitFindings(
   catalog: Catalog,
   limits: NonNullable<ExampleCase['settings']['limits']>,
@@ -98,12 +98,15 @@ function findSizeLimitFindings(
   return list.sorted().filter((one) => !known.has(JSON.stringify(one)))
 }
 
-/** Rules about what only comes up when a bundle is installed; examples of other rules need not be complete enough for that. */
+/**
+ * Rules about problems that only an installation reveals. Examples of other rules need not be complete enough for
+ * them. */
+ */
 const installRuleIds: ReadonlySet<string> = new Set(
   bundleRules.filter(({ check }) => check === 'install').map(({ id }) => id),
 )
 
-/** The bundle that an upgrade begins with lies in `before/`. */
+/** The bundle that an upgrade starts from is in `before/`. */ */
 function evaluateBundleExample(
   { id, directory, settings }: ExampleCase,
   suites: readonly RuleSuite[] = findSuitesOfRule(id),
@@ -140,14 +143,14 @@ function renderConfigMap(text: string): Uint8Array {
   )
 }
 
-/** Text that gzip cannot make smaller than its letters are. */
+/** Text that gzip cannot compress below the entropy of its letters. */ */
 function createIncompressibleText(length: number): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   let state = 1
   return Array.from({ length }, () => letters[(state = (state * 48271) % 2147483647) % 64]).join('')
 }
 
-/** The text of a file of an example, '' where there is none. */
+/** The contents of a file in an example, or '' if it does not exist. */ */
 export function readExampleText({ directory }: Pick<ExampleCase, 'directory'>, file: string): string {
   const path = join(directory, file)
   return existsSync(path) ? readFileSync(path, 'utf8') : ''

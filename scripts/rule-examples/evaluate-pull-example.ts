@@ -1,5 +1,6 @@
-// Judges a pull request that is a folder: `base/` is the tree of the base tip, `result/` the tree that would land. The
-// App's own journey (evaluate/evaluate.ts), with a repository, a GitHub and registries that say what the example says.
+// Evaluates a pull request from a folder: `base/` is the tree of the base tip, and `result/` is the tree that would
+// merge. Uses the App's own evaluation (evaluate/evaluate.ts), with a repository, a GitHub, and registries that
+// answer as the example specifies.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
@@ -20,8 +21,8 @@ import { exampleBaseSha, createExampleRepository } from './example-repository.ts
 type PullExample = Pick<ExampleCase, 'directory' | 'settings'>
 
 /**
- * What the App's checks find in the pull request. Examples of other rules need not be complete enough to be installed:
- * that check counts where it is the rule's own.
+ * The findings of the App's checks in the pull request. Examples of other rules need not be complete enough to
+ * install, so the install check counts only for its own rules. */
  */
 export async function evaluatePullExample(
   example: PullExample,
@@ -51,7 +52,7 @@ function runExampleEvaluation(
   })
 }
 
-/** What the same head did when our comment showed it, before anybody reviewed it: the folder `shown/`. */
+/** The change of the same head when catalog-bot's comment showed it, before any review: the folder `shown/`. */ */
 async function evaluatePreviouslyShownChange({
   directory,
   settings,
@@ -133,7 +134,7 @@ function answerCheckQuestion(
   }
 }
 
-/** An image that is there, under the digest that names it. */
+/** An image that exists under the digest in its name. */ */
 function createImageAnswer(reference: string): AnswerByQuestionKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
@@ -145,7 +146,7 @@ function createImageAnswer(reference: string): AnswerByQuestionKind['image'] {
   }
 }
 
-/** Remembers nothing but the accounts that the example renamed. */
+/** Stores only the accounts that the example renamed. */ */
 function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMemory {
   return {
     ...noopPullMemory,
@@ -154,7 +155,7 @@ function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMem
   }
 }
 
-/** Remembers besides what was shown before the reviews of the example, and what they were for. */
+/** Also stores the change that was shown before the reviews, and the subject of the reviews. */ */
 function createShownChangeMemory(shown: DescribedChange): Partial<PullMemory> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()

@@ -1,5 +1,5 @@
-// The commits of an example, and the other pull requests that are open beside it: what `_case.json` says, as git and
-// GitHub would say it. Messages, headers and sizes are read by the App's own rules; nothing here knows a rule of catalogs.
+// The commits of an example and the other open pull requests, from `_case.json`, as Git and GitHub would report them.
+// The App's own code parses messages, headers, and sizes. This module contains no catalog rules.
 import { createHash } from 'node:crypto'
 import {
   maxPushedFileBytes,
@@ -12,7 +12,7 @@ import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'
 import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
 
-/** The tip of the pull request's branch. */
+/** The tip of the pull request's branch. */ */
 export const exampleHeadSha = toCommitSha('a'.repeat(40))
 
 type ExampleHistory = Pick<
@@ -20,7 +20,7 @@ type ExampleHistory = Pick<
   'commits' | 'olderCommits' | 'openPulls' | 'demandsSignatures'
 >
 
-/** What landing the pull request makes reachable, as far as git looks at it. */
+/** The commits that a merge of the pull request makes reachable, as far as Git inspects them. */ */
 export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: ExampleHistory): IncomingCommits {
   const all = [...commits, ...Array.from({ length: olderCommits }, (): ExampleCommit => ({}))]
   if (all.length > maxIncomingCommits) return { isWhole: false, commits: [], largeFiles: [] }
@@ -31,7 +31,7 @@ export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: Exam
       editsWorkflows: commit.editsWorkflows ?? false,
       ...parseMessageFacts(Buffer.from(renderCommitObject(commit, at))),
     })),
-    // What a single commit brings stands in the tree that lands: git is not asked about it.
+    // The files of a single commit are in the merged tree, so Git is not asked about them.
     largeFiles: all.length < 2 ? [] : all.flatMap(listLargeFiles),
   }
 }
@@ -42,7 +42,7 @@ function listLargeFiles({ files = {} }: ExampleCommit): readonly BlobSha[] {
     .map(([path]) => toBlobSha(hashSha1(path)))
 }
 
-/** The other open pull requests. The head of one that is not among the commits lies elsewhere. */
+/** The other open pull requests. A head that is not among the commits exists elsewhere. */ */
 export function createOpenPulls({
   commits = [],
   openPulls = {},
@@ -64,14 +64,14 @@ export function createOpenPulls({
   )
 }
 
-/** For people, line by line: the commits that the example speaks of, newest first, and what is open beside them. */
+/** A description of the example's commits, newest first, and of the other open pull requests. One line each. */ */
 export function describeExampleHistory(history: ExampleHistory): readonly string[] {
   const { commits = [], olderCommits = 0, openPulls = {}, demandsSignatures = false } = history
   return [
     ...commits.map(describeExampleCommit),
     ...(olderCommits === 0 ? [] : [`and ${olderCommits} older ones`]),
     ...Object.entries(openPulls).map(describeExamplePull),
-    ...(demandsSignatures ? ['The base branch demands signed commits.'] : []),
+    ...(demandsSignatures ? ['The base branch requires signed commits.'] : []),
   ]
 }
 
@@ -101,7 +101,7 @@ function toCommitId(commit: ExampleCommit, at: number): CommitSha {
   return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(renderCommitObject(commit, at)))
 }
 
-/** A commit object; the place in the row tells it from others that say the same. */
+/** A commit object. The index distinguishes it from identical commits. */ */
 function renderCommitObject(
   { message = 'Say what it does', encoding, isSigned = true }: ExampleCommit,
   at: number,

@@ -1,9 +1,9 @@
-// The people of examples: whoever is named is there.
+// The people in examples: every named account exists.
 import { createHash } from 'node:crypto'
 import { toUserId } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 
-/** Everybody's account has the number that their login says. */
+/** Every account has an ID that is derived from its login. */ */
 export function createExampleAccount(login: string): GitHubAccount {
   const id = createHash('sha256').update(login).digest().readUInt16BE() + 1
   return { id: toUserId(id), login, kind: 'user' }

@@ -1,5 +1,4 @@
-// The repository of a pull request that is a folder: its trees are the folders in it, and everything merges without
-// conflict.
+// The repository of a pull request from a folder: its trees are the subfolders, and every merge is clean.
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +23,7 @@ const exampleResultTreeSha = toTreeSha('2'.repeat(40))
 
 type ListedEntry = { readonly path: string } & TreeEntry
 
-/** The trees of an example as a repository that merges without conflict. */
+/** The trees of an example as a repository in which every merge is clean. */ */
 export function createExampleRepository(directory: string, settings: ExampleCaseSettings): GitRepository {
   const blobs = new Map<BlobSha, Uint8Array>()
   const readTree = (folder: string): readonly ListedEntry[] =>
@@ -50,7 +49,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
     return tree
   }
   const unsupported = async (): Promise<never> => {
-    throw new Error('an example neither fetches nor lands, and has no history of its base branch')
+    throw new Error('an example does not fetch or merge, and has no base branch history')
   }
   return {
     fetch: unsupported,
@@ -85,7 +84,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
   }
 }
 
-/** The trees that other open pull requests would land, by their heads. */
+/** The trees that other open pull requests would merge, by their heads. */ */
 function readOtherPullTrees(directory: string, settings: ExampleCaseSettings) {
   return new Map(
     createOpenPulls(settings).flatMap((open) => {

@@ -1,5 +1,5 @@
-// An example as a rule's page shows it: what is wrong in it, and the words of the finding. Nothing here is written by hand, so
-// a page cannot promise what the rule does not say.
+// Renders an example for the page of its rule: the violation, and the message of the finding. Everything is
+// generated, so the page always matches the rule.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLinePatch } from '../../src/checks/validation/templates/line-patch.ts'
@@ -9,7 +9,7 @@ import { listFilesBelow, readRuleExampleCases, type ExampleCase } from './cases.
 import { describeExampleHistory } from './example-commits.ts'
 import { evaluateExample, readExampleText } from './evaluate-example.ts'
 
-/** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` where one file says it all. */
+/** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */ */
 export async function renderExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {
   const [kind, why, ...rest] = path.split('/')
   const file = rest.join('/')
@@ -33,7 +33,7 @@ function listFilesWithFindings(findings: readonly Finding[]): readonly string[] 
   return [...new Set(findings.flatMap(({ at }) => (at ? [at.file] : [])))]
 }
 
-/** The documents of a file that hold an offending line; all, where there is none. */
+/** The documents in a file that contain a violation, or all documents if there is none. */ */
 function extractOffendingDocuments(one: ExampleCase, id: string, file: string): readonly string[] {
   const text = readExampleText(one, file).trimEnd()
   if (text === '') return []
@@ -46,7 +46,7 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
   return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, truncateExample(part), '```']
 }
 
-/** What a pull request changes, and what it brings besides. */
+/** The changes of a pull request, and its commits and context. */ */
 function renderPullExample({ directory, settings }: ExampleCase): readonly string[] {
   const before = renderDiffs({ directory: join(directory, 'shown') })
   const history = describeExampleHistory(settings)
@@ -59,7 +59,7 @@ function renderPullExample({ directory, settings }: ExampleCase): readonly strin
   ]
 }
 
-/** What a pull request changes, as a diff of each file. */
+/** The changes of a pull request, as a diff of each file. */ */
 function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
   const sides = ['base', 'result'].map((side) => new Set(listFilesBelow(join(directory, side))))
   const [base, result] = sides
@@ -89,7 +89,7 @@ function prefixLines(prefix: string, text: string): readonly string[] {
         .map((line) => `${prefix}${line}`)
 }
 
-/** A page shows a rule, not a catalog. */
+/** Long examples are truncated, because a page shows a rule and not a catalog. */ */
 const maxExampleLines = 60
 
 function truncateExample(text: string): string {

@@ -1,5 +1,5 @@
-// One process of the bot: the real jobs on ports in memory. It can be ended at every call, and another one can be started in its
-// place, which has what was on disk and nothing else.
+// One catalog-bot process: the real jobs on in-memory ports. A run can end it at any call and start a new process in
+// its place. The new process has only the data that was on disk.
 import pino from 'pino'
 import type { PublishClient } from '../../src/app/publishing/publish-client.ts'
 import type { ReleasePool } from '../../src/evaluate/release/release-pool.ts'
@@ -24,27 +24,27 @@ import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedDelivery } from '../world/simulated-github.ts'
 import { createInProcessEvaluator } from './in-process-evaluator.ts'
 
-/** What is read of catalogs is found by its content alone: one memory of it serves all runs. */
+/** Parsed catalogs are cached by content, so all runs share one cache. */ */
 const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
 const metrics = createMetrics()
 const silentLogger = pino({ level: 'silent' })
 const disabledPublishClient: PublishClient = {
-  order: () => Promise.reject(new Error('nothing is published here')),
+  order: () => Promise.reject(new Error('the simulator does not publish')),
   close: () => Promise.resolve(),
 }
 const disabledClusterTestClient: ClusterTestClient = {
   isAllowed: false,
-  order: () => Promise.reject(new Error('nothing is tried here')),
-  withServedCatalog: () => Promise.reject(new Error('nothing is tried here')),
+  order: () => Promise.reject(new Error('the simulator does not install')),
+  withServedCatalog: () => Promise.reject(new Error('the simulator does not install')),
   close: () => Promise.resolve(),
 }
 
 const disabledReleasePool: ReleasePool = {
-  computeRelease: () => Promise.reject(new Error('nothing is released here')),
+  computeRelease: () => Promise.reject(new Error('the simulator does not release')),
   close: () => Promise.resolve(),
 }
 
-/** A webhook's secret and a private key that no run needs. */
+/** A webhook secret and a private key that no run uses. */ */
 const appCredentials = { appId, privateKey: 'none', webhookSecret: 'none' }
 
 export const simulatedBotSettings: BotSettings = {
@@ -68,7 +68,7 @@ export interface BotInstancePorts {
 
 export interface BotInstance {
   readonly process: SimulatedProcess
-  /** Does a job to its end. Rejects with failures of ours alone. */
+  /** Runs a job to completion. Rejects only on failures in catalog-bot itself. */ */
   run(job: Job): Promise<void>
   receive(delivery: SimulatedDelivery): Promise<void>
 }

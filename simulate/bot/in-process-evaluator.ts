@@ -1,4 +1,5 @@
-// Looks at pull requests in this process: the same examination that the App's own processes make, over the same requests.
+// Evaluates pull requests in this process, with the same evaluation and the same requests as the App's worker
+// processes.
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopPullMemory } from '../../src/evaluate/null-store.ts'
 import type { CheckAnswer } from '../../src/evaluate/gather-answers.ts'
@@ -32,7 +33,7 @@ export function createInProcessEvaluator(repository: GitRepository, loader: Cata
           budget,
         })
         const { configDigest, epoch, commands, carried, described, gate } = evaluation
-        // Between processes everything is copied.
+        // Data is copied as it would be between processes.
         return structuredClone<EvaluationResponse>({
           kind: 'seen',
           configDigest,

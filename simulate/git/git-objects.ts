@@ -1,5 +1,5 @@
-// Git's objects in memory, under the ids that git gives them: the same bytes are hashed. A tree is kept as the list of all its
-// files, with their whole paths.
+// In-memory Git objects with the same IDs as in Git, because the same bytes are hashed. A tree is a flat list of
+// files with their full paths.
 import { createHash } from 'node:crypto'
 import {
   toBlobSha,
@@ -12,20 +12,20 @@ import {
 import type { TreeEntry } from '../../src/change/path-change.ts'
 import { GitError } from '../../src/git/git-error.ts'
 
-/** Files by whole path. */
+/** Files by full path. */ */
 export type FileTree = ReadonlyMap<string, TreeEntry>
 
 export interface CommitObject {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
   readonly message: string
-  /** `Name <address>`, of author and committer. */
+  /** `Name <address>` of the author and committer. */ */
   readonly by: string
   /** Seconds since the epoch. */
   readonly time: number
 }
 
-/** All objects of one world: what a server has, its mirrors have, for ids cannot be made up. */
+/** All objects of one simulation. The server and its mirrors share them, because object IDs are content hashes. */ */
 export class GitObjects {
   readonly #blobs = new Map<BlobSha, Uint8Array>()
   readonly #trees = new Map<TreeSha, FileTree>()
@@ -71,7 +71,7 @@ export class GitObjects {
     return id
   }
 
-  /** The tree with these files put in, or taken away. */
+  /** The tree with these files added or removed. */ */
   edit(tree: TreeSha, changes: Readonly<Record<string, string | undefined>>, mode = '100644'): TreeSha {
     const files = new Map(this.tree(tree))
     for (const [path, text] of Object.entries(changes))
@@ -95,7 +95,7 @@ function hashObject(type: string, body: Uint8Array): string {
   return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex')
 }
 
-/** The id that git gives a directory. `files` are sorted by path, below the directory. */
+/** The Git ID of a directory. `files` are sorted by path relative to the directory. */ */
 function computeTreeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): string {
   const entries: { name: string; mode: string; id: string }[] = []
   const folders = new Map<string, (readonly [string, TreeEntry])[]>()
@@ -108,7 +108,7 @@ function computeTreeId(files: readonly (readonly [path: string, entry: TreeEntry
     }
   }
   for (const [name, inside] of folders) entries.push({ name, mode: '40000', id: computeTreeId(inside) })
-  // Git compares a directory's name as if it ended in a slash.
+  // Git compares a directory name as if it ended in a slash.
   const key = ({ name, mode }: { name: string; mode: string }) => (mode === '40000' ? `${name}/` : name)
   entries.sort((a, b) => (key(a) < key(b) ? -1 : 1))
   const parts = entries.flatMap(({ name, mode, id }) => [

@@ -1,5 +1,5 @@
-// Merges two commits as git does with rename detection off, for trees whose files are of one line each: then two different
-// changes of a file are always a conflict, and a file is merged as a whole or not at all.
+// Merges two commits as Git does with rename detection off. Each file has one line, so two different changes to a
+// file always conflict, and a file never merges partially.
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import type { TreeEntry } from '../../src/change/path-change.ts'
 import { findMergeBases } from './history.ts'
@@ -14,7 +14,7 @@ export type TreeMergeResult =
     }
   | { readonly kind: 'nothing' }
 
-/** A world that came to what is not modelled shows nothing. */
+/** Thrown when a run reaches behavior that is not modeled. Such a run proves nothing. */ */
 export class UnmodeledBehaviorError extends Error {}
 
 export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha): TreeMergeResult {
@@ -46,7 +46,7 @@ export function isSameTreeEntry(a: TreeEntry | undefined, b: TreeEntry | undefin
   return a?.oid === b?.oid && a?.mode === b?.mode
 }
 
-/** Paths of files where there are files below, too. */
+/** Paths that are both a file and a directory. */ */
 function findFileDirectoryConflicts(files: FileTree): readonly string[] {
   const folders = new Set(
     [...files.keys()].flatMap((path) => {

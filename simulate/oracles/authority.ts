@@ -1,4 +1,5 @@
-// Who said yes to a pull request, by the world alone: its author, and whoever approved its present head for its present base.
+// Determines from the simulated state alone who agreed to a pull request: its author, and everyone who approved its
+// current head for its current base.
 import type { UserId } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 import type { TreeSha } from '../../src/change/ids.ts'
@@ -18,10 +19,13 @@ import {
 } from '../world/simulated-github.ts'
 import type { ObservedRun } from './observed-run.ts'
 
-/** Seconds for which rights that were taken away may still count: what is asked about people is kept for half a minute. */
+/**
+ * The number of seconds for which revoked permissions can still count. Answers about users are cached for 30
+ * seconds. */
+ */
 const permissionCacheMs = 40_000
 
-/** The command that a comment gives, by the words of the only forms that occur in a run. */
+/** The command in a comment. Recognizes only the forms that occur in a run. */ */
 export function parseCommentCommand({ body, isEdited, author }: SimulatedComment): string | undefined {
   if (isEdited || author.kind === 'bot') return undefined
   if (body.includes('```')) return undefined
@@ -29,7 +33,7 @@ export function parseCommentCommand({ body, isEdited, author }: SimulatedComment
   return lines[0]?.split(' ')[0]?.slice(1)
 }
 
-/** The last review of each person that is more than a comment. */
+/** The last review of each user, ignoring reviews that only comment. */ */
 export function getLatestReviews(pull: SimulatedPull): ReadonlyMap<UserId, SimulatedPull['reviews'][number]> {
   const last = new Map<UserId, SimulatedPull['reviews'][number]>()
   for (const review of pull.reviews)
@@ -37,7 +41,7 @@ export function getLatestReviews(pull: SimulatedPull): ReadonlyMap<UserId, Simul
   return last
 }
 
-/** Everybody who agreed to this state of a pull request, its author among them. */
+/** All users who agreed to this state of a pull request, including its author. */ */
 function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
   for (const [id, { state, commit, id: review }] of getLatestReviews(pull))
@@ -50,14 +54,15 @@ function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<
 }
 
 /**
- * What people do at a step comes after what the bot does up to that step.
- * A yes to a head for a base branch counts while both stay. When they went and came back, it is of before; but who never saw
- * them gone cannot know that, as when nobody was looking. What the bot saw, its check runs on the other head show, or a look
- * that it finished meanwhile.
+ * User actions at a step come after the catalog-bot actions up to that step. An approval of a head for a base
+ * branch counts while both remain unchanged. If they change and then change back, the approval is outdated. A
+ * process that never observed the change cannot know that, for example when no process was running. catalog-bot
+ * observed the change if the other head has its check runs, or if an evaluation finished between the two changes.
+ * */
  */
 function isApprovalCurrent({ server, evaluations }: ObservedRun, pull: SimulatedPull, yes: number): boolean {
   const states = server.pulls.get(pull.number) ?? []
-  // Ids grow: what has a larger one came later.
+  // IDs increase: a larger ID is newer.
   const given = states.find(
     ({ value }) => value.comments.some(({ id }) => id === yes) || value.reviews.some(({ id }) => id === yes),
   )
@@ -103,7 +108,7 @@ export const isPackageOwner = (server: SimulatedGitHub, id: UserId, base: TreeSh
     (owner) => server.people.of(owner).id === id,
   )
 
-/** The packages that a change from one tree to another touches, by place and by what its files say. */
+/** The packages that a change between two trees affects, by location and by file contents. */ */
 export function findTouchedPackages(
   server: SimulatedGitHub,
   base: TreeSha,
@@ -126,7 +131,7 @@ export function findTouchedPackages(
   return { packages, outside }
 }
 
-/** Why nobody with rights agreed to all of a change; none where somebody did. */
+/** The reasons that users with permission have not agreed to the whole change. Empty when they have. */ */
 export function findMissingApprovals(
   observed: ObservedRun,
   pull: SimulatedPull,
@@ -143,13 +148,13 @@ export function findMissingApprovals(
     isPackageOwner(server, id, base, name) || isMaintainer(server, id, base, at)
   for (const name of packages) {
     if (![...agreed].some((id) => isAuthorizedFor(name, id)))
-      lacks.push(`nobody who may change ${name} agreed`)
+      lacks.push(`no user who may change ${name} agreed`)
     const before = getPackageOwners(server.objects, base, name)
     const added = getPackageOwners(server.objects, result, name).filter((owner) => !before.includes(owner))
     for (const owner of added) {
       const { id } = server.people.of(owner)
       if (![...agreed].some((other) => other !== id && isAuthorizedFor(name, other)))
-        lacks.push(`${owner} becomes an owner of ${name} by nobody's word but their own`)
+        lacks.push(`${owner} becomes an owner of ${name} without approval from another user`)
     }
   }
   return lacks

@@ -1,4 +1,4 @@
-// Judges the world when everything has come to its end: nothing went wrong for hours, and every job had its turn.
+// Checks the final state: there were no faults for hours, and every job had its turn.
 import { mergeTrees } from '../git/merge.ts'
 import { hasAncestor } from '../git/history.ts'
 import {
@@ -30,30 +30,33 @@ export function checkFinalState(observed: ObservedRun): readonly InvariantViolat
 
   for (const { job, error } of observed.ownFailures) addViolation('ours', `${job} failed: ${error.message}`)
   for (const { intent, outcome } of tables.intents) {
-    const name = `the landing of #${intent.pull} as ${intent.commit.slice(0, 7)}`
+    const name = `the merge of #${intent.pull} as ${intent.commit.slice(0, 7)}`
     const isThere = hasAncestor(server.objects, server.mustTip(intent.baseRef), intent.commit)
     if (outcome === undefined) addViolation('I24', `${name} is open`)
     if (outcome === 'landed' && !isThere)
-      addViolation('I11', `${name} is recorded, and the branch has it not`)
-    // The same merge is the same commit, however often it is tried.
+      addViolation('I11', `${name} is recorded, but the branch does not have it`)
+    // Every attempt at the same merge creates the same commit.
     const isRecorded = tables.intents.some(
       (other) => other.outcome === 'landed' && other.intent.commit === intent.commit,
     )
     if (outcome === 'abandoned' && isThere && !isRecorded)
-      addViolation('I11', `${name} is recorded as abandoned, and the branch has it`)
+      addViolation('I11', `${name} is recorded as abandoned, but the branch has it`)
     if (outcome === 'mismatch' && server.issues.length === 0)
-      addViolation('I14', `${name} went wrong, and nobody is told`)
+      addViolation('I14', `${name} failed, and catalog-bot did not report it`)
   }
   for (const merge of observed.merges) found.push(...checkMergeResult(observed, merge))
   for (const states of server.pulls.values()) {
     const pull = states.at(-1)?.value
     if (pull !== undefined) for (const violation of checkFinalPullState(observed, pull)) found.push(violation)
   }
-  for (const row of tables.jobs) if (row.state === 'active') addViolation('I21', `${row.key} never ends`)
+  for (const row of tables.jobs) if (row.state === 'active') addViolation('I21', `${row.key} never finishes`)
   return found
 }
 
-/** What became of a landing by our call: its message, and for what GitHub makes itself, whether it was held against the verdict. */
+/**
+ * Checks the result of a merge that catalog-bot requested: its message and, for commits that GitHub creates,
+ * whether it was compared with the verdict. */
+ */
 function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly InvariantViolation[] {
   const { server, tables } = observed
   const { objects } = server
@@ -64,11 +67,11 @@ function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly
   const addViolation = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${number}: ${what}` })
   const { parents, tree, message } = objects.commit(commit)
-  // Others may have merged it before GitHub did what it was asked.
+  // Another user may have merged the pull request before GitHub handled the request.
   const isOurs = by === 'push' || (parents.length === 1 && parents[0] === on)
   if (!isOurs || !hasAncestor(objects, server.mustTip(permit.landing.baseRef), commit)) return []
   for (const word of findActiveCommitKeywords(message))
-    addViolation('I16', `the message of ${commit.slice(0, 7)} has ${word}`)
+    addViolation('I16', `the message of ${commit.slice(0, 7)} contains ${word}`)
   const isAsValidated = by === 'push' || (on === permit.landing.base && tree === permit.landing.tree)
   const isFound = tables.intents.some(
     ({ intent, outcome }) => intent.pull === number && outcome === 'mismatch',
@@ -76,7 +79,7 @@ function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly
   if (!isAsValidated && !isFound)
     addViolation(
       'I14',
-      `GitHub merged it into ${on.slice(0, 7)}, which was not validated, and nobody noticed`,
+      `GitHub merged it into ${on.slice(0, 7)}, which was not validated, and catalog-bot did not report it`,
     )
   return found
 }
@@ -89,42 +92,42 @@ function checkFinalPullState(observed: ObservedRun, pull: SimulatedPull): readon
   const ours = pull.comments.filter(({ author }) => author.id === server.bot.id)
   const reports = ours.filter(({ body }) => body.includes('catalog-bot:report'))
   if (reports.length > 1 && !observed.hadTwins)
-    addViolation('I18', `the bot commented ${reports.length} times`)
+    addViolation('I18', `catalog-bot commented ${reports.length} times`)
   const checks = (server.checks.get(pull.head) ?? []).filter(({ app }) => app === appId)
   for (const { body } of ours)
-    for (const word of findUnescapedMarkup(body)) addViolation('I16', `a comment has ${word}`)
+    for (const word of findUnescapedMarkup(body)) addViolation('I16', `a comment contains ${word}`)
   for (const { text } of checks)
-    for (const word of findUnescapedMarkup(text)) addViolation('I16', `a check run has ${word}`)
+    for (const word of findUnescapedMarkup(text)) addViolation('I16', `a check run contains ${word}`)
   for (const [at, run] of checks.entries()) {
     const before = checks.slice(0, at).findLast(({ name }) => name === run.name)
     if (before?.digest === run.digest && !observed.hadTwins)
-      addViolation('I18', `"${run.name}" was written twice`)
+      addViolation('I18', `"${run.name}" was created twice`)
   }
   const [report] = reports
-  // One that is pushed to in the moment in which it lands stays open, with another head.
+  // A pull request that receives a push during its merge remains open, with another head.
   const mergedIntent = observed.tables.intents.find(
     ({ intent, outcome }) => intent.pull === pull.number && intent.head === pull.head && outcome === 'landed',
   )
-  // What a maintainer took away from a pull request that is done is not written again.
+  // catalog-bot does not restore what a maintainer removed from a closed pull request.
   if (
     mergedIntent !== undefined &&
     report?.body.includes('Merged as') !== true &&
     !wasBotReportDeleted(server, pull)
   )
-    addViolation('I19', 'the bot merged it, and its comment does not say so')
-  // What was said of a head that was merged stays true, where the bot has nothing to say of a later one.
+    addViolation('I19', 'catalog-bot merged it, but its comment does not report that')
+  // A report about a merged head remains valid when catalog-bot has no report about a later head.
   const wasMerged = observed.tables.intents.some(
     ({ intent, outcome }) => intent.pull === pull.number && outcome === 'landed',
   )
   if (!wasMerged && report?.body.includes('Merged as') === true)
-    addViolation('I19', 'the comment says that it was merged')
+    addViolation('I19', 'the comment reports a merge')
   if (pull.state !== 'open' || pull.baseRef !== mainBranch) return found
-  if (report === undefined) addViolation('I22', 'there is no comment')
+  if (report === undefined) addViolation('I22', 'catalog-bot did not comment')
   else if (!report.body.includes(pull.head.slice(0, 12)))
     addViolation('I19', 'the comment is about another head')
   for (const violation of checkCheckRuns(observed, pull, checks)) found.push(violation)
   const obstacles = findMergeObstacles(observed, pull)
-  if (obstacles.length === 0) addViolation('I20', 'nothing speaks against it, and it has not landed')
+  if (obstacles.length === 0) addViolation('I20', 'nothing blocks it, but it has not merged')
   return found
 }
 
@@ -134,7 +137,7 @@ function wasBotReportDeleted(server: SimulatedGitHub, { number, comments }: Simu
   return all.some(({ id, author }) => author.id === server.bot.id && !ids.has(id))
 }
 
-/** What would be active in what the bot writes, of what people wrote to be so. */
+/** Active markup in catalog-bot's output that came from user input. */ */
 function findUnescapedMarkup(text: string): readonly string[] {
   const plain = text.replace(/`[^`\n]*`/g, '')
   return [
@@ -144,7 +147,10 @@ function findUnescapedMarkup(text: string): readonly string[] {
   ]
 }
 
-/** What GitHub would act on in the message of a commit: it is no Markdown, and people are told, and issues closed. */
+/**
+ * Text in a commit message that GitHub would act on. Commit messages are not Markdown, but they can mention users
+ * and close issues. */
+ */
 function findActiveCommitKeywords(message: string): readonly string[] {
   return [
     ...(/(?:^|[^\w`])@canary/.test(message) ? ['a mention'] : []),
@@ -154,7 +160,7 @@ function findActiveCommitKeywords(message: string): readonly string[] {
   ]
 }
 
-/** No check is green on a head for which it is not true. */
+/** Checks that no check run passes on a head that does not satisfy it. */ */
 function checkCheckRuns(
   observed: ObservedRun,
   pull: SimulatedPull,
@@ -173,25 +179,25 @@ function checkCheckRuns(
     void found.push({ invariant: 'I19', what: `#${pull.number}: ${what}` })
   if (!parseExpectedConfig(objects, base).isReadable) return found
   const isChanging = listChangedPaths(objects, base, merged.tree).length > 0
-  // What others broke before is not this pull request's.
+  // This pull request is not responsible for faults that were there before.
   const before = findCatalogProblems(objects, base)
   const faults = isChanging
     ? findCatalogProblems(objects, merged.tree).filter((fault) => !before.includes(fault))
     : []
   const [wrong] = faults.filter((fault) => !fault.includes('does not exist'))
-  if (wrong !== undefined && isGreen('validation')) addViolation(`validation is green, and ${wrong}`)
+  if (wrong !== undefined && isGreen('validation')) addViolation(`validation passed, but ${wrong}`)
   const [missing] = faults.filter((fault) => fault.includes('does not exist'))
-  if (missing !== undefined && isGreen('images')) addViolation(`images is green, and ${missing}`)
+  if (missing !== undefined && isGreen('images')) addViolation(`images passed, but ${missing}`)
   const [lack] = findMissingApprovals(observed, pull, base, merged.tree, server.now).filter(
     (each) => !each.includes('outside all packages'),
   )
-  if (lack !== undefined && isGreen('ownership')) addViolation(`ownership is green, and ${lack}`)
+  if (lack !== undefined && isGreen('ownership')) addViolation(`ownership passed, but ${lack}`)
   return found
 }
 
 /**
- * What may keep a pull request from landing, generously: where there is nothing, it must have landed. Only what an owner does
- * with the catalog of their own package counts as a case that is clear.
+ * Everything that may block the merge of a pull request, generously. Without any of it, the pull request must have
+ * merged. Only an owner's changes to the catalog of their package count as a clear case. */
  */
 function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: SimulatedPull): readonly string[] {
   const { objects, rules } = server
@@ -201,7 +207,7 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
   if (merged.kind !== 'clean') return [merged.kind]
   const obstacles: string[] = []
   if (tables.intents.some(({ intent, outcome }) => intent.pull === pull.number && outcome === 'landed'))
-    obstacles.push('an earlier head has landed')
+    obstacles.push('an earlier head has merged')
   const paths = listChangedPaths(objects, base, merged.tree)
   const { packages } = findTouchedPackages(server, base, merged.tree)
   if (paths.length === 0) obstacles.push('nothing changes')
@@ -218,7 +224,7 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
   if (pull.draft || pull.labels.includes('hold')) obstacles.push('draft or label')
   if ([...getLatestReviews(pull).values()].some(({ state }) => state === 'changes-requested'))
     obstacles.push('changes requested')
-  // A hold outlives the comment that gave it.
+  // A hold remains after the comment that set it is deleted.
   const ever = (server.pulls.get(pull.number) ?? []).flatMap(({ value }) => value.comments)
   if (ever.some((comment) => ['hold', 'unhold'].includes(parseCommentCommand(comment) ?? '')))
     obstacles.push('a hold')
@@ -232,13 +238,13 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
     obstacles.push('a stop')
   if (tables.intents.some(({ outcome }) => outcome === 'mismatch')) obstacles.push('a mismatch')
   if (rules.linear || merges.some(({ by }) => by === 'merge')) obstacles.push('merged by GitHub')
-  if (isPushedByOthers(server, pull)) obstacles.push('pushed by others')
+  if (isPushedByOthers(server, pull)) obstacles.push('pushed by another user')
   return obstacles
 }
 
 /**
- * Only the first head is the author's for certain: later ones may have been pushed by others, and deliveries may be lost. Whoever
- * brings the first one back pushes, too.
+ * Only the first head certainly comes from the author. Other users may have pushed later heads, and deliveries can
+ * be lost. Restoring the first head is also a push. */
  */
 function isPushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
   const [first, ...later] = server.pulls.get(number) ?? []

@@ -1,5 +1,6 @@
-// Judges a landing at the moment at which it happens, by what is true then. What a person said or changed while the landing was
-// under way, after its last look, could not be seen: it is enough that all held at some moment since that look.
+// Checks a merge at the moment when it happens, against the state at that time. catalog-bot cannot observe user
+// actions that happen during the merge after its last evaluation. So every condition must have held at some moment
+// since that evaluation.
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import { hasAncestor } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
@@ -23,19 +24,20 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
     void found.push({ invariant, what: `#${number}: ${what}` })
 
   const { baseRef, head, base: judgedBase } = permit.landing
-  // GitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
+  // GitHub merges into the current base, whatever it is. The result is compared afterwards with the validated tree
+  // (I14).
   const isRaced = by === 'merge' && tip !== judgedBase
   const base = objects.commit(tip).tree
   const result = by === 'push' ? objects.commit(commit).tree : computeMergedTree(server, tip, head)
   if (result === undefined) return found
 
   if (!isRaced) {
-    // What others broke before is not this landing's.
+    // This merge is not responsible for faults that were there before.
     const before = findCatalogProblems(objects, base)
     for (const fault of findCatalogProblems(objects, result))
       if (!before.includes(fault)) addViolation('I1', fault)
     if (result !== computeMergedTree(server, tip, head))
-      addViolation('I2', 'the tree is not that of head and base together')
+      addViolation('I2', 'the tree is not the merge of head and base')
     const { parents } = objects.commit(permit.landing.commit)
     if (parents[0] !== tip || parents[1] !== head) addViolation('I2', 'its parents are not base and head')
     const { isReadable } = parseExpectedConfig(objects, base)
@@ -61,8 +63,8 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
       .filter((other) => other.pull === number && other !== merge)
       .some((other) => hasMergeTakenEffect(server, other))
   )
-    addViolation('I11', 'it has landed before')
-  // Stops are looked for once more after the last look.
+    addViolation('I11', 'it was already merged')
+  // After its last evaluation, catalog-bot checks for freezes again.
   const lastReadStep = Math.max(
     observed.leasesTaken.get(merge.process) ?? merge.step,
     observed.freshReads.get(`${merge.process.name} ${number}`) ?? 0,
@@ -83,7 +85,10 @@ function computeMergedTree(server: SimulatedGitHub, base: CommitSha, head: Commi
   return merged.kind === 'clean' ? merged.tree : undefined
 }
 
-/** Every state of the pull request since the last look at it in this landing; without a look only the present one. */
+/**
+ * Every state of the pull request since its last evaluation for this merge. Without an evaluation, only the current
+ * state. */
+ */
 function listPullStatesSinceRead(
   observed: ObservedRun,
   { process, pull, step }: ObservedMerge,
@@ -92,7 +97,7 @@ function listPullStatesSinceRead(
   const states = server.pulls.get(pull) ?? []
   const lastReadStep = observed.freshReads.get(`${process.name} ${pull}`) ?? step
   const taken = observed.leasesTaken.get(process) ?? 0
-  // A server of GitHub's may lag a little: what it said held then.
+  // A GitHub server can lag a little: an answer was correct at an earlier step.
   const since = lastReadStep >= taken - maxReadLagSteps ? lastReadStep : step
   const first = SimulatedGitHub.at(states, since)
   const later = states.filter((state) => state.step > since).map(({ value }) => value)
@@ -102,10 +107,10 @@ function listPullStatesSinceRead(
 /** Steps. */
 const maxReadLagSteps = 12
 
-/** Milliseconds within which a comment is read by the bot, and its author's rights with it. */
+/** The number of milliseconds within which catalog-bot reads a comment and its author's permissions. */ */
 const maxCommentReadDelayMs = 60_000
 
-/** What speaks against landing this state of the pull request. */
+/** The reasons not to merge this state of the pull request. */ */
 function findMergeViolations(
   observed: ObservedRun,
   pull: SimulatedPull,
@@ -118,10 +123,10 @@ function findMergeViolations(
   const addViolation = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${pull.number}: ${what}` })
   const { head, baseRef } = permit.landing
-  if (pull.head !== head) addViolation('I2', 'what lands is not its head')
-  if (pull.baseRef !== baseRef) addViolation('I4', `it is for ${pull.baseRef}, and lands on ${baseRef}`)
+  if (pull.head !== head) addViolation('I2', 'the merged commit is not its head')
+  if (pull.baseRef !== baseRef) addViolation('I4', `it is for ${pull.baseRef}, but merges into ${baseRef}`)
   if (pull.state !== 'open') addViolation('I13', `it is ${pull.state}`)
-  if (pull.stacked) addViolation('I13', 'it stands on another one')
+  if (pull.stacked) addViolation('I13', 'it is stacked on another pull request')
   if (pull.draft) addViolation('I13', 'it is a draft')
   if (pull.labels.includes('hold')) addViolation('I13', 'it has the label hold')
   for (const lack of findMissingApprovals(observed, pull, base, result, at)) addViolation('I3', lack)
@@ -133,7 +138,7 @@ function findMergeViolations(
       hasApprovalRights(server, review.author, pull, base, result, at)
     )
       addViolation('I4', `${review.author.login} requested changes`)
-  // Who has a say now and had none when they said it was told no, and may say it again.
+  // A user who has permission now but had none when they commented received a rejection, and can comment again.
   const holds = pull.comments.filter(
     (comment) =>
       parseCommentCommand(comment) === 'hold' &&
@@ -160,11 +165,14 @@ function findMergeViolations(
   }
   const { merges } = parseExpectedConfig(server.objects, base)
   const isMergeRequested = pull.comments.some((comment) => parseCommentCommand(comment) === 'merge')
-  if (!merges && !isMergeRequested) addViolation('I13', 'merging is switched off, and nobody asked for it')
+  if (!merges && !isMergeRequested) addViolation('I13', 'merging is turned off, and no user requested it')
   return found
 }
 
-/** Whether the author of a command was told that they have no say, when the pull request or its base branch was another. */
+/**
+ * Whether catalog-bot rejected the author of a command for lack of permission, when the pull request or its base
+ * branch was different. */
+ */
 function wasCommandRejectedEarlier(
   server: SimulatedGitHub,
   pull: SimulatedPull,
@@ -178,7 +186,7 @@ function wasCommandRejectedEarlier(
   return first.value.head !== pull.head || before !== server.tip(pull.baseRef)
 }
 
-/** Stops that the bot has told everybody about: by a thumb on the comment that ordered them. */
+/** Freezes that catalog-bot has acknowledged, with a thumbs-up reaction on the comment that ordered them. */ */
 function listAnnouncedFreezes(
   server: SimulatedGitHub,
   branch: string,
@@ -190,7 +198,7 @@ function listAnnouncedFreezes(
         value.comments.some((comment) => comment.id === id && comment.reactions.includes('+1')),
       )
       const comment = seen?.value.comments.find((one) => one.id === id)
-      // As it was when it was obeyed: who edits it later takes nothing back.
+      // The comment as it was when the command ran: a later edit does not undo it.
       const command = comment && parseCommentCommand(comment)
       if (seen === undefined || comment === undefined || (command !== 'freeze' && command !== 'thaw'))
         return []
@@ -202,5 +210,5 @@ function listAnnouncedFreezes(
     .filter(({ baseRef }) => baseRef === branch)
     .toSorted((a, b) => a.id - b.id)
     .at(-1)
-  return last?.command === 'freeze' ? [{ step: last.step, what: `${last.by} stopped merging` }] : []
+  return last?.command === 'freeze' ? [{ step: last.step, what: `${last.by} froze merging` }] : []
 }

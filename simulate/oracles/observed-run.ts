@@ -1,4 +1,4 @@
-// What the oracles are given: the world itself, and which calls moved it.
+// The input of the oracles: the simulated state itself, and the calls that changed it.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
 import type { StoreTables } from '../ports/memory-store.ts'
@@ -6,19 +6,19 @@ import type { SimulatedProcess } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
 export interface InvariantViolation {
-  /** As docs/threats.md numbers them. */
+  /** As numbered in docs/threats.md. */ */
   readonly invariant: string
   readonly what: string
 }
 
-/** The bot moves a base branch, or has GitHub move it: told just before it happens. */
+/** catalog-bot is about to move a base branch, or to have GitHub move it. */ */
 export interface ObservedMerge {
   readonly process: SimulatedProcess
   readonly pull: PullNumber
   readonly permit: MergePermit
   readonly by: 'push' | 'merge'
   readonly commit: CommitSha
-  /** What it lands on: the tip of the branch, or in a train the one before it. */
+  /** The commit that it merges into: the tip of the branch or, in a batch, the previous merge. */ */
   readonly on: CommitSha
   readonly step: number
   readonly at: number
@@ -26,21 +26,24 @@ export interface ObservedMerge {
 
 export interface ObservedRun {
   readonly server: SimulatedGitHub
-  /** The store's rows: looked at for intents and leases alone. */
+  /** The store's rows. Only intents and leases are read. */ */
   readonly tables: StoreTables
   readonly merges: ObservedMerge[]
-  /** By process and pull request: the step at which all was so that its last look before a landing said. */
+  /**
+   * By process and pull request: the step at which everything was as the last evaluation before a merge reported
+   * it. */
+   */
   readonly freshReads: Map<string, number>
-  /** Looks at pull requests that came to their end undisturbed: what was read is as of `since`. */
+  /** Evaluations of pull requests that finished without interruption. Their data is as of `since`. */ */
   readonly evaluations: { readonly pull: PullNumber; readonly since: number; readonly until: number }[]
-  /** When each process took its last lease. */
+  /** When each process last took a lease. */ */
   readonly leasesTaken: Map<SimulatedProcess, number>
   /**
-   * Whether a job was taken again while a process that had stood still was at it: nothing on GitHub keeps the two of them from
-   * writing the same thing. Of check runs who reads sees the newest; a second comment is a fault that is known
-   * (docs/simulator.md).
+   * Whether another process took a job while the process that had it was paused. Nothing on GitHub prevents the two
+   * processes from writing the same thing. Readers see only the newest check run, but a second comment is a known
+   * fault (docs/simulator.md). */
    */
   hadTwins: boolean
-  /** Jobs that failed by a fault of ours. */
+  /** Jobs that failed because of a bug in catalog-bot. */ */
   readonly ownFailures: { readonly job: string; readonly error: Error }[]
 }

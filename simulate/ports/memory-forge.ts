@@ -1,6 +1,6 @@
-// The Forge port in memory. Pull requests are read by src/github/ itself, of a GitHub in memory. The rest asks in as many steps as
-// the real one, and writes as that does: it looks whether something is there before it makes it, so that whoever comes in
-// between can be in the way.
+// The in-memory Forge port. src/github/ reads pull requests itself, from a GitHub in memory. Other operations take as
+// many steps as the real adapter takes. Like the real adapter, writes first check whether the object exists, so
+// concurrent actors can interfere.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import type { AnswerByQuestionKind } from '../../src/checks/questions.ts'
@@ -24,13 +24,13 @@ import { openMemoryOctokit } from './memory-octokit.ts'
 import type { CallScheduler } from './memory-repository.ts'
 
 export interface MemoryForgeHooks {
-  /** The last look before a landing: all that was read is as it was at this step. */
+  /** The last evaluation before a merge: all its data is as of this step. */ */
   readonly onFreshRead: (pull: PullNumber, step: number) => void
-  /** A pull request was read, as it was at this step. */
+  /** A pull request was read as of this step. */ */
   readonly onRead: (step: number) => void
-  /** How many steps what is read now lags behind, as a replica of GitHub's may. */
+  /** How many steps reads lag behind, as they can on a GitHub replica. */ */
   readonly lag: () => number
-  /** Of the process that asks: what it read of comments it remembers for a while. */
+  /** Comment data that the calling process caches for a while. */ */
   readonly clock: Clock
 }
 
@@ -42,12 +42,12 @@ export function openMemoryForge(
   const comments = createCommentCache(clock)
   const callGitHub = <T>(label: string, act: () => T) => schedule('github', label, act)
 
-  /** As one job asks: `onAnswer` hears as of which step each answer holds. */
+  /** The port as one job uses it. `onAnswer` receives the step as of which each answer holds. */ */
   const octokitFor = (onAnswer: (label: string, step: number) => void) =>
     openMemoryOctokit(server, { ask: callGitHub, lag, onAnswer })
 
   const readSnapshot: Forge['readSnapshot'] = async (pull, { skipCache = false, onCounts } = {}) => {
-    /** By request, the last time that it was made. */
+    /** The last time of each request. */ */
     const steps = new Map<string, number>()
     const octokit = octokitFor((label, step) => void steps.set(label, step))
     const snapshot = await readFromGitHub(octokit, server.name, pull, {
@@ -91,7 +91,7 @@ export function openMemoryForge(
         if (present === undefined)
           await callGitHub(`list the check runs of ${head.slice(0, 7)}`, () => ownCheckNames(head))
         const runs = action.kind === 'put-checks' ? action.runs : [action.run]
-        // One request, in which GitHub makes one after the other.
+        // One request, in which GitHub creates the runs in order.
         await callGitHub(`write ${runs.length} check runs on ${head.slice(0, 7)}`, () => {
           for (const { name, digest, status, conclusion, title, summary, annotations } of runs) {
             const text = [title, summary, ...annotations.map(({ message }) => message)].join('\n')
@@ -129,7 +129,7 @@ export function openMemoryForge(
             if (comment !== undefined && !comment.reactions.includes(action.reaction)) {
               const states = server.pulls.get(number)
               const last = states?.at(-1)
-              // No time of the pull request moves with a reaction.
+              // A reaction does not change any timestamp of the pull request.
               if (states !== undefined && last !== undefined)
                 states.push({
                   step: server.step,

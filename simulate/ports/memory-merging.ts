@@ -1,5 +1,5 @@
-// The Merging port in memory: GitHub's own merge, temporary branches, and what became of a pull request. Signed commits and the
-// merge queue are not modelled.
+// The in-memory Merging port: GitHub's own merge, temporary branches, and the final state of a pull request. Signed
+// commits and the merge queue are not modeled.
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'

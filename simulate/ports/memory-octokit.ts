@@ -1,16 +1,16 @@
-// What src/github/ asks of GitHub where it reads pull requests, answered from memory in GitHub's own words: the reading itself
-// is the real one. Every request is a call of its own, and every page of a list.
+// Answers the requests that src/github/ sends when it reads pull requests, from memory and in GitHub's format. The
+// reading code is the real one. Every request, and every page of a list, is a separate call.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 import type { Octokit } from '../../src/github/github-app.ts'
 import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/simulated-github.ts'
 
 export interface MemoryOctokitHooks {
-  /** Lets `act` happen at once, whenever its turn comes. */
+  /** Runs `act` atomically when its turn comes. */ */
   readonly ask: <T>(label: string, act: () => T) => Promise<T>
-  /** How many steps what is read now lags behind, as a replica of GitHub's may. */
+  /** How many steps reads lag behind, as they can on a GitHub replica. */ */
   readonly lag: () => number
-  /** The step as of which the answer to a request holds. */
+  /** The step as of which the answer to a request holds. */ */
   readonly onAnswer: (label: string, step: number) => void
 }
 
@@ -25,7 +25,7 @@ interface RestParameters {
 
 interface GraphqlVariables {
   readonly pull?: PullNumber
-  /** A whole name of a ref. */
+  /** The full name of a ref. */ */
   readonly base?: string
 }
 
@@ -37,7 +37,7 @@ export function openMemoryOctokit(
   server: SimulatedGitHub,
   { ask, lag, onAnswer }: MemoryOctokitHooks,
 ): Octokit {
-  /** One request, answered by one server of GitHub's. */
+  /** One request, answered by one GitHub server. */ */
   const respond = <T>(label: string, answer: (step: number) => T) =>
     ask(label, () => {
       const step = server.step - lag()
@@ -99,13 +99,16 @@ export function openMemoryOctokit(
     return all
   }
 
-  /** Two queries are asked here: for one pull request with all that a look needs, and whether many are as they were. */
+  /**
+   * Answers two queries: for all the data that the evaluation of one pull request needs, and for changes in many
+   * pull requests. */
+   */
   async function graphql(query: string, { pull, base }: GraphqlVariables = {}): Promise<unknown> {
     if (pull !== undefined && base !== undefined) {
       const { data } = await respond(`read all of #${pull} at once`, (step) => ({
         defaultBranchRef: { name: mainBranch },
         ref: { target: { oid: tipAt(base.replace(/^refs\/heads\//, ''), step) } },
-        // What of ours is on it is asked for by itself.
+        // Check runs and comments by catalog-bot are read separately.
         object: { checkSuites: null },
         pullRequest: toGraphqlPullView(server, shownAt(pull, step)),
       }))
@@ -122,7 +125,7 @@ export function openMemoryOctokit(
     return { repository: data }
   }
 
-  // What is not here is not asked for: the parts of src/github/ that run here read, and nothing else.
+  // Requests that are missing here do not occur: the parts of src/github/ that run here only read.
   return { rest, paginate, graphql } as unknown as Octokit
 }
 
@@ -135,7 +138,7 @@ const toAccountView = ({ id, login, kind }: GitHubAccount) => ({
   login,
   type: kind === 'bot' ? 'Bot' : 'User',
 })
-/** GitHub's word for the state of a review, as REST and GraphQL write it. */
+/** GitHub's name for the state of a review, as REST and GraphQL spell it. */ */
 const toApiReviewState = (state: string) => state.toUpperCase().replaceAll('-', '_')
 
 function toPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
@@ -185,7 +188,7 @@ function toCommentView(
   }
 }
 
-/** The first page of each list. */
+/** The first page of each list. */ */
 function toGraphqlPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
   const { owner, name } = server.name
   const page = 30

@@ -1,5 +1,5 @@
-// The Repository port in memory: a mirror that has the server's objects and refs of its own, as they were fetched. What is read
-// of objects is answered at once, for objects never change; fetching and pushing wait for their turn.
+// The in-memory Repository port: a mirror with the server's objects and separate refs, as of the last fetch. Object
+// reads return immediately because objects never change. Fetches and pushes wait for their turn.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import { maxIncomingCommits, type IncomingCommit } from '../../src/change/incoming-commits.ts'
 import type { PathChange } from '../../src/change/path-change.ts'
@@ -22,10 +22,10 @@ import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
-/** Waits for its turn, and is done at once then. */
+/** Waits for its turn, and then runs atomically. */ */
 export type CallScheduler = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
 
-/** Which refs a mirror has. They outlive the process: a mirror lies on a disk. */
+/** The refs of a mirror. They outlive the process because a mirror is on disk. */ */
 export interface MirrorRefs {
   readonly branches: Map<string, CommitSha>
   readonly pulls: Map<PullNumber, CommitSha>
@@ -33,7 +33,7 @@ export interface MirrorRefs {
 
 const botCommitIdentity = 'catalog-bot <catalog-bot@noreply.invalid>'
 
-/** What is read of objects alone. */
+/** Reads that depend only on objects. */ */
 export function createObjectReader(
   objects: GitObjects,
 ): Omit<
@@ -105,7 +105,7 @@ function toIncomingCommit(objects: GitObjects, base: CommitSha, id: CommitSha): 
   const { message, parents, tree } = objects.commit(id)
   const stateOf = (commit: CommitSha) => getWorkflowFilesKey(objects, objects.commit(commit).tree)
   const before = new Set(parents.length === 0 ? [''] : parents.map(stateOf))
-  // A merge may take them from what it brings of the base.
+  // A merge may take the attributes from the base.
   const allowed = before.size === 1 ? before : new Set(findMergeBases(objects, base, id).map(stateOf))
   return {
     id,
@@ -120,7 +120,7 @@ function getWorkflowFilesKey(objects: GitObjects, tree: Parameters<GitObjects['t
 }
 
 export interface MemoryRepositoryHooks {
-  /** The base branch is about to be moved by a push of ours. */
+  /** A push by catalog-bot is about to move the base branch. */ */
   readonly onMerge: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
 }
 
@@ -139,7 +139,7 @@ export function openMemoryRepository(
     text: `protected branch hook declined\nerror: GH006: Protected branch update failed for refs/heads/main.\nerror: ${text}`,
   })
   function checked(permit: MergePermit, commit: CommitSha): CommitSha {
-    if (!isMergePermit(permit)) throw new GitError('refused', 'landing needs a merge permit')
+    if (!isMergePermit(permit)) throw new GitError('refused', 'merging needs a merge permit')
     const { base, head, tree } = permit.landing
     const { parents, tree: its } = objects.commit(commit)
     if (parents.length !== 2 || parents[0] !== base || parents[1] !== head || its !== tree)
@@ -169,7 +169,7 @@ export function openMemoryRepository(
       const { baseRef, base } = permit.landing
       return schedule('push', `push ${commit.slice(0, 7)} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
-        // An earlier push whose answer was lost had arrived.
+        // An earlier push, whose answer was lost, had arrived.
         if (tip === commit) return { kind: 'landed' }
         if (tip !== base) return { kind: 'base-moved' }
         const rejection = server.findRejectionReason(baseRef, commit)
@@ -187,7 +187,7 @@ export function openMemoryRepository(
       if (first === undefined || last === undefined) throw new GitError('refused', 'there is no permit')
       const { baseRef, base } = first.landing
       const cars = permits.map(({ landing }) => `#${landing.pull}`).join(', ')
-      return schedule('push', `push a train of ${cars} to ${baseRef}`, () => {
+      return schedule('push', `push a batch of ${cars} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
         if (tip === last) return { kind: 'landed' }
         if (tip !== base) return { kind: 'base-moved' }

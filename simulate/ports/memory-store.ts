@@ -1,5 +1,5 @@
-// The store's ports in memory, as the tables behind the real ones answer: what must be told there in one transaction happens
-// here in one turn. Time is the database's own, which is the world's.
+// The in-memory store ports, with the same answers as the tables behind the real ones. Each database transaction is
+// one atomic turn. Timestamps come from the database clock, which is the simulated clock.
 import type { PullNumber, UserId } from '../../src/change/ids.ts'
 import type { RepositoryName } from '../../src/change/snapshot.ts'
 import type { CommandRecord, ShownHead } from '../../src/gate/commands.ts'
@@ -31,7 +31,7 @@ export interface JobRow {
   job: Job
   startAfter: number
   state: 'waiting' | 'active'
-  /** Who works on it, and how often it was taken. */
+  /** The process that works on the job, and the number of times it was taken. */ */
   by?: SimulatedProcess
   runs: number
   order: number
@@ -42,7 +42,7 @@ interface LeaseRow {
   expiresAt: number | undefined
 }
 
-/** All rows. One for all instances; it outlives them. */
+/** All rows. All instances share them, and they outlive the instances. */ */
 export class StoreTables {
   readonly deliveries = new Set<string>()
   readonly jobs: JobRow[] = []
@@ -71,10 +71,10 @@ const toPullKey = (repository: RepositoryName, pull: PullNumber) => `${toReposit
 const cloneValue = <T>(value: T): T => structuredClone(value)
 const allBranchesKey = ''
 
-/** A turn at the store. */
+/** An atomic turn at the store. */ */
 export type StoreCallScheduler = <T>(label: string, act: () => T) => Promise<T>
 
-/** Milliseconds of silence after which whoever worked on a job is taken for dead. */
+/** The number of silent milliseconds after which the process that works on a job counts as dead. */ */
 export const workerTimeoutMs = 15_000
 
 export interface MemoryStoreOptions {
@@ -179,17 +179,17 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
 
     startMerge: (lease, merge) =>
-      turn(`begin landing #${merge.pull}`, () => {
+      turn(`begin merging #${merge.pull}`, () => {
         if (!isValid(lease)) return undefined
         const intent = { ...cloneValue(merge), id: tables.intents.length + 1, fence: lease.fence }
         tables.intents.push({ intent, lease: lease.name })
         return cloneValue(intent)
       }),
     finishMerge: ({ id, pull, commit }, outcome, as = commit) =>
-      turn(`end landing #${pull} as ${outcome}`, () => {
+      turn(`end merging #${pull} as ${outcome}`, () => {
         const row = tables.intents[id - 1]
         if (row?.outcome === outcome) return false
-        // A push that was given up may have arrived after all.
+        // A push that was abandoned may have arrived after all.
         const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
         if (row === undefined || (row.outcome !== undefined && !isLate))
           throw new StoreError('already-settled', `intent ${id} is ${row?.outcome ?? 'unknown'}`)
@@ -205,7 +205,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         return ends === outcome
       }),
     listPendingMerges: (repository) =>
-      turn('read open landings', () =>
+      turn('read open merges', () =>
         intents(repository)
           .filter(({ outcome }) => outcome === undefined)
           .map(({ intent }) => cloneValue(intent)),
@@ -218,16 +218,16 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
           .map(({ intent }) => cloneValue(intent)),
       ),
     findMerge: (repository, pull) =>
-      turn(`read the landing of #${pull}`, () =>
+      turn(`read the merge of #${pull}`, () =>
         cloneValue(mergedIntents(repository).find(({ intent }) => intent.pull === pull)?.intent),
       ),
     findMergedCommits: (repository, commits) =>
-      turn('read landed commits', () => {
+      turn('read merged commits', () => {
         const own = new Set(mergedIntents(repository).map(({ intent }) => intent.commit))
         return new Set(commits.filter((commit) => own.has(commit)))
       }),
     findPullsOfCommits: (repository, commits) =>
-      turn('read landed pull requests', () => {
+      turn('read merged pull requests', () => {
         const own = new Map(mergedIntents(repository).map(({ intent }) => [intent.commit, intent.pull]))
         return new Map(
           commits.flatMap((commit) => {
@@ -261,7 +261,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
 
     freezeMerges: (order) =>
-      turn(`stop landings: ${order.kind}`, () => {
+      turn(`stop merging: ${order.kind}`, () => {
         const { repository, branch, kind, by } = order
         if (isRepeated(repository, by)) return undefined
         const branchKey = branch ?? allBranchesKey
@@ -281,7 +281,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
             isIn(stop, repository) && (stop.branch ?? allBranchesKey) === branchKey && stop.kind === kind,
         )
         const before = tables.stops[at]
-        // That a refusal was met again is counted, not told again.
+        // A repeated rejection by GitHub is counted, not reported again.
         if (before === undefined || by.kind !== 'bot') recordFreezeEvent(order, 'stopped')
         if (before === undefined) {
           const made: MergeFreeze = { ...cloneValue(order), since: now(), times: 1 }
@@ -294,7 +294,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         return cloneValue(tables.stops[at])
       }),
     unfreezeMerges: ({ branch, kinds, by, reason, requestedAt = Infinity, repository }) =>
-      turn(`resume landings: ${kinds.join(', ')}`, () => {
+      turn(`resume merging: ${kinds.join(', ')}`, () => {
         if (isRepeated(repository, by)) return []
         const ended = tables.stops.filter((stop) => {
           if (!isIn(stop, repository)) return false
@@ -447,7 +447,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         const row = tables.state.get(`${space.name}\n${toRepositoryKey(repository)}\n${key}`)
         if (row === undefined) return undefined
         const value = space.read(JSON.parse(row.value), row.version)
-        if (value === undefined) throw new StoreError('unreadable', `the state "${space.name}" is none`)
+        if (value === undefined) throw new StoreError('unreadable', `the state "${space.name}" is invalid`)
         return value
       }),
     writeState: (space, repository, values) =>

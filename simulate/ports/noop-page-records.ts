@@ -1,4 +1,5 @@
-// What is kept for people who look at pages: nothing decides by it, so the simulator keeps none of it, and loses no turn over it.
+// Records that only pages show. No decision depends on them, so the simulator does not store them and spends no turns
+// on them.
 import type { PageRecords } from '../../src/ports/page-records.ts'
 
 const resolveNothing = () => Promise.resolve()

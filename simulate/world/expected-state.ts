@@ -1,5 +1,6 @@
-// What is true of a tree of the simulated repository, read with forty lines that have nothing in common with the bot: who owns
-// what, whether catalogs are valid, what may not be touched. Only trees that repository-contents.ts can write are understood.
+// Determines the expected properties of a tree of the simulated repository in a few lines that share no code with
+// catalog-bot: package owners, catalog validity, and protected files. Supports only the trees that
+// repository-contents.ts writes.
 import type { TreeSha } from '../../src/change/ids.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import {
@@ -18,7 +19,7 @@ interface CatalogBlob {
   readonly entries?: readonly { readonly name: string; readonly replaces?: string }[]
 }
 
-/** The package in whose directories a path lies; undefined outside of all. */
+/** The package whose directories contain the path. Undefined outside all packages. */ */
 export function findPackageOfPath(path: string): string | undefined {
   return /^(?:catalog|operators)\/([a-z]+)\/\w[\w.-]*$/.exec(path)?.[1]
 }
@@ -31,7 +32,7 @@ export function listChangedPaths(objects: GitObjects, from: TreeSha, to: TreeSha
   })
 }
 
-/** Of logins, which have no case. */
+/** Login lists. Logins are case-insensitive. */ */
 function parseLoginList(text: string | undefined): readonly string[] {
   const inside = /\[(.*)\]/.exec(text ?? '')?.[1] ?? ''
   return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]))
@@ -40,7 +41,7 @@ function parseLoginList(text: string | undefined): readonly string[] {
 export const getPackageOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
   parseLoginList(objects.text(tree, getOwnersPath(name)))
 
-/** Whom a package belongs to besides: by the configuration, and not by its own file. */
+/** Additional owners of a package, from the configuration and not from the package's own file. */ */
 export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
   (objects.text(tree, configPath) ?? '').includes(`{${name}: [coast/${ownerTeam.name}]}`)
     ? ownerTeam.members
@@ -75,14 +76,17 @@ function parseCatalogBlobs(text: string): readonly CatalogBlob[] | undefined {
   }
 }
 
-/** The packages that a file of a catalog speaks of; none where it cannot be read. */
+/** The packages that a catalog file refers to. Empty if the file cannot be parsed. */ */
 export function findNamedPackages(text: string | undefined): readonly string[] {
   const blobs = text === undefined ? [] : (parseCatalogBlobs(text) ?? [])
   const names = blobs.map((blob) => (blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')))
   return [...new Set(names)].filter((name) => name !== '')
 }
 
-/** What is wrong with the catalog of a tree, in words; none: it is valid, as far as such trees can be otherwise. */
+/**
+ * The faults in the catalog of a tree, in words. Empty if the catalog is valid, as far as these trees can be
+ * invalid. */
+ */
 export function findCatalogProblems(objects: GitObjects, tree: TreeSha): readonly string[] {
   const faults: string[] = []
   const byPackage = new Map<string, CatalogBlob[]>()
@@ -110,7 +114,7 @@ function findPackageProblems(name: string, blobs: readonly CatalogBlob[]): reado
   for (const { image = '' } of bundles) if (isMissingImage(image)) faults.push(`${image} does not exist`)
   for (const { name: channel, entries = [] } of of('olm.channel')) {
     for (const entry of entries)
-      if (!names.has(entry.name)) faults.push(`${name}/${channel} names ${entry.name}, which is no bundle`)
+      if (!names.has(entry.name)) faults.push(`${name}/${channel} names ${entry.name}, which is not a bundle`)
     const replaced = new Set(entries.map(({ replaces }) => replaces))
     const heads = entries.filter((entry) => !replaced.has(entry.name))
     if (heads.length !== 1) faults.push(`${name}/${channel} has ${heads.length} heads`)

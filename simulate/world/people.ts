@@ -1,4 +1,5 @@
-// Who lives in the world of a run, and what they may do there. Ids are what counts; logins can be given up and taken by others.
+// The users of a run and their permissions. IDs identify users. A user can give up a login, and another user can take
+// it.
 import { toUserId, type UserId } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 
@@ -6,7 +7,7 @@ export type RepositoryRole = 'none' | 'read' | 'triage' | 'write' | 'maintain' |
 
 interface SimulatedAccount {
   person: GitHubAccount
-  /** By time, oldest first: rights that were had a moment ago may still count. */
+  /** Ordered by time, oldest first: permissions that were recently revoked may still count. */ */
   roles: { readonly at: number; readonly role: RepositoryRole }[]
   isGone: boolean
 }
@@ -25,7 +26,7 @@ export class SimulatedPeople {
     return person
   }
 
-  /** Who had this login at the beginning of the run. */
+  /** The user who had this login at the start of the run. */ */
   of(name: string): GitHubAccount {
     return this.#account(name).person
   }
@@ -45,12 +46,12 @@ export class SimulatedPeople {
     return this.#byId(id)?.roles.at(-1)?.role ?? 'none'
   }
 
-  /** What everybody may do now. */
+  /** The current role of every account. */ */
   roles(): readonly RepositoryRole[] {
     return [...this.#accounts.values()].map(({ roles }) => roles.at(-1)?.role ?? 'none')
   }
 
-  /** Every role that an account had between these times. */
+  /** Every role that an account had between these times. */ */
   rolesBetween(id: UserId, since: number, until = Infinity): readonly RepositoryRole[] {
     const roles = this.#byId(id)?.roles ?? []
     const before = roles.findLast(({ at }) => at <= since)
@@ -62,7 +63,7 @@ export class SimulatedPeople {
     this.#account(name).roles.push({ at, role })
   }
 
-  /** Gives up the login and takes another one. */
+  /** Gives up the login and takes another one. */ */
   rename(name: string, login: string): void {
     const account = this.#account(name)
     account.person = { ...account.person, login }
@@ -74,7 +75,7 @@ export class SimulatedPeople {
 
   #account(name: string): SimulatedAccount {
     const account = this.#accounts.get(name)
-    if (account === undefined) throw new Error(`nobody is called ${name}`)
+    if (account === undefined) throw new Error(`no user is named ${name}`)
     return account
   }
 }

@@ -1,6 +1,6 @@
-// GitHub as it truly is in a run: one repository, its branches, pull requests, comments and checks. People and the bot act on
-// it; every state of a pull request and of a branch is kept with the step in which it began, so that it can be said later
-// what held when.
+// The true state of GitHub in a run: one repository with its branches, pull requests, comments, and checks. Users and
+// catalog-bot act on it. Every state of a pull request and of a branch is stored with the step at which it started,
+// so the oracles can look up past states.
 import { toPullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
 import type { GitHubAccount, RepositoryName, PullReview } from '../../src/change/snapshot.ts'
 import { mergeTrees } from '../git/merge.ts'
@@ -12,7 +12,7 @@ export interface SimulatedComment {
   readonly id: number
   readonly author: GitHubAccount
   readonly body: string
-  /** Milliseconds since the epoch: GitHub shows whole seconds of them. */
+  /** Milliseconds since the epoch. GitHub shows whole seconds. */ */
   readonly createdAt: number
   readonly updatedAt: number
   readonly isEdited: boolean
@@ -27,18 +27,18 @@ export interface SimulatedPull {
   readonly author: GitHubAccount
   readonly head: CommitSha
   readonly baseRef: string
-  /** The tip of that branch when the head was pushed, or the branch chosen: GitHub's `base.sha`. */
+  /** The tip of the base branch when the head was pushed or the base was chosen: GitHub's `base.sha`. */ */
   readonly shownBase: CommitSha
-  /** It stands on another pull request. */
+  /** Whether it is stacked on another pull request. */ */
   readonly stacked: boolean
   readonly labels: readonly string[]
   readonly reviews: readonly PullReview[]
   readonly comments: readonly SimulatedComment[]
   readonly createdAt: number
   readonly updatedAt: number
-  /** What it was merged as. */
+  /** The merge commit. */ */
   readonly merged?: CommitSha
-  /** The step in which the present head, for the present base branch, began. */
+  /** The step since which the current head and base branch have been in effect. */ */
   readonly headSince: number
   readonly requested: readonly string[]
 }
@@ -54,7 +54,7 @@ export interface SimulatedCheckRun {
 }
 
 export interface SimulatedBranchRules {
-  /** Our own checks are required, on whatever is pushed unless the head contains the base. */
+  /** catalog-bot's checks are required on every pushed commit, unless the head contains the base. */ */
   readonly requiredChecks: readonly string[]
   readonly linear: boolean
   readonly locked: boolean
@@ -76,7 +76,7 @@ export interface SimulatedDelivery {
   readonly payload: object
 }
 
-/** One state and since when it is so. */
+/** A state and the step since which it has been in effect. */ */
 export interface TimestampedState<T> {
   readonly step: number
   readonly at: number
@@ -100,10 +100,10 @@ export class SimulatedGitHub {
   readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
   readonly issues: SimulatedIssue[] = []
   readonly deliveries: SimulatedDelivery[] = []
-  /** Images that registries have not. */
+  /** Images that are missing in the registries. */ */
   readonly missingImages = new Set<string>()
   rules: SimulatedBranchRules = noBranchRules
-  /** Suggestions, dispatches and the like: what the bot did that has no place above. */
+  /** Suggestions, dispatches, and other catalog-bot actions that have no field above. */ */
   readonly others: string[] = []
   readonly #time: () => { step: number; now: number }
   #ids = 1000
@@ -123,7 +123,7 @@ export class SimulatedGitHub {
     return (this.#ids += 1)
   }
 
-  /** All that people can see of it, in a text: two that are equal are the same world to everybody. */
+  /** The state that users can see, as a string. Two equal strings are indistinguishable states for all users. */ */
   get state(): string {
     const last = <T>(lists: ReadonlyMap<unknown, readonly TimestampedState<T>[]>) =>
       [...lists].map(([name, states]) => [name, states.at(-1)?.value])
@@ -157,7 +157,7 @@ export class SimulatedGitHub {
     this.#closeMerged(branch, to, by)
   }
 
-  /** GitHub marks every pull request as merged whose head its base contains. */
+  /** Like GitHub, marks a pull request as merged when its base contains its head. */ */
   #closeMerged(branch: string, tip: CommitSha, by: GitHubAccount): void {
     for (const pull of this.openPulls())
       if (pull.baseRef === branch && hasAncestor(this.objects, tip, pull.head)) {
@@ -286,7 +286,7 @@ export class SimulatedGitHub {
     })
   }
 
-  /** What GitHub says to a push of a merge commit to a branch; undefined: it takes it. */
+  /** GitHub's error for a push of a merge commit to a branch. Undefined if GitHub accepts it. */ */
   findRejectionReason(branch: string, commit: CommitSha): string | undefined {
     if (branch !== mainBranch) return undefined
     const { rules } = this
@@ -309,7 +309,7 @@ export class SimulatedGitHub {
     return runs.at(-1)?.conclusion === 'success'
   }
 
-  /** GitHub's own merge of a pull request into whatever its base is now, or why it does not. */
+  /** Merges a pull request into its current base as GitHub does, or returns the reason for a rejection. */ */
   mergeByGitHub(
     number: PullNumber,
     method: 'merge' | 'squash' | 'rebase',
@@ -330,7 +330,7 @@ export class SimulatedGitHub {
     return undefined
   }
 
-  /** What a list of states held at a step: the last state that began then or before. */
+  /** The state from a list that was in effect at a step: the last one that started at or before it. */ */
   static at<T>(states: readonly TimestampedState<T>[], step: number): T | undefined {
     return states.findLast((state) => state.step <= step)?.value
   }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  await registry.close()
+  await registry.stop()
   rmSync(temporaryDirectory, { recursive: true })
 })
 

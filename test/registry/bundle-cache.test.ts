@@ -123,7 +123,7 @@ describe('what one look may cost', () => {
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
     expect(first.at(-1)).toEqual({
       kind: 'unknown',
-      reason: 'the bot opened 100 other bundles first; this one follows in the next run',
+      reason: 'catalog-bot pulls at most 100 bundles per run; the next run pulls this bundle',
       retryAfter: 2,
     })
     expect((await readBundles()).every(({ kind }) => kind === 'bundle')).toBe(true)
@@ -154,7 +154,7 @@ describe('what one look may cost', () => {
     ]
     expect(answers.map(({ kind }) => kind)).toEqual(['bundle', 'bundle', 'unknown'])
     expect(answers[2]).toMatchObject({
-      reason: expect.stringContaining('takes longer than 60 s'),
+      reason: expect.stringContaining('took longer than 60 s'),
       retryAfter: 30,
     })
     expect(pulled).toHaveLength(2)
@@ -176,7 +176,7 @@ describe('what one look may cost', () => {
         }),
     }
     const bundles = createCachedBundles(client, { clock, store, slowest: 20 })
-    const slow = { kind: 'unknown', reason: 'pulling it takes longer than 0.02 s', retryAfter: 600 }
+    const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
     expect(await bundles.forEvaluation().readBundle(bundleReference(1))).toEqual(slow)
     // At the next look the one behind it has its turn.
     const { readBundle: next } = bundles.forEvaluation()

@@ -142,12 +142,12 @@ describe('from a registry that serves games', () => {
           },
         ],
       }),
-      /kept elsewhere/,
+      /stored outside the registry/,
     ],
     [
       'a config of other layers',
       () => ({ config: config([]), layers: [descriptor(gzipSync(archive))] }),
-      /other layers/,
+      /list different layers/,
     ],
     [
       'a manifest that is an index too',
@@ -174,7 +174,7 @@ describe('from a registry that serves games', () => {
     })
     expect(await read('games/b:climbing')).toMatchObject({
       kind: 'unsupported',
-      reason: expect.stringContaining('leads out'),
+      reason: expect.stringContaining('points outside the archive'),
     })
     expect(await read('games/b:nothing')).toMatchObject({ kind: 'missing' })
     expect(await read('games/B')).toMatchObject({ kind: 'malformed' })
@@ -248,7 +248,7 @@ describe('from a registry that serves games', () => {
         indexOf('choice', platforms)
         await expect(pull('games/b:choice')).rejects.toMatchObject({
           code: 'unsupported',
-          message: expect.stringContaining('several images'),
+          message: expect.stringContaining('several candidates'),
         })
       },
     )

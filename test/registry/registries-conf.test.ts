@@ -94,7 +94,7 @@ describe('the rules of a file', () => {
     })
     expect(await client.resolve('a.corp.example/secret/x:1')).toEqual({
       kind: 'blocked',
-      reason: "the operator's registries.conf blocks *.corp.example/secret",
+      reason: "registries.conf on the catalog-bot host blocks *.corp.example/secret",
     })
     await client.close()
   })
@@ -121,7 +121,7 @@ describe('a file that cannot be used', () => {
     ['a tag', '[[registry]]\nprefix = "a.b/c:1"', /without scheme, tag/],
     ['a wildcard as a location', '[[registry]]\nprefix = "a.b"\nlocation = "*.c.d"', /wildcard/],
     ['an insecure wildcard', '[[registry]]\nprefix = "*.b"\ninsecure = true', /one by one/],
-    ['one prefix twice', '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"', /there twice/],
+    ['one prefix twice', '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"', /is defined twice/],
   ])('%s', (_name, text, reason) => {
     expect(() => parseConf(text)).toThrow(reason)
   })
@@ -201,7 +201,7 @@ describe('where files are found', () => {
   test('a named file that is not there, or that searches registries for short names, is refused', async () => {
     await expect(quay({ REGISTRIES_CONF: join(folder, 'none.conf') })).rejects.toThrow(/no such file/)
     await expect(quay({ REGISTRIES_CONF: join(folder, 'search.conf') })).rejects.toThrow(
-      /unqualified-search-registries is not supported: a name without a registry is always docker\.io/,
+      /unqualified-search-registries is not supported; image names without a registry always mean docker\.io/,
     )
     // podman's own default has them, for what people type: catalogs are not typed.
     expect(await readRegistriesConf({ HOME: join(folder, 'home2') }, join(folder, 'nothing'))).toEqual([])
@@ -233,14 +233,14 @@ describe('an operator asks registries', () => {
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({
       kind: 'blocked',
-      reason: 'ghcr.io is not an allowed registry',
+      reason: 'ghcr.io is not one of the allowed registries',
     })
     expect(await client.identity('quay.io/org/app:v1')).toBe(`${mirror.host} anonymous, anonymous`)
     await Promise.all([client.close(), mirror.close(), secure.close(), rm(folder, { recursive: true })])
   })
   test.each([
-    [{ INTERNAL_REGISTRIES: 'registry.internal' }, /INTERNAL_REGISTRIES: "registry\.internal" is not HOST=/],
-    [{ REGISTRY_CERTIFICATES: '/nowhere' }, /REGISTRY_CERTIFICATES: \/nowhere cannot be read/],
+    [{ INTERNAL_REGISTRIES: 'registry.internal' }, /INTERNAL_REGISTRIES: "registry\.internal" does not have the form HOST=/],
+    [{ REGISTRY_CERTIFICATES: '/nowhere' }, /REGISTRY_CERTIFICATES: cannot read \/nowhere/],
   ])('%j is refused by name', async (environment, reason) => {
     await expect(readRegistryAccess({ HOME: '/nowhere', ...environment })).rejects.toThrow(reason)
   })

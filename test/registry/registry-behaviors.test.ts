@@ -148,7 +148,7 @@ describe('Docker Hub', () => {
       sendRegistryError(response, 429, 'TOOMANYREQUESTS', 'You have reached your pull rate limit')
     expect(await hub().resolve('busybox:1')).toMatchObject({
       kind: 'unknown',
-      reason: expect.stringContaining('limits requests'),
+      reason: expect.stringContaining('is rate limiting requests'),
     })
     registryServer.script = (_, response) => void response.writeHead(429).end('Too Many Requests')
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'unknown' })

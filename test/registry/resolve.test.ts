@@ -94,7 +94,7 @@ describe('existence', () => {
   test('missing is said only after HEAD and GET agree', async () => {
     expect(await openClient().resolve(referenceTo('org/app:none'))).toEqual({
       kind: 'missing',
-      reason: `${registryServer.host} does not have it (404 MANIFEST_UNKNOWN)`,
+      reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
     expect(listMethods()).toEqual(['GET', 'HEAD'])
   })
@@ -392,7 +392,7 @@ describe('limits and outages', () => {
       registryServer.script = (_, response) => void response.writeHead(status).end()
       expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
         kind: 'unknown',
-        reason: `${registryServer.host} answered ${status}`,
+        reason: `${registryServer.host} returned ${status}`,
       })
       expect(clock.slept).toEqual([500, 1000, 2000])
       expect(listMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
@@ -404,7 +404,7 @@ describe('limits and outages', () => {
     const client = openClient({ egress: allowLoopbackRegistries(dead.host) })
     expect(await client.resolve(`${dead.host}/a/b:1`)).toEqual({
       kind: 'unknown',
-      reason: `${dead.host} refuses connections`,
+      reason: `${dead.host} did not accept the connection`,
       retryAfter: 60,
     })
     const slept = clock.slept.length
@@ -430,7 +430,7 @@ describe('limits and outages', () => {
     })
     expect(await client.resolve('no.such.example/a/b:1')).toEqual({
       kind: 'unknown',
-      reason: 'no.such.example cannot be resolved',
+      reason: 'cannot resolve no.such.example',
       retryAfter: 60,
     })
   })

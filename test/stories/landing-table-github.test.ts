@@ -113,7 +113,7 @@ describe('what GitHub takes, and what the bot chooses', () => {
     const app = ground.app.id
     const rules = await readBranchRules(octokit, { owner, name: repo }, 'main', { app, isApp: true })
     // An App without the permission to administer may not read classic protection, and has to say so.
-    const unread = expect.stringMatching(/classic protection/)
+    const unread = expect.stringMatching(/classic branch protection/)
     expect(rules.unread).toEqual(it.pull.repo.protections.size > 0 ? [unread] : [])
     const plan = chooseMergeStrategy({
       rules,

@@ -40,7 +40,7 @@ describe('images that go, with a scan every second', () => {
     await waitUntil('there is an issue', () => issues().length > 0, timeoutSeconds, world.log)
     expect(issue()).toMatchObject({
       state: 'open',
-      title: '1 image of lighthouse is missing or changed',
+      title: '1 image in lighthouse is missing or changed',
     })
     expect(issue().author.login).toBe('catalog-bot[bot]')
     expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is missing**')
@@ -52,7 +52,7 @@ describe('images that go, with a scan every second', () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
     await waitUntil(
       'the issue names both',
-      () => issue().title.startsWith('2 images of 2 packages'),
+      () => issue().title.startsWith('2 images in 2 packages'),
       timeoutSeconds,
       world.log,
     )
@@ -75,7 +75,7 @@ describe('images that go, with a scan every second', () => {
     for (const back of putBack) back()
     await waitUntil('the issue is closed', () => issue().state === 'closed', timeoutSeconds, world.log)
     expect(issues()).toHaveLength(1)
-    expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is back/)])
+    expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is available again/)])
     expect(world.demo.github.violations).toEqual([])
   }, 180_000)
 })

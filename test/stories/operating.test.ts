@@ -106,7 +106,7 @@ describe('the bot in operation', () => {
           PRIVATE_KEY: generatePrivateKey(),
         },
       }),
-    ).rejects.toThrow(/GitHub does not accept the App's credentials/)
+    ).rejects.toThrow(/GitHub rejects the App's credentials/)
   }, 60_000)
 
   test('ends in time while a server holds a fetch open, and goes on where it was', async () => {

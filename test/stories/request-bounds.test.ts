@@ -225,7 +225,7 @@ test('many deliveries cost no more than the allowance of what they are about', a
   const one = getBound('`issue_comment` deleted').one
   expect(listPaidRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
-  expect(storyEnvironment.log.some((line) => line.includes('of the last hour are used up'))).toBe(true)
+  expect(storyEnvironment.log.some((line) => line.includes('used its GitHub request allowance for the last hour'))).toBe(true)
   const story = demoStories.find(({ id }) => id === 'good update')
   if (story === undefined) throw new Error('the demo has no such story')
   const other = await github.openPull(story.open(storyEnvironment.demo))

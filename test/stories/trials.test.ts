@@ -171,7 +171,7 @@ describe('a trial that a maintainer asks for', () => {
     expect(runOf(other.headSha)?.summary).toContain('Another install test is running on the cluster')
     await world.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
     await ends(old, 'neutral')
-    expect(runOf(old)?.summary).toContain('there is a newer one')
+    expect(runOf(old)?.summary).toContain('the pull request has a newer commit')
     expect([most, runOf(pull.headSha)]).toEqual([1, undefined])
     await world.demo.github.close(other)
     // What was asked of the old commit is nothing for the new one.

@@ -20,7 +20,7 @@ import { computeGzippedSize } from './gzipped-size.ts'
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
  * (test/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 12
+export const bundleReaderVersion = 13
 
 export type BundleReading = Omit<
   Extract<BundleAnswer, { readonly kind: 'bundle' }>,

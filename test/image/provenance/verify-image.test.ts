@@ -339,7 +339,7 @@ describe('a signature does not count', () => {
     registry.put({ ...rest, layers: [{ ...layers[0], ...describeContent('gone') }, ...layers] }, tag)
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
-      refused: ['its payload cannot be had: there is no such blob'],
+      refused: ['its payload is unavailable: there is no such blob'],
     })
   })
 

@@ -126,8 +126,8 @@ describe('helpers and files of this machine', () => {
   })
   test('a directory of secrets that has none, or is none, stops the start', async () => {
     for (const [directory, reason] of [
-      [join(folder, '.config'), /has no pull secret/],
-      [join(folder, 'nowhere'), /cannot be read/],
+      [join(folder, '.config'), /contains no pull secret/],
+      [join(folder, 'nowhere'), /cannot read/],
     ] as const)
       await expect(loadSystemCredentials({ PULL_SECRETS: directory })).rejects.toMatchObject({
         code: 'credentials',

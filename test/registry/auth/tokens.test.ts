@@ -168,7 +168,7 @@ describe('tokens', () => {
     openClient()
     for (const [status, reason] of [
       [500, /500/],
-      [429, /limits/],
+      [429, /is rate limiting/],
       [200, /did not answer with a token/],
     ] as const) {
       tokenService.script = (_, response) => void response.writeHead(status).end('{"token":"\\u0000"}')

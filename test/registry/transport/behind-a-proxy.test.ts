@@ -103,7 +103,7 @@ describe('behind a proxy', () => {
     const wrong = requestThroughProxy(`https://${registryHost}/`, 'name', [], 'me:wrong')
     await expect(wrong).rejects.toMatchObject({ code: 'network', message: expect.stringContaining('407') })
     await expect(requestThroughProxy('https://other.example/', 'name', [])).rejects.toThrow(
-      'the proxy refuses (403)',
+      'the proxy rejected the connection (403)',
     )
   })
 
