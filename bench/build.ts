@@ -1,6 +1,7 @@
-// How long a catalog image takes, from a directory to a tag that can be read: on docker-registry on loopback, with a base of 32 MB,
-// beside what others need for the same. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, DIR a catalog; without it (or '')
-// one of 15 MB is generated. What is not on this machine is left out, and said.
+// Measures the time from a directory to a readable tag of a catalog image, with docker-registry on loopback and a
+// base of 32 MB, and compares it with other tools. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, where DIR is a
+// catalog. Without it (or with '') a catalog of 15 MB is generated. Measurements whose tools are not installed are
+// skipped and reported.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -49,7 +50,7 @@ function runCommand(program: string, ...parameters: readonly string[]): void {
   if (run.status !== 0) throw new Error(`${program} ${parameters.join(' ')}: ${run.stderr}`)
 }
 
-/** As users install it. */
+/** Installed like the published package. */
 const [start = '', ...started] = buildCliCommand(join(workFolder, 'package'))
 const runCatalogBot = (...parameters: readonly string[]) => runCommand(start, ...started, ...parameters)
 
@@ -67,7 +68,7 @@ try {
   const missing = ['docker-registry'].find((program) => !isOnPath(program))
   if (missing === undefined) await benchRegistryBuilds()
   else {
-    console.log(`LEFT OUT: everything that pushes. There is no ${missing} here.`)
+    console.log(`SKIPPED: everything that pushes, because ${missing} is not installed`)
     const alone = openCatalogPublisher({ ...openRegistryClients('127.0.0.1:1'), packsIn: 'here' })
     await measureMedian('built in memory, without a base', 1000, () =>
       alone.build({ files, base: 'scratch' }),
@@ -101,12 +102,12 @@ async function benchRegistryBuilds(): Promise<void> {
     const files = await readCatalogFolder(catalogFolder)
     const other = await readCatalogFolder(changedCatalogFolder)
     const toTarget = (name: string) => ({ repository: `${server.host}/${name}`, tags: ['v4.20'] })
-    console.log('in a process that runs already, as the App is')
+    console.log('in a running process, like the App')
     const cold = await measureMedian('  cold: an empty repository', 1000, (index) =>
       publisher.publish({ files, base }, toTarget(`org/warm-${index}`)),
     )
     await measureMedian('  unchanged', 200, () => publisher.publish({ files, base }, toTarget('org/warm-0')))
-    await measureMedian('  unchanged, nothing remembered', undefined, () => {
+    await measureMedian('  unchanged, without a cache', undefined, () => {
       cachedBuilds.clear()
       return publisher.publish({ files, base }, toTarget('org/warm-0'))
     })
@@ -117,7 +118,7 @@ async function benchRegistryBuilds(): Promise<void> {
     await measureMedian('  rebased', undefined, (index) =>
       publisher.rebase({ image: `${server.host}/org/warm-${index}:v4.20`, base, labels: {} }),
     )
-    console.log('the command, its start included')
+    console.log('the command, including its start')
     const pushArguments = ['-i', base, '--insecure-registry', server.host, '--push']
     const image = (name: string) => `${server.host}/${name}:v4.20`
     const byCommand = await measureMedian('  cold: an empty repository', undefined, (index) =>
@@ -139,11 +140,11 @@ async function benchRegistryBuilds(): Promise<void> {
   }
 }
 
-/** crane makes no cache and reads no catalog: it is given our layer, and only puts it on the base. */
+/** crane has no cache and does not read catalogs. It only appends catalog-bot's layer to the base. */
 async function measureCraneAppend(host: string, base: string): Promise<void> {
   if (!isOnPath('crane'))
     return console.log(
-      '  LEFT OUT: crane (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
+      '  SKIPPED: crane is not installed (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
     )
   const { registry, pusher } = openRegistryClients(host)
   const publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
@@ -151,7 +152,7 @@ async function measureCraneAppend(host: string, base: string): Promise<void> {
   writeFileSync(join(workFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
   await publisher.close()
   await registry.close()
-  await measureMedian('  crane append and mutate, of a layer that is there', undefined, (index) => {
+  await measureMedian('  crane append and mutate, with an existing layer', undefined, (index) => {
     const target = `${host}/org/crane-${index}:v4.20`
     runCommand(
       'crane',
@@ -168,7 +169,10 @@ async function measureCraneAppend(host: string, base: string): Promise<void> {
   })
 }
 
-/** Both stages on a base that has nothing but the opm of this machine. Without a container engine: `RUN` is a chroot. */
+/**
+ * Builds both stages on a base that contains only this machine's opm. `RUN` is a chroot, without a container
+ * engine.
+ */
 async function measureDockerfileBuild(host: string, ours: number): Promise<void> {
   if (isOnPath('buildah') && isOnPath('opm')) {
     const base = 'localhost/base/opm:1'
@@ -184,13 +188,14 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
         runBuildah('push', '--tls-verify=false', target)
       },
     )
-    console.log(`  that is ${(theirs / ours).toFixed(1)} times ours (target 10)`)
+    console.log(`  ${(theirs / ours).toFixed(1)} times the time of catalog-bot (target 10)`)
     return
   }
-  console.log('  LEFT OUT: buildah with opm’s Dockerfile. It needs buildah (root) and opm.')
-  if (!isOnPath('opm')) return console.log('  LEFT OUT: opm’s own part of that. There is no opm here.')
+  console.log('  SKIPPED: buildah with opm’s Dockerfile, which requires buildah (root) and opm')
+  if (!isOnPath('opm'))
+    return console.log('  SKIPPED: opm’s part of the Dockerfile, because opm is not installed')
   const step = await measureMedian(
-    '  opm’s part of its Dockerfile alone: making the cache',
+    '  opm’s part of its Dockerfile alone: creating the cache',
     undefined,
     (index) =>
       runCommand(
@@ -203,10 +208,10 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
         join(workFolder, 'log'),
       ),
   )
-  console.log(`  that part alone is ${(step / ours).toFixed(1)} times all of ours`)
+  console.log(`  that part alone takes ${(step / ours).toFixed(1)} times as long as catalog-bot`)
 }
 
-/** With storage of its own that needs no kernel's help, and nobody's policy. */
+/** With separate storage that needs no kernel support, and with a policy that accepts every image. */
 function runBuildah(verb: 'bud' | 'push', ...parameters: readonly string[]): void {
   const storage = [
     '--root',
@@ -240,12 +245,12 @@ function changeOnePackage(directory: string): void {
   const [first] = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && /\.ya?ml$/.test(entry.name),
   )
-  if (!first) throw new Error(`there is no YAML in ${directory}`)
+  if (!first) throw new Error(`${directory} contains no YAML file`)
   const path = join(first.parentPath, first.name)
   writeFileSync(path, `${readFileSync(path, 'utf8')}# changed\n`)
 }
 
-/** 32 MB that nothing compresses, for two platforms. */
+/** 32 MB of incompressible data, for two platforms. */
 async function pushBaseImage(host: string): Promise<void> {
   const bytes = new Uint8Array(32 * 1024 * 1024)
   let state = 1

@@ -2,10 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where a build for several benches lies, for those that a process starts. */
+/** The location of a build that several benchmarks share, for benchmarks in child processes. */
 export const builtPackageEnvVariable = 'CATALOG_BOT_BUILT'
 
-/** The command line as users install it, built into a folder that must not be there yet: what starts it. */
+/**
+ * Builds the command line as users install it into a folder that must not exist yet. Returns the command that
+ * starts it.
+ */
 export function buildCliCommand(folder: string): string[] {
   const already = process.env[builtPackageEnvVariable]
   if (already !== undefined) return toStartCommand(already)

@@ -1,5 +1,5 @@
-// How fast deliveries are answered: the whole App over HTTP, signed deliveries at a fixed rate, with the jobs that
-// they give rise to being worked off beside it. `npm run bench:deliveries -- [RATE] [SECONDS]`, 100 a second for 10 s.
+// Measures how fast deliveries are answered: the whole App over HTTP, with signed deliveries at a fixed rate, while
+// it processes the resulting jobs. `npm run bench:deliveries -- [RATE] [SECONDS]`, 100 a second for 10 s by default.
 import { createHmac, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'

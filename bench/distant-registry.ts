@@ -1,4 +1,4 @@
-// The registry 50 ms away, in a thread of its own: what it costs to answer is not the client's.
+// A registry with a latency of 50 ms, in a separate thread, so that its processor time does not count for the client.
 import { parentPort, workerData } from 'node:worker_threads'
 import { createImageManifest, startScriptedRegistry } from '../test/registry/scripted-registry.ts'
 

@@ -1,6 +1,6 @@
-// Holds our reading of archives and of registries' documents against Go's own, at random for a while: each is refused by us,
-// or read exactly as Go reads it. usage: node bench/fuzz-archives.ts [--seconds N | --rounds N] [--seed S]; exit 1 with seed
-// and case at a difference, 2 where there is no go.
+// Compares catalog-bot's readers of archives and registry documents with Go's, on random input. catalog-bot must
+// reject each input or read it exactly like Go. Usage: node bench/fuzz-archives.ts [--seconds N | --rounds N] [--seed
+// S]. On a difference, prints the seed and the case and exits with 1. Exits with 2 if Go is not installed.
 import { parseArgs } from 'node:util'
 import { SeededRandom } from '../test/go/fast/mutated-documents.ts'
 import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
@@ -17,14 +17,14 @@ const { values } = parseArgs({
 })
 const goCommandPath = findGoCommand()
 if (goCommandPath === undefined) {
-  console.error('there is no go on the PATH nor in /usr/local/go')
+  console.error('go is not on the PATH or in /usr/local/go')
   process.exit(2)
 }
 const seed = Number(values.seed ?? Date.now() % 2 ** 32)
 console.log(`seed ${seed}`)
 const goArchiveReaders = openGoReaders(goCommandPath)
 if (!goArchiveReaders.readsZstd)
-  console.log('LEFT OUT: layers in zstd. What reads them in Go cannot be had here.')
+  console.log('SKIPPED: layers in zstd, because the Go module that reads them is not available')
 const randomSource = new SeededRandom(seed)
 const comparisonCountsByFormat = {
   archives: createComparisonCounts(),
@@ -35,7 +35,7 @@ const comparisonCountsByFormat = {
 const deadlineMs = performance.now() + Number(values.seconds) * 1000
 const isFuzzingFinished = (round: number) =>
   values.rounds === undefined ? performance.now() >= deadlineMs : round >= Number(values.rounds)
-// Go reads some while we read others.
+// Go and catalog-bot read in parallel.
 const maxConcurrentRounds = 16
 
 for (let round = 0; !isFuzzingFinished(round); round += 1) {
@@ -60,10 +60,10 @@ for (let round = 0; !isFuzzingFinished(round); round += 1) {
   }
 }
 for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCountsByFormat))
-  console.log(`${what}: ${compared} compared, ${refused} refused by us, ${agreed} read as Go reads them`)
+  console.log(`${what}: ${compared} compared, ${refused} rejected by catalog-bot, ${agreed} read like Go`)
 await goArchiveReaders.close()
 if (comparisonCountsByFormat.archives.agreed === 0 || comparisonCountsByFormat.documents.agreed === 0) {
-  console.error('nothing was read by both: the comparison says nothing')
+  console.error('no input was read by both, so the comparison proves nothing')
   process.exitCode = 1
 }
 
@@ -87,7 +87,7 @@ function countComparisonResult(
   else into.agreed += 1
 }
 
-/** Takes away layers, entries and damage as long as the difference stays. */
+/** Removes layers, entries, and damage while the difference remains. */
 async function shrinkImageAndFail(round: number, image: readonly RandomLayer[]): Promise<never> {
   let smallest = image
   for (let shrinks = true; shrinks;) {

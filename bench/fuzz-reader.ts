@@ -1,5 +1,6 @@
-// Holds the fast readers, of YAML and of JSON, against the exact ones on damaged documents for a while, and on every real catalog at hand.
-// usage: npm run fuzz:reader -- [--seconds N | --rounds N] [--seed S] [DIR...]; exit 1 with seed and document at a difference.
+// Compares the fast YAML and JSON readers with the exact ones, on damaged documents and on every available real
+// catalog. Usage: npm run fuzz:reader -- [--seconds N | --rounds N] [--seed S] [DIR...]. On a difference, prints the
+// seed and the document and exits with 1.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -35,7 +36,7 @@ for (const directory of positionals) {
     documentCount += comparison.documents
     fastPathDocumentCount += comparison.fast
     if (path.endsWith('.json')) continue
-    // Real documents to damage, small enough that a round stays short.
+    // Real documents to damage, small enough for short rounds.
     const [first] = bytes
       .toString('utf8')
       .split(/^---$/m)

@@ -1,11 +1,13 @@
-// Catalogs of any size, valid and as opm renders them, for measuring how time and memory grow. Always the same for
-// the same size. usage: node bench/generated-catalog.ts DIR MEGABYTES
+// Generates valid catalogs of any size in opm's format, for measuring how time and memory grow. The same size always
+// gives the same catalog. Usage: node bench/generated-catalog.ts DIR MEGABYTES
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const bundlesPerPackage = 40
 
-/** Writes packages, a folder each, until about so many megabytes are reached; returns the bytes written. */
+/**
+ * Writes packages, one folder each, until they reach approximately this size. Returns the number of bytes written.
+ */
 export function generateCatalog(directory: string, megabytes: number): number {
   let written = 0
   for (let index = 0; written < megabytes * 1e6; index++) {

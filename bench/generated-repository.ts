@@ -1,10 +1,10 @@
-// A catalog repository of any size, for measuring on a machine that has no real one: generated catalogs, and beside them
-// the small package that a bench updates. usage: see bench/pull.ts
+// Generates a catalog repository of any size, for machines that have no real one: generated catalogs, and the small
+// package that a benchmark updates. Usage: see bench/pull.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { generateCatalog } from './generated-catalog.ts'
 
-/** Writes `catalogs/NAME` for each name, of about so many megabytes each, and `operators/kube-green/ci.yaml`. */
+/** Writes `catalogs/NAME` of approximately this size for each name, and `operators/kube-green/ci.yaml`. */
 export function generateRepository(
   directory: string,
   { catalogs, megabytes }: { readonly catalogs: readonly string[]; readonly megabytes: number },

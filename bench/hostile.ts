@@ -1,6 +1,6 @@
-// Files made to hurt, at full size, each through the command line as a whole process: what it costs and what it says.
-// usage: npm run bench:hostile -- [--only PART-OF-A-NAME] [--scale N] [--profile opm|full]; N of 0.1 makes a tenth of every
-// input. A part that begins with `=` is the whole name.
+// Runs the command line on hostile files at full size, each in a separate process, and prints the cost and the first
+// finding. Usage: npm run bench:hostile -- [--only PART-OF-A-NAME] [--scale N] [--profile opm|full]. With N = 0.1,
+// every input has a tenth of its size. A part that starts with `=` is the whole name.
 import { execFileSync } from 'node:child_process'
 import {
   closeSync,
@@ -31,14 +31,14 @@ const payloadSizeScale = Number(values.scale)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'hostile-command-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
 const cliCommand = buildCliCommand(join(scratchFolder, 'package'))
-/** The place of the compiled program; of a catalog nothing is kept. */
+/** The cache of the compiled program. Catalogs are not cached. */
 const cliEnvironment = { ...process.env, CATALOG_BOT_CACHE: join(scratchFolder, 'cache') }
 const bytesPerMegabyte = 1_000_000
 
-/** Text in pieces of about a megabyte, so that this process needs no more memory than that. */
+/** Text in chunks of about a megabyte, to limit the memory of this process. */
 type FileContentChunks = Iterable<string | Uint8Array>
 
-/** `before`, then `unit` until so many megabytes are reached, then `after`. */
+/** `before`, then `unit` repeated up to this number of megabytes, then `after`. */
 function* generateRepeatedContent(
   before: string,
   unit: string,
@@ -56,7 +56,7 @@ function* generateRepeatedContent(
   yield after
 }
 
-/** `before`, then what `unit` makes of each number, then `after`. */
+/** `before`, then the result of `unit` for each number, then `after`. */
 function* generateNumberedContent(
   before: string,
   count: number,
@@ -72,7 +72,7 @@ function* generateNumberedContent(
 }
 
 const catalogBlobHeader = 'schema: x\n'
-/** What the fast reader leaves to the exact one. */
+/** Syntax that the fast reader leaves to the exact one. */
 const slowPathBlobHeader = 'schema: &a x\n'
 const bundleBlobHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
 const channelBlobHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
@@ -81,7 +81,7 @@ const base64ServiceManifest = Buffer.from(
   '{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}',
 ).toString('base64')
 
-/** One file each, by what it is. */
+/** Single files, by description. */
 const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
   '100 MB literal, one line': () => generateRepeatedContent(`${catalogBlobHeader}a: |\n  `, 'x', 100),
   '100 MB literal, lines of 80': () =>
@@ -113,7 +113,7 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
   '40 MB single-quoted, many lines': () =>
     generateRepeatedContent(`${slowPathBlobHeader}a: '`, 'x\n ', 40, "'\n"),
   '40 MB plain, many lines': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x\n  ', 40),
-  '100 MB plain, blanks': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x ', 100),
+  '100 MB plain, whitespace': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x ', 100),
   '100 MB comment': () => generateRepeatedContent(`${slowPathBlobHeader}# `, 'x', 100),
   '100 MB of comments': () => generateRepeatedContent(slowPathBlobHeader, '#\n', 100),
   '100 MB of blank lines': () => generateRepeatedContent(slowPathBlobHeader, '\n', 100, 'a: b\n'),
@@ -274,7 +274,7 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
   'fifty million brackets': () => generateRepeatedContent(`${catalogBlobHeader}a: `, '[', 50),
   'fifty million brackets of JSON': () => generateRepeatedContent('{"schema":"x","a":', '[', 50),
   'twenty million dashes': () => generateRepeatedContent(`${catalogBlobHeader}a:\n`, '- ', 40),
-  '100 MB of bytes that are no UTF-8': function* () {
+  '100 MB of bytes that are not UTF-8': function* () {
     for (let remaining = 100 * payloadSizeScale; remaining > 0; remaining--)
       yield new Uint8Array(bytesPerMegabyte).fill(0x80)
   },
@@ -282,7 +282,7 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
   '50 MB of a wide letter, odd': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'é', 25, '"\n'),
 }
 
-/** Whole directories, by what they are. */
+/** Whole directories, by description. */
 const hostileDirectories: Readonly<Record<string, (directory: string) => void>> = {
   '10,000 files': (directory) => writeManyFiles(directory),
   '10,000 broken files': (directory) => writeManyFiles(directory, 10_000, 'a: [\n'),
@@ -299,7 +299,7 @@ const hostileDirectories: Readonly<Record<string, (directory: string) => void>> 
   },
 }
 
-/** Pull requests, by what they add to a catalog of one package. */
+/** Pull requests, by the files that they add to a catalog of one package. */
 const hostilePullRequests: Readonly<Record<string, (root: string) => void>> = {
   'a pull request of 10,000 files': (root) => writeManyFiles(root),
   'a pull request of 10,000 owner files': (root) => {
@@ -378,7 +378,7 @@ const hostileCases: readonly HostileCase[] = [
   })),
 ]
 
-// What V8 makes of the program is made once, when it is installed.
+// V8's code cache is created once, at installation.
 measureProcess([...cliCommand, 'validate', '.'], cliEnvironment)
 console.log(
   `${'wall s'.padStart(6)} ${'CPU s'.padStart(6)} ${'peak MB'.padStart(8)} ${'file MB'.padStart(8)}  input: first finding`,
@@ -413,7 +413,7 @@ function writeManyFiles(
   for (let at = 0; at < count * payloadSizeScale; at++) {
     mkdirSync(join(directory, `p${at}`), { recursive: true })
     const path = join(directory, `p${at}`, 'catalog.yaml')
-    // The packages of a pull request come beside those that are there.
+    // The packages of a pull request are added to the existing ones.
     if (!existsSync(path)) writeFileSync(path, `${content}name: p${at}\n`)
   }
 }
@@ -432,14 +432,14 @@ function writeContentChunks(path: string, pieces: FileContentChunks): void {
   }
 }
 
-/** Rule, line and the first words of what is said first; a process that died says nothing. */
+/** The rule, line, and start of the first finding. A process that died has no findings. */
 function formatFirstFinding(output: string, status: number | null): string {
   try {
     const { findings } = JSON.parse(output) as {
       findings: { rule: string; line?: number | null; message?: string; what?: string }[]
     }
     const [first] = findings
-    if (!first) return 'nothing is wrong'
+    if (!first) return 'no findings'
     return `${first.rule}, line ${first.line ?? '-'}: ${JSON.stringify((first.message ?? first.what ?? '').slice(0, 60))} (of ${findings.length})`
   } catch {
     return `NO REPORT, status ${status}`

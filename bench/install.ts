@@ -1,6 +1,6 @@
-// How long a simulated install takes: one changed package with its bundle, once everything is warm, and every channel of
-// every package of a whole catalog, with the upgrades of every version.
-// `npm run bench:install -- [--packages N] [DIR]`; without a DIR a generated catalog.
+// Measures the time of a simulated install: one changed package with its bundle, with warm caches, and every channel
+// of every package of a whole catalog, with the upgrades of every version. `npm run bench:install -- [--packages N]
+// [DIR]`. Without DIR, uses a generated catalog.
 import { createHash } from 'node:crypto'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { packages: { type: 'string', default: '300' }, runs: { type: 'string', default: '5' } },
 })
-/** What the plan promises, in milliseconds. */
+/** The targets of the plan, in milliseconds. */
 const installTimeLimitsMs = { one: 200, whole: 5000 }
 
 const benchmarkCatalog =
@@ -37,7 +37,7 @@ for (const [what, { wall, processor }] of [
   console.log(
     `${what.padEnd(40)} ${wall.toFixed(0).padStart(6)} ms, ${processor.toFixed(0).padStart(6)} ms of processor time`,
   )
-// The clock of a machine that others use says little.
+// Elapsed time says little on a shared machine.
 const isWithinTimeLimits =
   singleInstallTime.processor <= installTimeLimitsMs.one &&
   catalogResolutionTime.processor <= installTimeLimitsMs.whole
@@ -50,7 +50,7 @@ interface MeasuredTime {
   readonly processor: number
 }
 
-/** The second time round, of an object that nobody has looked at: what a bot that runs has to do for a pull request. */
+/** The second run, on a new object: the work of a running catalog-bot for one pull request. */
 function measureMedianTime(work: () => void): MeasuredTime {
   for (let warming = 0; warming < 3; warming++) work()
   const times = Array.from({ length: Number(values.runs) }, (): MeasuredTime => {
@@ -90,7 +90,7 @@ function readCatalog(directory: string): Catalog {
   return found.catalog
 }
 
-/** Every package with a long channel and a short one; every third requires another one, by name or by API. */
+/** Each package has a long and a short channel. Every third package requires another one, by name or by API. */
 function generateTestCatalog(count: number): Catalog {
   const blobs: Json[] = []
   for (let index = 0; index < count; index++) {
@@ -134,7 +134,10 @@ function generateTestCatalog(count: number): Catalog {
   return assembleCatalog([{ path: 'catalog.json', facts: parseCatalogFile(new TextEncoder().encode(text)) }])
 }
 
-/** A bundle of a size as public catalogs have them, 130 KB: a ClusterServiceVersion with a deployment, and three CRDs. */
+/**
+ * A bundle of a size that is typical for public catalogs, 130 KB: a ClusterServiceVersion with a deployment, and
+ * three CRDs.
+ */
 function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
   const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
   const crds = ['things', 'parts', 'wholes'].map((plural) => ({ plural, name: `${plural}.g.example` }))

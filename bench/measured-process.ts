@@ -1,4 +1,5 @@
-// One process from start to end: wall clock, processor time of all its threads, peak memory.
+// Runs one process from start to end, and measures its elapsed time, the processor time of all its threads, and its
+// peak memory.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,16 +10,16 @@ export interface ProcessMeasurement {
   readonly cpuMs: number
   readonly peakMB: number
   readonly status: number | null
-  /** What it printed on its standard output, up to a bound. */
+  /** Its standard output, up to a limit. */
   readonly output: string
 }
 
 const timeCommandPath = '/usr/bin/time'
 
-/** A process that prints more is ended. */
+/** A process that prints more is stopped. */
 const maxOutputBytes = 256 * 1024 * 1024
 
-/** Runs a command to its end. Throws where it cannot be started or measured. */
+/** Runs a command to completion. Throws if it cannot be started or measured. */
 export function measureProcess(
   command: readonly string[],
   environment: NodeJS.ProcessEnv = process.env,
@@ -50,7 +51,7 @@ export function measureProcess(
   }
 }
 
-/** The medians of several runs, each number on its own. */
+/** The median of each number over several runs. */
 export function measureMedianProcess(
   runs: number,
   run: (index: number) => ProcessMeasurement,

@@ -1,8 +1,8 @@
-// How fast ready pull requests are merged, and what that costs of GitHub: so many of them on a catalog of 20 MB, each call
-// of GitHub 200 ms away, in a branch that takes several merges in one push and in one that wants a push for each. GitHub's hour is
-// endless here, and its limits of a minute hold only with `--limits`: docs/budget.md says what they are.
+// Measures how fast ready pull requests merge, and the number of GitHub requests: N pull requests on a catalog of 20
+// MB, with 200 ms latency for each GitHub call, on a branch that accepts several merges in one push and on a branch
+// that requires one push for each. GitHub's hourly limit is disabled, and its limits per minute apply only with
+// `--limits` (docs/budget.md). Prints the measurements with their targets, and a table of the requests of a merge.
 // `npm run bench:landing -- [N...] [--megabytes 20] [--latency 200] [--waiting 0] [--only trains|one-by-one] [--limits]`
-// Prints its targets beside its figures, and where the requests of a merge go.
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,14 +30,17 @@ const { values, positionals } = parseArgs({
   options: {
     megabytes: { type: 'string', default: '20' },
     latency: { type: 'string', default: '200' },
-    /** Pull requests beside them that only wait for an approval. */
+    /** Additional pull requests that only wait for an approval. */
     waiting: { type: 'string', default: '0' },
     only: { type: 'string' },
-    /** One by one is measured with at most so many, unless it alone is wanted: it is slower, and no target needs more. */
+    /**
+     * The maximum number of pull requests for one-by-one mode, unless it is the only mode: it is slower, and no
+     * target needs more.
+     */
     most: { type: 'string', default: '30' },
-    /** Keeps to GitHub.com's limits of a minute, a second between writes among them. */
+    /** Applies GitHub.com's limits per minute, including one second between writes. */
     limits: { type: 'boolean', default: false },
-    /** Seconds after which whatever is merged by then is told. */
+    /** The number of seconds after which the benchmark stops and reports the merges so far. */
     within: { type: 'string', default: '600' },
   },
 })
@@ -48,7 +51,7 @@ const mergeModes = (['trains', 'one-by-one'] as const).filter(
 const repositoryName = 'coast/operators'
 const waitingPullRequestCount = Number(values.waiting)
 
-/** The one rule under which GitHub takes one pull request a push: a change must come by a pull request. */
+/** A rule with which GitHub accepts only one pull request in each push: changes must come from a pull request. */
 const pullRequestRequiredRule = {
   type: 'pull_request',
   parameters: {
@@ -115,7 +118,7 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
           if (pull.merged !== null && !mergedAt.has(pull)) mergedAt.set(pull, performance.now())
         await pause(20)
       }
-      // What is said after a merge is part of its cost.
+      // Updates after a merge are part of its cost.
       for (let quiet = 0, before = -1; quiet < 10; quiet = slow.passed.length === before ? quiet + 1 : 0) {
         before = slow.passed.length
         await pause(200)
@@ -147,7 +150,7 @@ const performanceTargetsByMode = {
   trains: { perMinute: 60, requests: 15, writes: 5 },
   'one-by-one': { perMinute: 30, requests: undefined, writes: undefined },
 } as const
-/** The time from green to merged is bounded for so many. */
+/** The time from green to merged has a target up to this number of pull requests. */
 const greenToMergeTimeTarget = { count: 30, p95: 60 } as const
 
 function formatMeasurement({

@@ -1,6 +1,6 @@
-// How much memory the pages hold after many distinct addresses, each with a long query: none of them may make a cache entry.
-// The store and the connections are fakes; all the rest is the pages'.
-// usage: node --expose-gc bench/page-urls.ts [--addresses 12000]   exit 1 where the heap grew by more than 40 MB
+// Measures the memory of the pages after many distinct URLs, each with a long query. None of them may create a cache
+// entry. The store and the connections are fakes, and everything else is real. Usage: node --expose-gc
+// bench/page-urls.ts [--addresses 12000]. Exits with 1 if the heap grew by more than 40 MB.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseArgs } from 'node:util'
 import pino from 'pino'
@@ -24,7 +24,7 @@ async function requestPages(round: number): Promise<void> {
   const request = {
     url: `/rules/no-icon?before=${String(round).padEnd(15_000, 'x')}`,
     method: 'GET',
-    // Each from a different client address, as from a botnet.
+    // Each request has a different client address, like requests from a botnet.
     headers: { 'x-forwarded-for': `10.${round >> 16}.${(round >> 8) & 255}.${round & 255}` },
     socket: { remoteAddress: '127.0.0.1' },
   } as unknown as IncomingMessage

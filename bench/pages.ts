@@ -1,6 +1,6 @@
-// How long the page of a queue with 500 open pull requests takes, beside a handler that sends as many bytes and does nothing
-// else, in the same run. The page is asked for by somebody new each time, so that nothing made before is sent again.
-// usage: node bench/pages.ts [--pulls 500] [--runs 30]   exit 1 where half of the pages took more than 100 ms
+// Measures the time of the page of a queue with 500 open pull requests, and of a handler that only sends as many
+// bytes, in the same run. Each request comes from a new user, so that no cached page is sent. Usage: node
+// bench/pages.ts [--pulls 500] [--runs 30]. Exits with 1 if the median exceeds 100 ms.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -56,7 +56,7 @@ for (let pull = 1; pull <= pulls; pull++)
     at: startTimeMs - pull * 1000,
   })
 
-// A clock that goes on a minute with each page: what was made for others is too old, and nobody asks too often.
+// The clock advances one minute for each page, so that cached pages are too old and no rate limit applies.
 let requestCount = 0
 const advancingClock = { ...systemClock, now: () => startTimeMs + requestCount * 1000 * 60 }
 const pagesHandler = createPagesHandler({
@@ -65,7 +65,7 @@ const pagesHandler = createPagesHandler({
   clock: advancingClock,
   log: pino({ level: 'silent' }),
 })
-if (pagesHandler === undefined) throw new Error('there are no pages')
+if (pagesHandler === undefined) throw new Error('the page handler is missing')
 const pagesServer = createServer((request, response) => void pagesHandler(request, response))
 const queuePagePath = '/r/coast/operators'
 const singleRequestMeasurement = await measureRequests(pagesServer, queuePagePath, 1)
@@ -85,12 +85,12 @@ const printMeasurement = (
     `${name.padEnd(22)} ${computePercentile(times, 0.5).toFixed(1).padStart(7)} ms half, ${computePercentile(times, 0.95).toFixed(1).padStart(7)} ms 95 %, ${processor.toFixed(1).padStart(6)} ms of a processor, ${(bytes / 1024).toFixed(0)} KiB`,
   )
 console.log(`${pulls} open pull requests, ${runs} times each`)
-printMeasurement('the first page', singleRequestMeasurement)
+printMeasurement('first page', singleRequestMeasurement)
 printMeasurement('the page', pageMeasurement)
-printMeasurement('the same as JSON', jsonMeasurement)
-printMeasurement('as many bytes, no more', baselineMeasurement)
+printMeasurement('same data as JSON', jsonMeasurement)
+printMeasurement('same number of bytes only', baselineMeasurement)
 if (computePercentile(pageMeasurement.times, 0.5) > maxResponseMs) {
-  console.error(`half of the pages took more than ${maxResponseMs} ms`)
+  console.error(`the median page took more than ${maxResponseMs} ms`)
   process.exitCode = 1
 }
 

@@ -1,6 +1,7 @@
-// From a merge to an image that users can pull: the whole bot on this machine, one pull request after another, and the time
-// from the branch's move until the tag names an image with the new catalog. The registry is docker-registry where that is on
-// the PATH, else the sandbox's. `npm run bench:publish -- [MERGES]`, 20.
+// Measures the time from a merge to an image that users can pull: the whole catalog-bot on this machine, one pull
+// request after another, from the move of the branch until the tag refers to an image with the new catalog. The
+// registry is docker-registry if it is on the PATH, or the sandbox's registry otherwise. `npm run bench:publish --
+// [MERGES]`, 20 by default.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -51,7 +52,7 @@ demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
 try {
   let now = (await fetchPublishedDigest()) ?? ''
   const startedAt = performance.now()
-  // The first image, before anything is merged.
+  // The first image, before any merge.
   while (now === '' && performance.now() - startedAt < publishTimeoutMs) {
     await pause(50)
     now = (await fetchPublishedDigest()) ?? ''

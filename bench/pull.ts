@@ -1,6 +1,7 @@
-// One package's update on a real catalog repository, end to end: start of the bot, first verdict, landing, and the
-// second verdict when everything is known already. `npm run bench:pull -- [--megabytes N] [DIR]`, DIR with `catalogs/v4.20` and
-// `operators/kube-green`; without it a generated repository of three catalogs of N MB, 20 unless told.
+// Measures the update of one package in a real catalog repository, end to end: the start of catalog-bot, the first
+// verdict, the merge, and the second verdict with warm caches. `npm run bench:pull -- [--megabytes N] [DIR]`, where
+// DIR contains `catalogs/v4.20` and `operators/kube-green`. Without it, uses a generated repository of three catalogs
+// of N MB, 20 by default.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,22 +43,19 @@ try {
   printDuration('cold start: from the command to listening', performance.now() - startedAt)
   realCatalogEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   const first = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.20'))
-  await measureTimeUntil('first pull request, nothing known: opened to landed', () => first.merged !== null)
-  await measureTimeUntil('  landed to rebuilt', () => realCatalogEnvironment.isRebuilt(first))
+  await measureTimeUntil('first pull request, empty caches: opened to merged', () => first.merged !== null)
+  await measureTimeUntil('  merged to rebuilt', () => realCatalogEnvironment.isRebuilt(first))
   const second = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.21'))
-  await measureTimeUntil(
-    'another catalog, its facts not known yet: opened to landed',
-    () => second.merged !== null,
-  )
+  await measureTimeUntil('another catalog, not cached yet: opened to merged', () => second.merged !== null)
   await pause(3000)
   evaluationDurationsMs.length = 0
   const third = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.16'))
-  await measureTimeUntil('another big catalog, first time: opened to landed', () => third.merged !== null)
+  await measureTimeUntil('another big catalog, first time: opened to merged', () => third.merged !== null)
   await pause(3000)
   evaluationDurationsMs.length = 0
   const fourth = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.again('v4.16'))
-  await measureTimeUntil('the same catalog, warm: opened to landed', () => fourth.merged !== null)
-  for (const time of evaluationDurationsMs) printDuration('  its looks: merge to verdict', time)
+  await measureTimeUntil('the same catalog, warm: opened to merged', () => fourth.merged !== null)
+  for (const time of evaluationDurationsMs) printDuration('  its evaluations: merge to verdict', time)
 } finally {
   await botProcess.kill('SIGKILL')
   await realCatalogEnvironment.stop()

@@ -1,6 +1,6 @@
-// How fast image references are checked: against docker-registry on loopback beside `skopeo inspect --raw`, and
-// against a registry in this process that takes 50 ms over TLS. `npm run bench:registry [-- --quick]`.
-// Exit 1 when a promise of the project is not kept.
+// Measures how fast image references are checked: against docker-registry on loopback, compared with `skopeo inspect
+// --raw`, and against a registry in this process with 50 ms latency over TLS. `npm run bench:registry [-- --quick]`.
+// Exits with 1 if a target is missed.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
@@ -39,7 +39,7 @@ function checkPerformanceTarget(isMet: boolean, text: string): void {
   if (!isMet) missedTargets.push(text)
 }
 
-/** A promise about speed: in a quick run, beside whatever else the machine does, it is told and not held. */
+/** A speed target. A quick run on a shared machine reports it but does not enforce it. */
 function checkSpeedTarget(isMet: boolean, text: string): void {
   if (isQuickRun) console.log(`${isMet ? 'kept  ' : 'missed'}  ${text}`)
   else checkPerformanceTarget(isMet, text)
@@ -51,14 +51,14 @@ async function measureDurationMs(work: () => Promise<unknown>): Promise<number> 
   return performance.now() - start
 }
 
-/** The middle one of several measurements: one disturbance by the machine's other work is no result. */
+/** The median of several measurements, which a single disturbance on the machine does not affect. */
 async function measureMedian(times: number, measure: () => Promise<number>): Promise<number> {
   const measured: number[] = []
   for (let time = 0; time < times; time += 1) measured.push(await measure())
   return measured.sort((a, b) => a - b)[Math.floor(times / 2)] ?? NaN
 }
 
-/** Milliseconds for all references, each asked once. */
+/** Milliseconds for all references, each requested once. */
 async function measureImageResolutionMs(
   references: readonly string[],
   concurrency: number,
@@ -69,7 +69,7 @@ async function measureImageResolutionMs(
     limits: { window: { start: concurrency, max: concurrency } },
     ...options,
   })
-  // One request first: the handshake and the code's first run are not what is measured.
+  // One request first, to exclude the handshake and the warm-up of the code.
   await client.resolve(references[0] ?? '')
   let bad = 0
   const milliseconds = await measureDurationMs(async () => {
@@ -84,7 +84,7 @@ async function measureImageResolutionMs(
 async function benchDockerRegistry(): Promise<void> {
   const missing = ['docker-registry', 'skopeo'].find((program) => !isOnPath(program))
   if (missing !== undefined)
-    return console.log(`left out: docker-registry, because ${missing} is not installed`)
+    return console.log(`skipped: docker-registry, because ${missing} is not installed`)
   const registry = await startRealRegistry()
   const type = 'application/vnd.oci.image.manifest.v1+json'
   const base = await registry.push({ layers: [Buffer.alloc(1024)] }, 'bench/app:base', { format: 'oci' })
@@ -102,7 +102,7 @@ async function benchDockerRegistry(): Promise<void> {
   const concurrencies = [1, 16, 64]
   const ours: number[] = []
   const careless: number[] = []
-  // The App's code has been running for long when a catalog comes; the first round's is just being compiled.
+  // The App's code is warm when a catalog arrives, but the first round's code is still being compiled.
   await measureImageResolutionMs(references, 16, { egress })
   for (const concurrency of concurrencies) {
     const measure = (options: Partial<RegistryClientOptions>) =>

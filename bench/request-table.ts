@@ -1,17 +1,17 @@
-// Where the requests of a merge go: how many of each kind there were, and when in a pull request's life. What is about no pull
-// request, or about several at once, is shared by all.
+// Breaks down the requests of a merge by kind and by phase of a pull request. Requests that refer to no pull request,
+// or to several, are shared.
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import type { RecordedRequest } from './slow-github.ts'
 
 export interface MeasuredPullRequest {
   readonly pull: MockPull
-  /** Its author, whose account is asked about for this pull request alone. */
+  /** The author. Requests about the author's account count for this pull request only. */
   readonly author: string
-  /** As `performance.now()` has it. Undefined: it was not merged. */
+  /** As `performance.now()` reports it. Undefined if it was not merged. */
   readonly mergedAt: number | undefined
 }
 
-/** When its verdict was shown: the last check run before it was merged. */
+/** When its verdict was shown: the last check run before the merge. */
 export function findVerdictShownTime(
   { pull, mergedAt = Infinity }: MeasuredPullRequest,
   passed: readonly RecordedRequest[],
@@ -21,7 +21,7 @@ export function findVerdictShownTime(
     .at(-1)?.at
 }
 
-/** The requests that are about this pull request and no other. */
+/** The requests that refer only to this pull request. */
 export function createRequestFilterForPull({
   pull,
   author,
@@ -36,7 +36,10 @@ export function createRequestFilterForPull({
     pull.comments.some(({ id }) => path.endsWith(`/issues/comments/${id}`))
 }
 
-/** The requests about one that waits, after its comment and what is written with it: they come of what others do. */
+/**
+ * The requests about a waiting pull request after its comment and the accompanying writes. Changes to other pull
+ * requests cause them.
+ */
 export function findRequestsAfterComment(
   one: MeasuredPullRequest,
   passed: readonly RecordedRequest[],
@@ -51,7 +54,7 @@ export function findRequestsAfterComment(
 const requestPhases = ['opened to shown', 'shown to merged', 'after', 'shared'] as const
 type RequestPhase = (typeof requestPhases)[number]
 
-/** A Markdown table: a line for each kind of request, with how many a merge there were in each phase. */
+/** A Markdown table with a row for each kind of request, and the number per merge in each phase. */
 export function renderRequestTable(
   merged: readonly MeasuredPullRequest[],
   passed: readonly RecordedRequest[],
@@ -114,7 +117,7 @@ function createRequestPhaseClassifier(
   }
 }
 
-/** Neither git's protocol nor the App's own tokens, of which there is one an hour. */
+/** Excludes Git's protocol, and the App's tokens, which need one request an hour. */
 export const isGitHubApiRequest = ({ path }: RecordedRequest): boolean =>
   !path.includes('.git/') && !path.startsWith('/app')
 

@@ -1,5 +1,5 @@
-// A door before the sandbox's GitHub that answers every request so many milliseconds later, and counts what goes through: a
-// distant GitHub. Knows of each request what it was about, as far as its address and its body say.
+// A proxy in front of the sandbox's GitHub that delays every answer by a fixed latency, and counts the requests. It
+// identifies the subject of each request from its URL and body.
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,15 +8,15 @@ import { summarizeOperation } from '../sandbox/github/graphql/summarize-operatio
 export interface RecordedRequest {
   readonly method: string
   readonly path: string
-  /** As `performance.now()` has it, when it was answered. */
+  /** When it was answered, as `performance.now()` reports it. */
   readonly at: number
-  /** Of GraphQL: the operation's name. */
+  /** The name of a GraphQL operation. */
   readonly operation?: string
-  /** How much it changes: mutations are counted one by one, however many come in one request. */
+  /** The number of writes. Mutations are counted individually, even if one request contains several. */
   readonly writes: number
-  /** The commits that its body names. */
+  /** The commits in its body. */
   readonly heads: readonly string[]
-  /** The pull requests that its body names. */
+  /** The pull requests in its body. */
   readonly pulls: readonly number[]
 }
 
@@ -26,7 +26,7 @@ export interface SlowGitHub {
   stop(): Promise<void>
 }
 
-/** `target`: where the sandbox listens. */
+/** `target`: the URL of the sandbox. */
 export async function openSlowGitHub(target: string, milliseconds: number): Promise<SlowGitHub> {
   const passed: RecordedRequest[] = []
   const server = createServer((request, response) => {

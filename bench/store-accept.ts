@@ -1,6 +1,6 @@
-// How long accept() takes at a steady hundred deliveries a second, each with a job, while jobs are worked off:
-// the webhook's answer waits for it. And how long the event loop stands still for each process that is started beside
-// it, as git is all the time. Usage: npm run bench:store -- [seconds] [postgres-url]
+// Measures the time of accept() at a steady hundred deliveries a second, each with a job, while jobs are processed.
+// The webhook's answer waits for it. Also measures how long the event loop blocks for each process that is started,
+// because Git processes start all the time. Usage: npm run bench:store -- [seconds] [postgres-url]
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { openStore } from '../src/store/store.ts'
 const durationSeconds = Number(process.argv[2] ?? 10)
 const databaseUrl = process.argv[3]
 const deliveriesPerSecond = 100
-/** A pull_request delivery of GitHub's has some 25 kB. */
+/** A GitHub pull_request delivery has about 25 kB. */
 const deliveryBody = Buffer.from(
   JSON.stringify(
     Array.from({ length: 250 }, (_, at) => ({
@@ -79,7 +79,7 @@ const formatPercentileMs = (part: number, of = deliveryAcceptTimesMs) =>
   (of.sort((a, b) => a - b)[Math.min(of.length - 1, Math.floor(part * of.length))] ?? 0).toFixed(1)
 console.log(
   `accept(): ${deliveryAcceptTimesMs.length} deliveries at ${deliveriesPerSecond}/s, ${databaseUrl ? 'server' : 'embedded'}: ` +
-    `p50 ${formatPercentileMs(0.5)} ms, p99 ${formatPercentileMs(0.99)} ms, max ${formatPercentileMs(1)} ms; ${jobRunCount} jobs run meanwhile; ` +
+    `p50 ${formatPercentileMs(0.5)} ms, p99 ${formatPercentileMs(0.99)} ms, max ${formatPercentileMs(1)} ms; ${jobRunCount} jobs run during that time; ` +
     `${((user + system) / 1000 / deliveryAcceptTimesMs.length).toFixed(1)} ms of CPU each; load ${loadavg()[0]?.toFixed(1) ?? '?'}`,
 )
 console.log(

@@ -1,7 +1,8 @@
-// Ten pull requests of strangers made to keep the bot busy, all open at once, and a harmless one after them: how long it
-// takes until that is merged, how long /healthz takes meanwhile, what memory all processes take together, and what of the
-// processor: the steadier figure where others work on the same machine.
-// usage: npm run bench:strangers [-- --after SECONDS]; so long it goes on looking after that merge, 20 unless told.
+// Opens ten hostile pull requests from untrusted authors at once, followed by a harmless one. Measures the time until
+// the harmless one merges, the latency of /healthz until then, and the memory and processor time of all processes.
+// Processor time is the more stable figure on a shared machine. Usage:
+// `npm run bench:strangers [-- --after SECONDS]`.
+// The measurement continues for that time after the merge, 20 by default.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,10 +21,10 @@ const observationSeconds = Number(values.after)
 const generateLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
 const yamlWithManyKeys = generateLines(16_000, (at) => `key${at}: [a]\n`)
-const ownersYamlWithManyLogins = `---\nreviewers:\n${generateLines(1500, (at) => `  - somebody-${at}\n`)}`
+const ownersYamlWithManyLogins = `---\nreviewers:\n${generateLines(1500, (at) => `  - account-${at}\n`)}`
 const catalogFolder = 'catalogs/v4.20'
 
-/** What a stranger's pull request changes, by what it is. */
+/** The changes of hostile pull requests, by description. */
 const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
     generateLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
@@ -57,7 +58,7 @@ const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>>
   '3,000 comments': { 'README.md': 'hello\n' },
 }
 
-/** A commit on the base's tip whose nine new tree objects stand for a billion paths, which nobody may list. */
+/** A commit on the base's tip with nine new tree objects that expand to a billion paths. No process may list them. */
 async function createBillionPathsCommit(path: string, tip: string): Promise<string> {
   const make = async (entries: readonly string[]) =>
     (await runGitForBytes(path, ['mktree'], [Buffer.from(entries.join(''))])).toString().trim()
@@ -73,9 +74,9 @@ async function createBillionPathsCommit(path: string, tip: string): Promise<stri
 }
 
 interface ProcessTreeUsage {
-  /** Megabytes resident of the bot's process and of all that it started. */
+  /** Resident megabytes of catalog-bot's process and all processes that it started. */
   readonly memory: number
-  /** Seconds of the processor that these, and what they started and ended since, have used so far. */
+  /** The processor seconds that these processes, including completed child processes, have used so far. */
   readonly processor: number
 }
 
@@ -98,7 +99,7 @@ function readProcessTreeUsage(root: number): ProcessTreeUsage {
   return { memory, processor }
 }
 
-/** User and system time of a process, and of those of its own that ended: seconds, as Linux counts them. */
+/** User and system seconds of a process and its completed child processes, as Linux counts them. */
 function readCpuSeconds(pid: number): readonly number[] {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
@@ -108,7 +109,7 @@ function readCpuSeconds(pid: number): readonly number[] {
   }
 }
 
-/** The sandbox: this process, and the git that it runs. */
+/** The sandbox: this process, and its Git processes. */
 const getOwnCpuSeconds = () => readCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'strangers-'))
@@ -159,9 +160,9 @@ try {
     }),
   })
   const good = demoStories.find(({ id }) => id === 'good update')
-  if (!good) throw new Error('the demo has no good update')
+  if (!good) throw new Error('the demo has no valid update')
   const harmless = await demoEnvironment.github.openPull(good.open(demoEnvironment))
-  // All at once, as one hostile minute.
+  // All at once, like an attack.
   demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   slowest = 0
   const before = { bot: readProcessTreeUsage(botProcess.process.pid ?? 0).processor, own: getOwnCpuSeconds() }
@@ -180,7 +181,7 @@ try {
   const seconds = (count: number) => `${count.toFixed(1)} s`
   process.stdout.write(
     `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${seconds(merged / 1000)}\n` +
-      `processor time until then: the bot ${seconds(used)}, the sandbox's GitHub ${seconds(getOwnCpuSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
+      `processor time until then: catalog-bot ${seconds(used)}, the sandbox's GitHub ${seconds(getOwnCpuSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1

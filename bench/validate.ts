@@ -1,7 +1,7 @@
-// Measures `validate` against `opm validate`: whole processes, medians, cold, warm, and as sizes grow.
-// Ours is the command as users install it: built, beside its dependencies.
-// usage: npm run bench:validate -- [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] [DIR...]
-// Without a DIR and a growth: a generated catalog of 20 MB. opm is the one on the PATH; where there is none, that is said.
+// Compares `validate` with `opm validate`: whole processes, medians, cold, warm, and with increasing sizes.
+// catalog-bot is built and installed with its dependencies, as users install it. Usage: npm run bench:validate --
+// [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] [DIR...]. Without DIR and --growth, uses a
+// generated catalog of 20 MB. Uses the opm on the PATH by default, and reports if opm is missing.
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,13 +43,13 @@ try {
     `${cpus().length} CPUs (${cpus()[0]?.model}), load ${loadavg()[0]?.toFixed(1)}, medians of ${runCount}`,
   )
   if (opmCommand === undefined)
-    console.log('no opm is on the PATH to compare with (.ci/build-opm DIRECTORY builds one)')
+    console.log('opm is not on the PATH, so there is no comparison (.ci/build-opm DIRECTORY builds one)')
   const measured = listBenchmarkDirectories().map((directory) => ({
     directory,
     opm: measureDirectory(directory),
   }))
   for (const megabytes of values.growth?.split(',').map(Number) ?? []) measureCatalogGrowth(megabytes)
-  // Last: to start a process takes a large one ten milliseconds longer.
+  // Last, because starting a process takes ten milliseconds longer from a large process.
   for (const { directory, opm } of measured) measureInProcessValidation(directory, opm)
 } finally {
   rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 })
@@ -62,12 +62,12 @@ function listBenchmarkDirectories(): readonly string[] {
   return [generated]
 }
 
-/** Returns what opm took. */
+/** Returns opm's result. */
 function measureDirectory(directory: string): ProcessMeasurement | undefined {
   console.log(`\n${directory}: ${(getDirectoryBytes(directory) / 1e6).toFixed(1)} MB`)
   const opm = opmCommand === undefined ? undefined : measureOpmValidate(opmCommand, directory)
   if (opm) printMeasurement('opm', opm)
-  // Once unmeasured: what the program itself keeps from run to run (its compiled code) belongs to its installation.
+  // One run without a measurement, because the program's compile cache is part of its installation.
   measureProcess([...validateCommand, '--no-cache', directory], cliEnvironment)
   printMeasurement(
     'cold, no cache',
@@ -93,7 +93,7 @@ function measureDirectory(directory: string): ProcessMeasurement | undefined {
   if (changed !== undefined) {
     const text = readFileSync(changed, 'utf8')
     const warm = measureMedianProcess(runCount, (run) => {
-      // Behind the last document: a comment before the first separator would be a document of its own.
+      // After the last document, because a comment before the first separator would be a separate document.
       writeFileSync(changed, `${text}# change ${run}\n`)
       return measureProcess([...validateCommand, copy], cliEnvironment)
     })
@@ -104,12 +104,12 @@ function measureDirectory(directory: string): ProcessMeasurement | undefined {
 }
 
 function measureWithEmptyCache(directory: string): ProcessMeasurement {
-  // Only the facts: the compiled program beside them belongs to the installation.
+  // Only the catalog cache. The compile cache next to it is part of the installation.
   rmSync(join(cliEnvironment.CATALOG_BOT_CACHE, 'facts'), { recursive: true, force: true, maxRetries: 10 })
   return measureProcess([...validateCommand, directory], cliEnvironment)
 }
 
-/** As the app does it: the facts of all files are at hand, one file has changed. */
+/** Like the App: all files are cached, and one file has changed. */
 function measureInProcessValidation(directory: string, opm: ProcessMeasurement | undefined): void {
   const opened = openCatalogDirectory(directory)
   if (opened.kind !== 'files') throw new Error(opened.message)

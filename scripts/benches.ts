@@ -10,7 +10,7 @@ import { startStepTimes } from './step-times.mjs'
 
 const projectRoot = join(import.meta.dirname, '..')
 
-/** The arguments that keep each benchmark short. */ */
+/** The arguments that keep each benchmark short. */
 const quickRunArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:validate': ['--runs', '1', '--growth', '2'],
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
@@ -45,7 +45,7 @@ const benchCommands = Object.keys(scripts)
   .map((script) => {
     const parameters = quickRunArguments[script]
     if (parameters === undefined)
-      throw new Error(`scripts/benches.ts has no arguments that keep ${script} short`)
+      throw new Error(`scripts/benches.ts has no arguments for a short run of ${script}`)
     return {
       name: script,
       program: 'npm',
@@ -61,9 +61,9 @@ const benchResults = await runBeside(benchCommands, {
 })
 for (const { name, status, signal } of benchResults)
   if (name === 'fuzz:archives' && status === goMissingExitStatus)
-    console.log('SKIPPED: the comparison with Go, because go is not installed')
+    console.log('SKIPPED the comparison with Go because go is not installed')
   else if (status !== 0) {
-    console.error(`${name} ended with ${signal ?? status}`)
+    console.error(`${name} exited with ${signal ?? status}`)
     process.exitCode = 1
   }
 console.log(`\n${stepTimer.table()}`)

@@ -30,11 +30,11 @@ if (named.startsWith('-') || others.length > 0) {
 }
 const outputFolder = resolve(projectRoot, named)
 
-/** Users download the package for a single command. */ */
+/** Users download the package for a single command. */
 const maxInstalledBytes = 5_000_000
 const diskBlockBytes = 4096
 
-/** Separate processes. The script next to them starts them by name. */ */
+/** Separate processes. The script next to them starts them by name. */
 const workerScripts = [
   'evaluate/catalogs/read-file-process.js',
   'image/layer/layer-process.js',
@@ -119,14 +119,14 @@ if (installedBytes > maxInstalledBytes)
     `the package takes ${installedBytes} bytes installed, but the limit is ${maxInstalledBytes} bytes`,
   )
 
-/** The size on disk, in whole blocks. */ */
+/** The size on disk, in whole blocks. */
 function measureInstalledSize(path: string): number {
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => statSync(join(path, name)).size)
     .reduce((sum, bytes) => sum + Math.ceil(bytes / diskBlockBytes) * diskBlockBytes, 0)
 }
 
-/** Worker scripts keep their names, because they are started by name. Other files get unique names. */ */
+/** Worker scripts keep their names, because they are started by name. Other files get unique names. */
 function flattenSourcePath(path: string): string {
   return workerScripts.includes(path) || path === 'index.js' ? basename(path) : path.replaceAll('/', '-')
 }

@@ -21,7 +21,7 @@ rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
 rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
-/** The sources are separate files in `dist/`, because some of them start neighboring files. */ */
+/** The sources are separate files in `dist/`, because some of them start neighboring files. */
 const externalSourcesPlugin: Plugin = {
   name: 'leave-sources',
   setup(resolving) {

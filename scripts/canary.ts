@@ -82,7 +82,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** The URL that Git pushes to. Throws unless the repository is dedicated to this, or --yes was given. */ */
+/** The URL that Git pushes to. Throws unless the repository is dedicated to this, or --yes was given. */
 async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<string> {
   const { status, data } = await stage.call('GET', '')
   if (status !== 200) throw new Error(`GitHub answered ${status}: the token cannot read the repository`)
@@ -138,7 +138,7 @@ async function runProbes(stage: CanaryStage): Promise<number> {
 
 const formatTableCell = (text: string): string => text.replaceAll('|', '\\|')
 
-/** Creates branches, a pull request, and a ruleset for one rule, and returns GitHub's behavior. */ */
+/** Creates branches, a pull request, and a ruleset for one rule, and returns GitHub's behavior. */
 async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number): Promise<string> {
   const [base, head, temporary] = ['base', 'head', 'tmp'].map((it) => `${number}/${it}`) as [
     string,

@@ -16,7 +16,7 @@ import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory
 interface ValidationVerdict {
   readonly passed: boolean
   readonly message: string
-  /** All messages that opm could have printed. opm reads files in parallel. */ */
+  /** All messages that opm could have printed. opm reads files in parallel. */
   readonly alternatives: readonly string[]
 }
 
@@ -79,7 +79,7 @@ function runOwnValidate(dir: string): ValidationVerdict {
   return { passed, message, alternatives: catalog.loadErrors.map((error) => error.message) }
 }
 
-/** Sorts the lines for comparison, because siblings of an error tree have no fixed order. */ */
+/** Sorts the lines for comparison, because siblings of an error tree have no fixed order. */
 function sortErrorLines(message: string): string {
   if (!message.startsWith('invalid index')) return message
   return message
@@ -104,7 +104,7 @@ function compareVerdictsOnMutation(dir: string): void {
   }
 }
 
-/** One small change: a piece is removed, duplicated, or inserted. */ */
+/** One small change: a piece is removed, duplicated, or inserted. */
 function mutateBytes(bytes: Buffer): { bytes: Buffer; what: string } {
   const at = randomIntegerBelow(bytes.length + 1)
   const length = 1 + randomIntegerBelow(20)
@@ -147,7 +147,7 @@ function randomIntegerBelow(bound: number): number {
   return Math.floor(nextRandomNumber() * bound)
 }
 
-/** Numbers in [0, 1) from a seed (mulberry32). */ */
+/** Numbers in [0, 1) from a seed (mulberry32). */
 function createRandomGenerator(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -20,27 +20,27 @@ import { getGrpcService, type ProtoMessage } from '../src/serving/grpc-services.
 export interface ServingComparison {
   readonly calls: number
   /**
-   * Calls where opm's answer depends on the order of a Go map, and catalog-bot's answer is another possible one. */
+   * Calls where opm's answer depends on the order of a Go map, and catalog-bot's answer is another possible one.
    */
   readonly random: number
   readonly differences: readonly { readonly call: string; readonly opm: unknown; readonly ours: unknown }[]
 }
 
-/** The result of a call: messages, or the status that it ended with. */ */
+/** The result of a call: messages, or the status that it ended with. */
 type GrpcCallOutcome = readonly ProtoMessage[] | { readonly code: number; readonly details: string }
 
 interface GrpcCall {
   readonly service: string
   readonly method: string
   readonly request: ProtoMessage
-  /** Whether opm determines the order of the answers. */ */
+  /** Whether opm determines the order of the answers. */
   readonly inOrder?: boolean
   readonly metadata?: Metadata
-  /** The bundles that opm may answer with. */ */
+  /** The bundles that opm may answer with. */
   readonly anyOf?: ReadonlySet<string>
 }
 
-/** Reads a directory like the command. Throws if opm would not serve it. */ */
+/** Reads a directory like the command. Throws if opm would not serve it. */
 function loadServedCatalog(dir: string): ServedCatalog {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
@@ -57,7 +57,7 @@ function loadServedCatalog(dir: string): ServedCatalog {
 
 /**
  * Compares the two servers on one catalog directory. `opm` must be on the PATH. With `cache`, opm starts from that
- * cache, and only if its integrity check passes. Otherwise opm creates a cache. */
+ * cache, and only if its integrity check passes. Otherwise opm creates a cache.
  */
 export async function compareServing(dir: string, cache?: string): Promise<ServingComparison> {
   const catalog = loadServedCatalog(dir)
@@ -219,7 +219,7 @@ function getCachedGrpcService(name: string): ReturnType<typeof getGrpcService> {
   return known
 }
 
-/** Go writes the fields of a Struct in random order. */ */
+/** Go writes the fields of a Struct in random order. */
 function sortProtoMessages(answers: readonly ProtoMessage[]): readonly ProtoMessage[] {
   return answers
     .map((answer) => ({ answer, text: toSortedJson(answer as Json) }))
@@ -232,7 +232,7 @@ interface RunningOpm {
   stop(): Promise<void>
 }
 
-/** Starts `opm serve` for a directory. Resolves when it listens. */ */
+/** Starts `opm serve` for a directory. Resolves when it listens. */
 async function startOpm(dir: string, cache: string | undefined): Promise<RunningOpm> {
   const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
   const port = await findFreePort()

@@ -2,13 +2,13 @@
 // every process. Elsewhere it covers only this process.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** In milliseconds. Times of other processes have a resolution of 10 ms. */ */
+/** In milliseconds. Times of other processes have a resolution of 10 ms. */
 export function readCpuTimeMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000 + getWaitedChildrenCpuMs('self') + sumDescendantsCpuMs('self')
 }
 
-/** The fields of `/proc/<pid>/stat` after the name, from the third on. The name can contain anything. */ */
+/** The fields of `/proc/<pid>/stat` after the name, from the third on. The name can contain anything. */
 function readProcStat(pid: string): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')

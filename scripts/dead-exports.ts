@@ -1,16 +1,16 @@
-// Lists values that a source file exports and nobody imports: not the sources, the sandbox, the scripts, the benches or
-// the tests. `node scripts/dead-exports.ts [ROOT]`; exit 1 when there is one.
+// Lists exported values of source files that no other file imports, including the sandbox, the scripts, the benchmarks,
+// and the tests. `node scripts/dead-exports.ts [ROOT]` exits with 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
-/** The folders whose exports need a use, and the folders whose uses count. */ */
+/** The folders whose exports need a use, and the folders whose uses count. */
 const checkedFolders = ['src', 'sandbox', 'simulate', 'scripts']
 const importingFolders = [...checkedFolders, 'bench', 'test']
 const jestConfigFile = 'jest.config.js'
 
 /**
  * Exports with external users: the users of the package, and `catalog-bot demo`, which loads the file by its path.
- * */
+ *
  */
 const publicEntryFiles = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 
@@ -78,8 +78,10 @@ if (process.argv[1] === import.meta.filename) {
   const dead = findDeadExports(process.argv[2] ?? join(import.meta.dirname, '..'))
   for (const { file, name } of dead)
     process.stdout.write(
-      `${file}: exports ${name}, which no other file imports: take the export away, or the whole\n`,
+      `${file}: exports ${name}, which no other file imports: remove the export keyword or the whole declaration\n`,
     )
-  process.stdout.write(dead.length === 0 ? 'exports: each is imported\n' : `exports: ${dead.length} dead\n`)
+  process.stdout.write(
+    dead.length === 0 ? 'exports: all exports are imported\n' : `exports: ${dead.length} unused\n`,
+  )
   process.exitCode = dead.length === 0 ? 0 : 1
 }

@@ -1,4 +1,14 @@
-// Runs the commands in README, CONTRIBUTING, and docs exactly as written, with the reader's Node.js.\n// It is plain JavaScript without packages, because it runs before `npm ci` and on an older Node.js than the project's.\n//\n// Every ```sh block counts, line by line. A comment before the block gives the directory, if it is not the checkout:\n//   <!-- ci: in a copy -->               a temporary copy of the checkout\n//   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed\n//   <!-- ci: NAME in a catalog repository -->  the block is the content of that file, for the next commands\n//   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access\n//   <!-- ci: until "TEXT" -->            stops a command that does not exit once it has printed the text\n//   <!-- ci: not run, REASON -->         cannot run here; counted and reported\n// In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
+// Runs the commands in README, CONTRIBUTING, and docs exactly as written, with the reader's Node.js.
+// It is plain JavaScript without packages, because it runs before `npm ci` and on an older Node.js than the project's.
+//
+// Every ```sh block counts, line by line. A comment before the block gives the directory, if it is not the checkout:
+//   <!-- ci: in a copy -->               a temporary copy of the checkout
+//   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed
+//   <!-- ci: NAME in a catalog repository -->  the block is the content of that file, for the next commands
+//   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access
+//   <!-- ci: until "TEXT" -->            stops a command that does not exit once it has printed the text
+//   <!-- ci: not run, REASON -->         cannot run here; counted and reported
+// In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
 import { execFileSync, spawn } from 'node:child_process'
 import {
   appendFileSync,
@@ -49,10 +59,10 @@ export function findCommands(file, text, scripts) {
     const said = /^\s*<!-- ci: (.*) -->\s*$/.exec(line)
     if (said) {
       const read = readDirective(said[1])
-      if (read === undefined) problems.push(`${at}: nobody knows "${said[1]}"`)
+      if (read === undefined) problems.push(`${at}: unknown "ci:" comment "${said[1]}"`)
       else directive = { ...directive, ...read }
     } else if (line.trim() !== '' && Object.keys(directive).length > 0) {
-      problems.push(`${at}: a "ci:" comment belongs right before a block of commands`)
+      problems.push(`${at}: put a "ci:" comment directly before a block of commands`)
       directive = {}
     }
     problems.push(...problemsOfProse(line, scripts).map((problem) => `${at}: ${problem}`))
@@ -114,14 +124,14 @@ function problemsOfProse(line, scripts) {
   const problems = []
   for (const [, code] of line.matchAll(/`([^`]+)`/g)) {
     const script = /^npm run (?:--silent )?([\w:-]+)/.exec(code)
-    if (script && !(script[1] in scripts)) problems.push(`there is no npm script "${script[1]}"`)
+    if (script && !(script[1] in scripts)) problems.push(`the npm script "${script[1]}" does not exist`)
     if (/^node (?!_modules)\S+\.(?:ts|mjs|js)\b/.test(code))
-      problems.push(`"${code}" needs the project's own Node.js: tell of an npm script`)
+      problems.push(`"${code}" needs the project's Node.js; use an npm script instead`)
   }
   return problems
 }
 
-/** A script that only runs other scripts is run when those are. @returns {string[]} */
+/** The parts of a script that only runs other scripts. @returns {string[]} */
 export function partsOf(command, scripts) {
   const name = /^npm (?:run ([\w:-]+)|(test))$/.exec(command)
   const script = name && scripts[name[1] ?? name[2]]
@@ -206,7 +216,7 @@ async function main(argv) {
           if (done) appendFileSync(done, `${one.place} ${part}\0`)
         }
       }
-      // Static checks have nothing to do with one another; tests take all processors there are.
+      // Static checks are independent of each other. Tests use all processors.
       const beside = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
       const ended = await runBeside(
         beside.map((name) => ({ name, program: 'bash', args: ['-euo', 'pipefail', '-c', name] })),
@@ -214,7 +224,7 @@ async function main(argv) {
       )
       for (const { name, status, signal } of ended)
         if (status === 0) note(name)
-        else throw new Error(`${name}: ended with ${signal ?? status}`)
+        else throw new Error(`${name} exited with ${signal ?? status}`)
       for (const command of now.filter((one) => !beside.includes(one))) {
         console.log(`\n-- ${where}: ${command}`)
         await run(command, places[one.place](), one)
@@ -225,7 +235,7 @@ async function main(argv) {
     const left =
       counts.notRun.length === 0 ? '' : `; ${counts.notRun.length} not run: ${counts.notRun.join(', ')}`
     const others = [
-      counts.before && `${counts.before} before`,
+      counts.before && `${counts.before} already run`,
       counts.later && `${counts.later} left for later`,
     ]
     console.log(`\n${times.table()}`)
@@ -238,14 +248,14 @@ async function main(argv) {
   }
 }
 
-/** Runs a command by the shell, shows what it prints, throws where it fails or does not print what it is run for. */
+/** Runs a command in the shell and shows its output. Throws if it fails or does not print the expected text. */
 function run(command, cwd, { place, until, statuses = [0] }) {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd,
       ...(place === 'catalog' && { env: withInstalled(cwd) }),
       detached: true,
-      // What is only shown goes there by itself: a run of all tests says more than a pipe between processes takes at once.
+      // Output that is only shown bypasses this process, because a run of all tests prints more than a pipe can buffer.
       stdio: until === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
@@ -254,10 +264,10 @@ function run(command, cwd, { place, until, statuses = [0] }) {
       try {
         process.kill(-child.pid, 'SIGTERM')
       } catch {
-        // It has ended by itself.
+        // It has already exited.
       }
     }
-    // A command that hangs fails the run before the run's own end is reached, and says which it was.
+    // A hanging command fails before the time limit of the whole run, so that the error names it.
     const patience = setTimeout(end, until === undefined ? 60 * 60_000 : 120_000)
     const listen = (stream) => (data) => {
       stream.write(data)
@@ -272,13 +282,13 @@ function run(command, cwd, { place, until, statuses = [0] }) {
     child.once('close', (status, signal) => {
       clearTimeout(patience)
       if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
-      else if (until !== undefined) reject(new Error(`${command}: never printed "${until}"`))
-      else reject(new Error(`${command}: ended with ${signal ?? status}`))
+      else if (until !== undefined) reject(new Error(`${command} did not print "${until}"`))
+      else reject(new Error(`${command} exited with ${signal ?? status}`))
     })
   })
 }
 
-/** As npx does it: what is installed in the place comes first. */
+/** Like npx, prefers programs that are installed in the folder. */
 function withInstalled(folder) {
   return { ...process.env, PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
 }
@@ -313,7 +323,7 @@ function catalogRepository(folder) {
     writeFileSync(join(folder, path), text)
   }
   mkdirSync(folder)
-  // Beside the place: a package that lies in a repository would be looked at as a part of it.
+  // Next to the repository, because a package inside it would be treated as a part of it.
   const built = `${folder}-package`
   execFileSync('npm', ['run', '--silent', 'build:author', '--', built], { cwd: root, stdio: 'inherit' })
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
@@ -324,7 +334,7 @@ function catalogRepository(folder) {
   const packages = [`./${packed.trim().split('\n').at(-1)}`]
   if (isTooOld(process.versions.node)) {
     console.log(
-      `Node.js ${process.versions.node} is too old for the published command: a newer one is put beside it`,
+      `Node.js ${process.versions.node} is too old for the published command; installing a newer one next to it`,
     )
     packages.push('node@24')
   }

@@ -1,6 +1,6 @@
 // Finds cycles in a graph: sets of modules that cannot be read or tested separately.
 
-/** Every set of nodes that reach each other, sorted. An edge from a node to itself is not a cycle. */ */
+/** Every set of nodes that reach each other, sorted. An edge from a node to itself is not a cycle. */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   // Tarjan's algorithm: a node whose lowest reachable number is its own completes the cycle of all nodes above it on
   // the stack.

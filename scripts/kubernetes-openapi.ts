@@ -20,7 +20,7 @@ interface OpenApiDocument {
   readonly definitions: Readonly<Record<string, OpenApiSchema>>
 }
 
-/** Groups whose objects are not in bundles: reviews, events, and objects that controllers exchange. */ */
+/** Groups whose objects are not in bundles: reviews, events, and objects that controllers exchange. */
 const excludedGroupsPattern =
   /^io\.k8s\.api\.(?:authentication|authorization|events|internal|apiserverinternal|coordination|discovery|storagemigration)\./
 
@@ -55,7 +55,7 @@ function shortenDefinitionName(name: string): string {
   )
 }
 
-/** A compact schema: a string is the name of a definition, or a type after a colon. */ */
+/** A compact schema: a string is the name of a definition, or a type after a colon. */
 function compactSchema({
   $ref,
   type,

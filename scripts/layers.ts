@@ -1,14 +1,14 @@
-// Guards the floors: a floor imports only floors above it, the pure floors import no platform module, no file imports
-// itself around a corner, what is published needs no dev dependency, nobody but the gate can mint a merge permit, and what
-// can move a base branch stands in two files that take one.
-// `node scripts/layers.ts [ROOT]`; exit 1 lists what is wrong.
+// Checks the layers: a layer imports only layers above it, pure layers import no platform module, there are no import
+// cycles, and the published package needs no dev dependency. Only the gate can create a merge permit, and only two files,
+// which require a permit, can move a base branch.
+// `node scripts/layers.ts [ROOT]` lists violations and exits with 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
 import { findCycles } from './find-cycles.ts'
 
 /**
- * From top to bottom. The pure layers come first. Everything after them may use Node, the network, and promises. */
+ * From top to bottom. The pure layers come first. Everything after them may use Node, the network, and promises.
  */
 export const pureLayers = [
   'findings',
@@ -39,7 +39,7 @@ const impureLayers = [
 ]
 const layers = [...pureLayers, ...impureLayers]
 
-/** Adapters are independent of each other: they use only the ports, and share the modules below them. */ */
+/** Adapters are independent of each other: they use only the ports, and share the modules below them. */
 const adapterLayers = new Set(['git', 'github', 'registry', 'image', 'serving', 'cluster', 'store'])
 const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
   image: ['registry'],
@@ -52,7 +52,7 @@ const mergePermitImporters = new Set(['src/gate/decide.ts'])
 /**
  * Code that moves a branch, or leads to such code, by the words that it needs: Git's push, and the calls of the
  * GitHub API that merge, enqueue, or move refs, or create refs and commits. Each rule lists the files that may
- * contain the words. No other file may contain them. */
+ * contain the words. No other file may contain them.
  */
 const restrictedOperations: readonly {
   readonly files: readonly string[]
@@ -61,12 +61,12 @@ const restrictedOperations: readonly {
 }[] = [
   {
     files: ['src/git/push-merge.ts'],
-    says: 'only git/push-merge.ts pushes',
+    says: 'only git/push-merge.ts can push',
     words: [/\[\s*['"`](?:push|send-pack)['"`]/],
   },
   {
     files: ['src/github/merge-api.ts'],
-    says: 'only github/merge-api.ts merges, and moves refs on GitHub',
+    says: 'only github/merge-api.ts can merge and move refs on GitHub',
     words: [
       /\bpulls\s*\??\.\s*(?:merge|updateBranch)\b/,
       /\brepos\s*\??\.\s*(?:merge|mergeUpstream|createOrUpdateFileContents|deleteFile|renameBranch)\b/,
@@ -79,38 +79,38 @@ const restrictedOperations: readonly {
   },
   {
     files: ['src/github/merge-api.ts', 'src/github/own-pulls.ts'],
-    says: 'only github/merge-api.ts moves refs on GitHub, and github/own-pulls.ts branches of our own',
+    says: 'only github/merge-api.ts can move refs on GitHub, and github/own-pulls.ts can move the branches of catalog-bot',
     words: [/\bgit\s*\??\.\s*updateRef\b/],
   },
   {
     files: ['src/github/merge-api.ts', 'src/github/propose-tree.ts', 'src/github/own-pulls.ts'],
-    says: 'only github/merge-api.ts, github/propose-tree.ts and github/own-pulls.ts make refs and commits on GitHub',
+    says: 'only github/merge-api.ts, github/propose-tree.ts, and github/own-pulls.ts can create refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]
 
-/** What the package holds. The sandbox may import what it likes of the sources, which never import the sandbox. */
+/** The contents of the package. The sandbox may import any source file, but sources never import the sandbox. */
 const publishedFolders = ['src', 'sandbox']
 
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\s+(?:[^'";]*?\sfrom\s+)?['"](?<from>[^'"\n]+)['"]|import\(\s*['"](?<dynamic>[^'"\n]+)['"]\s*\)/g
 
 export interface LayerViolation {
-  /** Relative to the root. */ */
+  /** Relative to the root. */
   readonly file: string
   readonly says: string
 }
 
 interface ModuleImport {
   readonly file: string
-  /** As written. */ */
+  /** As written. */
   readonly target: string
-  /** Relative to the root. Undefined for a package or a Node module. */ */
+  /** Relative to the root. Undefined for a package or a Node module. */
   readonly to: string | undefined
   readonly statement: string
 }
 
-/** All violations below `root`. Files directly in src (cli.ts) are the bottom: they may import any floor. */
+/** All violations below `root`. Files directly in src (cli.ts) are the lowest layer and may import any other. */
 export function findLayerViolations(root: string): LayerViolation[] {
   const files = publishedFolders.flatMap((folder) => listSourceFiles(root, folder))
   const imports = new Map(files.map((file) => [file, parseImports(root, file)]))
@@ -119,7 +119,7 @@ export function findLayerViolations(root: string): LayerViolation[] {
     ...files.flatMap((file) => {
       const floor = getLayer(file)
       const isKnown = floor === undefined || layers.includes(floor)
-      return isKnown ? [] : [{ file, says: `src/${floor} is no floor: see ARCHITECTURE.md` }]
+      return isKnown ? [] : [{ file, says: `src/${floor} is not a layer; see ARCHITECTURE.md` }]
     }),
     ...[...imports.values()].flat().flatMap((one) => {
       const problem = findImportProblem(one) ?? findPackageProblem(one, dependencies)
@@ -132,11 +132,11 @@ export function findLayerViolations(root: string): LayerViolation[] {
       new Map(
         [...imports].map(([file, all]) => [file, all.flatMap(({ to }) => (to === undefined ? [] : [to]))]),
       ),
-    ).map(([file = '', ...others]) => ({ file, says: `imports itself by way of ${others.join(', ')}` })),
+    ).map(([file = '', ...others]) => ({ file, says: `imports itself through ${others.join(', ')}` })),
   ]
 }
 
-/** Comments may contain any words. */ */
+/** Comments may contain any words. */
 function findRestrictedOperations(root: string, file: string): LayerViolation[] {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
   return restrictedOperations
@@ -162,7 +162,7 @@ function parseImports(root: string, file: string): ModuleImport[] {
   })
 }
 
-/** Undefined for entry files and for files outside src. */ */
+/** Undefined for entry files and for files outside src. */
 function getLayer(file: string): string | undefined {
   const [top, floor, ...rest] = file.split('/')
   return top === 'src' && rest.length > 0 ? floor : undefined
@@ -172,28 +172,28 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
   const from = getLayer(file)
   if (to === undefined)
     return from !== undefined && pureLayers.includes(from) && target.startsWith('node:')
-      ? `a pure floor imports ${target}`
+      ? `a pure layer imports ${target}`
       : undefined
   if (to === mergePermitModulePath && /\bmint\b/.test(statement) && !mergePermitImporters.has(file))
-    return 'only gate/decide.ts may mint a merge permit'
+    return 'only gate/decide.ts can mint a merge permit'
   if (!file.startsWith('src/')) return undefined
   if (!to.startsWith('src/')) return `imports ${target}, which is outside src`
   if (from === undefined) return undefined
   const floor = getLayer(to)
-  if (floor === undefined) return `a floor imports ${to}, which stands below all floors`
+  if (floor === undefined) return `a layer imports ${to}, which is below all layers`
   if (floor === from) return undefined
   if (layers.indexOf(floor) > layers.indexOf(from))
-    return `floor ${from} imports floor ${floor}, which stands below it`
+    return `layer ${from} imports layer ${floor}, which is below it`
   if (
     adapterLayers.has(from) &&
     adapterLayers.has(floor) &&
     !(allowedAdapterImports[from] ?? []).includes(floor)
   )
-    return `adapter ${from} imports adapter ${floor}: adapters meet only below them`
+    return `adapter ${from} imports adapter ${floor}; adapters must be independent of each other`
   return undefined
 }
 
-/** Users who install the package get its dependencies, but not its dev dependencies. */ */
+/** Users who install the package get its dependencies, but not its dev dependencies. */
 function findPackageProblem(
   { target, to }: ModuleImport,
   dependencies: ReadonlySet<string> | undefined,
@@ -203,7 +203,7 @@ function findPackageProblem(
   const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
   return dependencies.has(name)
     ? undefined
-    : `imports ${name}, which is no dependency of the published package`
+    : `imports ${name}, which is not a dependency of the published package`
 }
 
 function readPackageDependencies(root: string): ReadonlySet<string> | undefined {
@@ -220,8 +220,8 @@ if (process.argv[1] === import.meta.filename) {
   for (const { file, says } of violations) process.stdout.write(`${file}: ${says}\n`)
   process.stdout.write(
     violations.length === 0
-      ? 'floors: every import goes up, and none in a circle\n'
-      : `floors: ${violations.length} wrong\n`,
+      ? 'layers: all imports point to higher layers, without cycles\n'
+      : `layers: ${violations.length} violations\n`,
   )
   process.exitCode = violations.length === 0 ? 0 : 1
 }

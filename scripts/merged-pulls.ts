@@ -2,16 +2,16 @@
 import { spawnSync } from 'node:child_process'
 
 export interface HistoricalPull {
-  /** The commit on the branch, and its parent there. */ */
+  /** The commit on the branch, and its parent there. */
   readonly commit: string
   readonly base: string
-  /** The merged head, or the commit itself if it was squashed or rebased. */ */
+  /** The merged head, or the commit itself if it was squashed or rebased. */
   readonly head: string
-  /** The number that GitHub writes into the commit's first line. Undefined if there is none. */ */
+  /** The number that GitHub writes into the commit's first line. Undefined without a number. */
   readonly number: number | undefined
-  /** The author of the head: `login:id` for a GitHub no-reply address. */ */
+  /** The author of the head: `login:id` for a GitHub no-reply address. */
   readonly author: string
-  /** When it reached the branch, ISO 8601. */ */
+  /** When it reached the branch, ISO 8601. */
   readonly at: string
 }
 
@@ -19,7 +19,7 @@ const gitLogFormatFields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
 
 /**
  * The pull requests of `branch` in a repository, oldest first: those since a date in Git's syntax, and at most the
- * newest `most` of them. Throws an Error with Git's message if there is no such repository or branch. */
+ * newest `most` of them. Throws an Error with Git's message if there is no such repository or branch.
  */
 export function listMergedPulls(
   repository: string,
@@ -84,7 +84,7 @@ function readGitLog(
     })
 }
 
-/** GitHub's addresses name the account. Any other address is used as is. */ */
+/** GitHub's addresses name the account. Any other address is used as is. */
 function parseAuthor({ name, email }: Pick<LoggedCommit, 'name' | 'email'>): string {
   const known = /^(?:(?<id>\d+)\+)?(?<login>[\w.[\]-]+)@users\.noreply\.github\.com$/.exec(email)?.groups
   if (known?.['login'] !== undefined)

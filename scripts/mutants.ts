@@ -95,7 +95,7 @@ export function locateEdit(
   const { text } = sources.read(file)
   const first = match.tokens[fragment.findIndex(({ start }) => start >= before.length)]
   const last = match.tokens[fragment.findLastIndex(({ end }) => end <= before.length + marked.length)]
-  if (first === undefined || last === undefined) return 'nothing is marked'
+  if (first === undefined || last === undefined) return 'no code is marked'
   const replacement = applyRenames(edit.becomes, match.names)
   const code = `${text.slice(match.start, first.start)}⟦${text.slice(first.start, last.end)}⟧${text.slice(last.end, match.end)}`
   return {
@@ -169,7 +169,7 @@ function testMutants(folder: string, mutants: readonly Mutant[]): void {
     mutants.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])),
   ).values()) {
     const result = runMutantTest(folder, test)
-    if (result !== 'passed') reportMutantResult(`${test.join(' ')}: ${result} without any mutant`, false)
+    if (result !== 'passed') reportMutantResult(`${test.join(' ')}: ${result} (without a mutant)`, false)
   }
   for (const mutant of mutants) {
     if (mutant.edits === undefined || mutant.test === undefined) continue

@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A line to insert before the first match, or after the last one. */ */
+/** A line to insert before the first match, or after the last one. */
 interface LineInsertion {
   readonly file: string
   readonly before: string
@@ -16,20 +16,20 @@ const toCamelCase = (id: string): string =>
 
 /**
  * The new files of a check, by path from the root. Throws a TypeError for an ID that is not kebab-case, and for an
- * invalid title. */
+ * invalid title.
  */
 export function createCheckFiles(id: string, title: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
-    throw new TypeError(`a check's id is kebab-case, not "${id}"`)
+    throw new TypeError(`the check ID must be kebab-case, but is "${id}"`)
   if (!/^[A-Z][^\n'\\]*[^\n'\\.]$/.test(title))
     throw new TypeError(
-      `a check's title says what holds when it passes, without quotes and full stop: not "${title}"`,
+      `the title must state what holds when the check passes, without quotes and a final period, but is "${title}"`,
     )
   const name = toCamelCase(id)
   return new Map([
     [
       `src/checks/${id}/${id}.ts`,
-      `// The ${id} check: what it looks at, and what it never does.
+      `// The ${id} check. Describe what it checks, and what it does not check.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import type { Check } from '../check.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
@@ -38,15 +38,15 @@ export const ${name}Check: Check<'${id}'> = {
   id: '${id}',
   ask: () => [],
   judge({ config }) {
-    // Each is made by finding(rule, place, data), of ../../findings/rule.ts.
+    // Create findings with createFinding() from ../../findings/rule.ts.
     const found: readonly Finding[] = []
     return {
       check: '${id}',
-      // The configuration may turn a rule off, or give it another severity.
+      // The configuration can disable a rule or change its severity.
       findings: applyConfiguredSeverities(found, config).sort(compareFindings),
       unanswered: [],
       waiting: [],
-      summary: 'nothing was looked at',
+      summary: 'nothing was checked',
     }
   },
 }
@@ -64,7 +64,7 @@ export const ${name}Rules: readonly AnyRule[] = []
   ])
 }
 
-/** Formatted like prettier. */ */
+/** Formatted like prettier. */
 function renderCheckDefinitionLine(id: string, title: string): string {
   const line = `  { id: '${id}', title: '${title}', demand: 'required' },\n`
   if (line.length <= 111) return line
@@ -111,11 +111,11 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
 
 /**
  * Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists.
- * */
+ *
  */
 export function writeCheck(root: string, id: string, title: string): string[] {
   const files = createCheckFiles(id, title)
-  for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
+  for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} already exists`)
   for (const { file, before, text } of createLineInsertions(id, title)) {
     const now = files.get(file) ?? readFileSync(join(root, file), 'utf8')
     const at = now.indexOf(before)
@@ -131,16 +131,18 @@ export function writeCheck(root: string, id: string, title: string): string[] {
 
 function main([id, title, ...others]: readonly string[]): void {
   if (id === undefined || title === undefined || others.length > 0) {
-    process.stderr.write('usage: npm run new-check ID "TITLE"\nTITLE: what holds when it passes\n')
+    process.stderr.write(
+      'usage: npm run new-check ID "TITLE"\nTITLE: the statement that is true when the check passes\n',
+    )
     process.exitCode = 2
     return
   }
   for (const path of writeCheck(join(import.meta.dirname, '..'), id, title)) process.stdout.write(`${path}\n`)
-  process.stdout.write(`next:
-1. npm run new-rule RULE ${id}: its first rule, and what is left to do for that.
-2. Say in src/checks/${id}/${id}.ts what the check asks and judges, and in its summary what it looked at.
-3. npm run touched -- --since HEAD: tests and pages that name every check fail until they name this one.
-More is in CONTRIBUTING.md, "A check".
+  process.stdout.write(`Next steps:
+1. To create the first rule, run \`npm run new-rule RULE ${id}\` and follow its next steps.
+2. In src/checks/${id}/${id}.ts, define the questions, the evaluation, and a summary of what was checked.
+3. Run \`npm run touched -- --since HEAD\`. Tests and pages that list every check fail until they list this one.
+For details, see "A check" in CONTRIBUTING.md.
 `)
 }
 

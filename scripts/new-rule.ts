@@ -13,21 +13,21 @@ const projectRoot = join(import.meta.dirname, '..')
 interface RuleKind {
   readonly check: CheckId
   readonly judges: RuleSubject
-  /** The folder that gets a file, or the file that gets another rule. */ */
+  /** The folder that gets a file, or the file that gets another rule. */
   readonly source: string
   /**
    * The kind of `Search`, and the module that exports it. Absent for rules that only describe findings of other
-   * code. */
+   * code.
    */
   readonly search?: { readonly type: string; readonly from: string; readonly find: string }
-  /** For rules without a search: the code that finds violations. */ */
+  /** For rules without a search: the code that finds violations. */
   readonly foundIn?: string
   readonly isFixed?: true
-  /** Its examples name an image for the first time, because only new images are checked. */ */
+  /** Its examples name an image for the first time, because only new images are checked. */
   readonly namesImage?: true
-  /** Its examples add a bundle as a directory. */ */
+  /** Its examples add a bundle as a directory. */
   readonly addsDirectory?: true
-  /** Its examples have a template next to the catalog. */ */
+  /** Its examples have a template next to the catalog. */
   readonly hasTemplate?: true
 }
 
@@ -39,18 +39,18 @@ const createOpmRuleKind = (source: string, foundIn: string): RuleKind => ({
   isFixed: true,
 })
 
-/** The subjects of rules, for developers who start one. */ */
+/** The subjects of rules, for developers who start one. */
 export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   catalog: {
     check: 'validation',
     judges: 'catalog',
     source: 'src/checks/validation/rules',
     search: {
-      type: 'CatalogRuleKind',
+      type: 'CatalogRuleSignature',
       from: '../catalog-rule.ts',
       find: `  *find({ catalog }) {
     for (const { name, package: its, place } of catalog.bundles)
-      if (name === 'wrong') yield { at: toLocation(place), about: [its, name], data: { name } }
+      if (name === 'wrong') yield { at: toFindingLocation(place), about: [its, name], data: { name } }
   },
 `,
     },
@@ -60,11 +60,11 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'pull request',
     source: 'src/checks/validation/upgrade',
     search: {
-      type: 'UpgradeRuleKind',
+      type: 'UpgradeRuleSignature',
       from: './upgrade-rule.ts',
       find: `  *find({ bundles }) {
     for (const { name, place } of bundles.added)
-      if (name === 'wrong') yield { at: toLocation(place), about: [name], data: { name } }
+      if (name === 'wrong') yield { at: toFindingLocation(place), about: [name], data: { name } }
   },
 `,
     },
@@ -74,7 +74,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'bundle',
     source: 'src/bundle/rules',
     search: {
-      type: 'BundleRuleSearch',
+      type: 'BundleRuleTypes',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
     const name = asString(getField(csv.data, 'metadata', 'name'))
@@ -143,18 +143,18 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
 
 /**
  * The new files of a rule, by path from the root. Throws a TypeError for an ID that is not kebab-case, for an
- * unknown kind, and for a suite that is unknown or does not support the kind. */
+ * unknown kind, and for a suite that is unknown or does not support the kind.
  */
 export function createRuleFiles(id: string, kindName = 'catalog', suite?: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
-    throw new TypeError(`a rule's id is kebab-case, not "${id}"`)
+    throw new TypeError(`the rule ID must be kebab-case, but is "${id}"`)
   const kind = ruleKinds[kindName]
   if (kind === undefined)
-    throw new TypeError(`a rule's kind is one of ${Object.keys(ruleKinds).join(', ')}, not "${kindName}"`)
+    throw new TypeError(`the kind must be one of ${Object.keys(ruleKinds).join(', ')}, but is "${kindName}"`)
   if (suite !== undefined && !suiteNames.some((one) => one === suite))
-    throw new TypeError(`a suite is one of ${suiteNames.join(', ')}, not "${suite}"`)
+    throw new TypeError(`the suite must be one of ${suiteNames.join(', ')}, but is "${suite}"`)
   if (suite !== undefined && kind.judges !== 'bundle')
-    throw new TypeError('only rules about bundles stand in a suite')
+    throw new TypeError('only rules about bundles can belong to a suite')
   const examples = `fixtures/rules/${id}`
   return new Map([
     ...(kind.source.endsWith('.ts')
@@ -179,20 +179,18 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
   const up = '../'.repeat(kind.source.split('/').length - 1)
   const places = kind.search && kind.judges !== 'bundle'
   return [
-    '// What goes wrong, and who does not see it.',
+    '// Describe the problem, and who overlooks it.',
     `import { defineRule } from '${up}findings/rule.ts'`,
-    ...(places && kind.search.type === 'CatalogRuleKind'
-      ? [`import { toLocation, type CatalogRuleKind } from '${kind.search.from}'`]
+    ...(places && kind.search.type === 'CatalogRuleSignature'
+      ? [`import { toFindingLocation, type CatalogRuleSignature } from '${kind.search.from}'`]
       : []),
-    ...(places && kind.search.type !== 'CatalogRuleKind'
-      ? ["import { toLocation } from '../catalog-rule.ts'"]
+    ...(places && kind.search.type !== 'CatalogRuleSignature'
+      ? ["import { toFindingLocation } from '../catalog-rule.ts'"]
       : []),
-    ...(kind.search && kind.search.type !== 'CatalogRuleKind'
+    ...(kind.search && kind.search.type !== 'CatalogRuleSignature'
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
-    ...(kind.search?.type === 'BundleRuleSearch'
-      ? ["import { asString, getField } from '../fields.ts'"]
-      : []),
+    ...(kind.search?.type === 'BundleRuleTypes' ? ["import { asString, getField } from '../fields.ts'"] : []),
     '',
     renderRuleBody(id, kind, suite),
   ].join('\n')
@@ -208,8 +206,8 @@ function renderRuleBody(id: string, { check, judges, search, isFixed }: RuleKind
 ${isFixed ? '  fixed: true,\n' : ''}${judges === 'bundle' ? '  network: true,\n' : ''}${suite === undefined ? '' : `  suite: '${suite}',\n`}  title: 'What the rule requires',
   format: ({ name }) => ({
     what: \`\${name} is wrong\`,
-    why: 'Why it matters to those who install Operators.',
-    fix: 'What to do about it.',
+    why: 'Why it matters to users who install Operators.',
+    fix: 'How to fix it.',
   }),
 ${search?.find ?? ''}})
 `
@@ -231,7 +229,7 @@ function renderRulePage(id: string): string {
 `
 }
 
-/** An example without findings. With an ID, the location of the violation is marked. */ */
+/** An example without findings. With an ID, the location of the violation is marked. */
 function createExampleFiles(
   { judges, namesImage, addsDirectory, hasTemplate }: RuleKind,
   suite?: string,
@@ -268,7 +266,7 @@ function createExampleFiles(
 
 /**
  * The files of a good example of another rule in the suite, which passes the whole suite. Undefined if the suite is
- * empty. */
+ * empty.
  */
 function readGoodSuiteExample(
   suite: string | undefined,
@@ -296,7 +294,7 @@ function readGoodSuiteExample(
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** A template and its catalog, which both get another channel. */ */
+/** A template and its catalog, which both get another channel. */
 function createExampleTemplateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
   const tree = (name: string, channels: readonly string[], mark = '') =>
     [
@@ -318,7 +316,7 @@ function createExampleTemplateFiles(id?: string): readonly (readonly [path: stri
   ]
 }
 
-/** A package of bundle directories that gets another one. */ */
+/** A package of bundle directories that gets another one. */
 function createExampleBundleDirectories(id?: string): readonly (readonly [path: string, text: string])[] {
   const package_ = (tree: string) =>
     [
@@ -407,7 +405,7 @@ properties:
 `
 }
 
-/** The catalog with another bundle, whose image is new. */ */
+/** The catalog with another bundle, whose image is new. */
 function renderCatalogWithNewBundle(id?: string): string {
   const old = renderExampleCatalog('1.0.0')
   const added = renderExampleCatalog('1.1.0')
@@ -443,18 +441,18 @@ const exampleAnnotationsText = `annotations:
 
 /**
  * Writes a new rule below `root`, and returns the written paths. Throws an Error if one of its files exists, or if
- * no list would contain the rule. */
+ * no list would contain the rule.
  */
 export function writeRule(root: string, id: string, kindName = 'catalog', suite?: string): string[] {
   const files = createRuleFiles(id, kindName, suite)
-  for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
+  for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} already exists`)
   const kind = ruleKinds[kindName]
   // A file that gets another rule is already listed.
   if (kind && !kind.source.endsWith('.ts') && !findRuleListSources(root).has(kind.source))
-    throw new Error(`${kind.source} has no list of its rules; CONTRIBUTING.md says how a check gets one`)
+    throw new Error(`${kind.source} has no rule list; see CONTRIBUTING.md for how to create one`)
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
-    if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} has a rule "${id}" already`)
+    if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} already contains a rule "${id}"`)
     files.set(kind.source, `${text}\n${renderRuleBody(id, kind)}`)
   }
   const write = (path: string, text: string) => {
@@ -469,32 +467,32 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   return [...files.keys(), ...lists.map(([path]) => path)]
 }
 
-/** The remaining steps for a new rule, for the developer. */ */
+/** The remaining steps for a new rule, for the developer. */
 export function describeNextSteps(id: string, kindName = 'catalog'): string {
   const kind = ruleKinds[kindName]
   const where = kind?.source.endsWith('.ts') === false ? `${kind.source}/${id}.ts` : kind?.source
-  return `next:
-1. Say in ${where} what the rule requires, and ${describeFindStep(id, kind)}
-2. Make fixtures/rules/${id}/bad/rename-me break it. "# ${id}" ends the line that is found;
-   take it away where a finding has no place. Rename the folder for the reason, and the "example" mark on the page with it.
-3. Write docs/rules/${id}.md, then: npm run rule-pages
-4. npm test -- test/checks/rules.test.ts test/scripts/rule-pages.test.ts
-More is in CONTRIBUTING.md, "A rule in six steps".
+  return `Next steps:
+1. In ${where}, describe what the rule requires, and ${describeFindStep(id, kind)}
+2. Change fixtures/rules/${id}/bad/rename-me so that it breaks the rule. Put "# ${id}" at the end of the line with the
+   finding, or remove it if the finding has no line. Rename the folder after the reason, and update the "example" mark.
+3. Write docs/rules/${id}.md, then run \`npm run rule-pages\`.
+4. Run \`npm test -- test/checks/rules.test.ts test/scripts/rule-pages.test.ts\`.
+For details, see "A rule in six steps" in CONTRIBUTING.md.
 `
 }
 
 function describeFindStep(id: string, kind: RuleKind | undefined): string {
-  if (kind?.foundIn === undefined) return 'let its "find" find what breaks it.'
+  if (kind?.foundIn === undefined) return 'implement its "find" function.'
   if (kind.isFixed)
-    return `find what breaks it where opm does, with opm's message:
-   in ${kind.foundIn}, or a file beside it.`
-  return `find what breaks it, by finding(${toExportName(id)}, place, data):
-   in ${kind.foundIn}, or a file beside it.`
+    return `report violations where opm does, with opm's message,
+   in ${kind.foundIn} or a file next to it.`
+  return `report violations with createFinding(${toExportName(id)}, place, data)
+   in ${kind.foundIn} or a file next to it.`
 }
 
 const usageText = `usage: npm run new-rule ID [KIND [SUITE]]
-KIND: ${Object.keys(ruleKinds).join(', ')}; what each looks at is in CONTRIBUTING.md, "A rule in six steps"
-SUITE, for a rule about bundles that many good bundles break: ${suiteNames.join(', ')}
+KIND: ${Object.keys(ruleKinds).join(', ')}(for their subjects, see "A rule in six steps" in CONTRIBUTING.md)
+SUITE: ${suiteNames.join(', ')} (for rules about bundles that many valid bundles break)
 `
 
 function main([id, kindName, suite, ...others]: readonly string[]): void {

@@ -12,7 +12,7 @@ import { resolve } from 'node:path'
 import type { PullRequestChange } from '../src/change/change.ts'
 import { toCommitSha } from '../src/change/ids.ts'
 import {
-  createOfflineQuestionAnswerer,
+  createLocalQuestionAnswerer,
   createLocalSnapshot,
   openScratchRepository,
   parseGitHubAccount,
@@ -35,18 +35,18 @@ interface ReplayResult {
   readonly number: number | undefined
   readonly commit: string
   readonly author: string
-  /** The gate's decision. `incomplete` if the mirror lacks an object, `failed` if the engine failed. */ */
+  /** The gate's decision. `incomplete` if the mirror lacks an object, `failed` if the engine failed. */
   readonly decision: string
-  /** The codes of the reasons. */ */
+  /** The codes of the reasons. */
   readonly reasons: readonly string[]
-  /** Rules with errors. */ */
+  /** Rules with errors. */
   readonly rules: readonly string[]
-  /** Rules with findings below error severity. */ */
+  /** Rules with findings below error severity. */
   readonly warnings: readonly string[]
   readonly paths: number
-  /** By the changed files, because those determine the cost. */ */
+  /** By the changed files, because those determine the cost. */
   readonly kind: 'one new bundle directory' | 'bundle directories' | 'catalogs' | 'other'
-  /** Elapsed milliseconds, and processor milliseconds, including those of Git and the readers. */ */
+  /** Elapsed milliseconds, and processor milliseconds, including those of Git and the readers. */
   readonly time: number
   readonly processor: number
   readonly failure?: string
@@ -98,11 +98,13 @@ const blockedRate = computeBlockedRate(replayResults)
 const isWithinLimit =
   blockedRate.judged > 0 ? blockedRate.percent <= maxBlockedPercent : values['max-blocked'] === '100'
 if (!isWithinLimit)
-  console.error(`catalog-bot would have blocked more than ${maxBlockedPercent}%, or could not judge any pull request`)
+  console.error(
+    `catalog-bot would have blocked more than ${maxBlockedPercent}%, or could not judge any pull request`,
+  )
 process.exitCode = isWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
 
 /**
- * The object directory of a bare repository, a checkout's `.git`, or a linked worktree. Exits if there is none. */
+ * The object directory of a bare repository, a checkout's `.git`, or a linked worktree. Exits if the folder is not a repository.
  */
 function findRepositoryFolder(folder: string): string {
   const { status, stdout, stderr } = spawnSync(
@@ -115,7 +117,7 @@ function findRepositoryFolder(folder: string): string {
   process.exit(2)
 }
 
-/** Missing objects are reported when the pull request itself is evaluated. */ */
+/** Missing objects are reported when the pull request itself is evaluated. */
 async function warmUpBaseCache({ base, commit }: HistoricalPull): Promise<void> {
   try {
     await warmBaseCache(
@@ -145,7 +147,7 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
-        ask: createOfflineQuestionAnswerer(author, 'read'),
+        ask: createLocalQuestionAnswerer(author, 'read'),
         memory: noopPullMemory,
       },
     )
@@ -188,12 +190,12 @@ function classifyPullRequestChange({ paths, catalogs }: PullRequestChange): Repl
     : 'bundle directories'
 }
 
-/** Unanswered registry lookups are not the reason why it remains open. */ */
+/** Unanswered registry lookups are not the reason why it remains open. */
 function ignoreUnansweredImageChecks(outcome: CheckOutcome): CheckOutcome {
   return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
 }
 
-/** Whether the engine reached a decision. */ */
+/** Whether the engine reached a decision. */
 function hasDecision({ decision }: ReplayResult): boolean {
   return decision !== 'incomplete' && decision !== 'failed'
 }
@@ -205,7 +207,7 @@ function computeBlockedRate(all: readonly ReplayResult[]) {
     blocked: blocked.length,
     judged: judged.length,
     percent: judged.length === 0 ? 0 : (blocked.length / judged.length) * 100,
-    /** Blocked only because opm rejects the catalog. */ */
+    /** Blocked only because opm rejects the catalog. */
     byOpm: blocked.filter(({ rules }) => rules.length > 0 && rules.every((rule) => opmRuleIds.has(rule)))
       .length,
   }
@@ -240,9 +242,7 @@ function renderSummary(all: readonly ReplayResult[]): string {
   // The first evaluation includes the initial cost of the repository, and interrupted evaluations did only part of
   // their work.
   lines.push('', `first evaluation: ${first.time} ms, ${first.processor} ms of processor time`)
-  lines.push(
-    `${values.warm ? 'warm: the base was read before' : 'cold: the base was not read before'}`,
-  )
+  lines.push(`${values.warm ? 'warm: the base was read before' : 'cold: the base was not read before'}`)
   for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
       `${kind}, ${ones.length}: ${formatPercentiles(ones.map(({ time }) => time))} ms; processor time ${formatPercentiles(ones.map(({ processor }) => processor))} ms`,

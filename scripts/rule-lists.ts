@@ -7,11 +7,11 @@ import { basename, dirname, join } from 'node:path'
 
 const generatedFileMarker = 'Made by `npm run rule-pages`'
 
-/** Specifies the rules of a list, and precedes it. */ */
+/** Specifies the rules of a list, and precedes it. */
 const ruleListPattern =
   /\/\*\* The rules of (?<source>\.\/[\w./-]*), (?<order>sorted by id|as they stand there)\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = \[[^\]]*\]\n/g
 
-/** The line width of prettier. */ */
+/** The line width of prettier. */
 const maxLineWidth = 110
 
 interface ExportedRule {
@@ -22,13 +22,13 @@ interface ExportedRule {
 
 /**
  * The expected contents of every list below `root/src`, by path from the root. Throws an Error for an invalid list.
- * */
+ *
  */
 export function renderRuleLists(root: string): Map<string, string> {
   return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
 }
 
-/** The folders and files whose rules are in a list, relative to the root. A new folder need not exist yet. */ */
+/** The folders and files whose rules are in a list, relative to the root. A new folder need not exist yet. */
 export function findRuleListSources(root: string): ReadonlySet<string> {
   return new Set(
     [...readRuleLists(root)].flatMap(([path, text]) =>
@@ -39,7 +39,7 @@ export function findRuleListSources(root: string): ReadonlySet<string> {
   )
 }
 
-/** The current contents of every list below `root/src`. */ */
+/** The current contents of every list below `root/src`. */
 function readRuleLists(root: string): Map<string, string> {
   const lists = new Map<string, string>()
   for (const path of listSourceFiles(root)) {
@@ -50,7 +50,7 @@ function readRuleLists(root: string): Map<string, string> {
   return lists
 }
 
-/** The IDs of the rules below `root/src`, with the file that defines each. */ */
+/** The IDs of the rules below `root/src`, with the file that defines each. */
 export function findDefinedRules(root: string): Map<string, string> {
   return new Map(
     listSourceFiles(root).flatMap((path) =>
@@ -62,7 +62,7 @@ export function findDefinedRules(root: string): Map<string, string> {
 function renderRuleList(root: string, path: string, text: string): string {
   const imports = new Map<string, string[]>()
   const blocks = [...text.matchAll(ruleListPattern)]
-  if (blocks.length === 0) throw new Error(`${path} names no folder of rules`)
+  if (blocks.length === 0) throw new Error(`${path} does not name a folder with rules`)
   const written = blocks.map(({ groups: { source = '', order = '', name = '', type = '' } = {} }) => {
     const there = join(dirname(path), source)
     const files = statSync(join(root, there)).isDirectory()
@@ -89,7 +89,7 @@ function renderRuleList(root: string, path: string, text: string): string {
   return [head, ...types, ...values, '\n', written.join('\n')].join('')
 }
 
-/** Names between brackets, formatted like prettier. */ */
+/** Names between brackets, formatted like prettier. */
 function renderWrappedNameList(before: string, names: readonly string[], after: string): string {
   const padding = before.endsWith('{') ? ' ' : ''
   const line = `${before}${padding}${names.join(', ')}${padding}${after}`
@@ -98,7 +98,7 @@ function renderWrappedNameList(before: string, names: readonly string[], after: 
     : `${before}\n${names.map((name) => `  ${name},\n`).join('')}${after}\n`
 }
 
-/** The rules that a file defines, in their order. */ */
+/** The rules that a file defines, in their order. */
 function findExportedRules(root: string, file: string): ExportedRule[] {
   const text = readFileSync(join(root, file), 'utf8')
   return [...text.matchAll(/^export const (?<name>\w+) = defineRule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm)].map(

@@ -14,10 +14,10 @@ export const rulesWithPages: readonly AnyRule[] = allRules.toSorted((a, b) => (a
 
 const exampleBlockPattern = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
-/** A page with its box and examples updated. Throws an Error that names the missing part if that is impossible. */ */
+/** A page with its box and examples updated. Throws an Error that names the missing part if that is impossible. */
 export async function updateRulePage(text: string, rule: AnyRule, fixtures: string): Promise<string> {
   if (!text.startsWith(`# ${rule.id}\n`))
-    throw new Error(`docs/rules/${rule.id}.md does not begin with "# ${rule.id}"`)
+    throw new Error(`docs/rules/${rule.id}.md does not start with "# ${rule.id}"`)
   const body = text.indexOf('\n## ')
   if (body < 0) throw new Error(`docs/rules/${rule.id}.md has no "## What"`)
   const network = rule.network === true ? 'yes' : 'no'
@@ -35,7 +35,7 @@ export async function updateRulePage(text: string, rule: AnyRule, fixtures: stri
   ].join('')
 }
 
-/** A Markdown table with padded columns, formatted like prettier. Ends in a line break. */ */
+/** A Markdown table with padded columns, formatted like prettier. Ends in a line break. */
 function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) =>
     Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -45,7 +45,7 @@ function renderMarkdownTable(head: readonly string[], rows: readonly (readonly s
   return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('')
 }
 
-/** The index of all pages: the rules of each check, with those that opm itself enforces in a separate table. */ */
+/** The index of all pages: the rules of each check, with those that opm itself enforces in a separate table. */
 export function renderRuleIndex(all: readonly AnyRule[]): string {
   const list = (check: CheckId, isFixed: boolean) =>
     renderMarkdownTable(
@@ -88,7 +88,7 @@ export function renderRuleIndex(all: readonly AnyRule[]): string {
 
 /**
  * A table of the reasons why errors block. Throws an Error for an error without a reason, and for a reason whose
- * rule no longer blocks. */
+ * rule no longer blocks.
  */
 export function renderHarmTable(
   all: readonly AnyRule[],
@@ -97,23 +97,23 @@ export function renderHarmTable(
   const errors = all.filter(({ severity, fixed }) => severity === 'error' && fixed !== true)
   const ids = new Set(errors.map(({ id }) => id))
   for (const id of Object.keys(harm))
-    if (!ids.has(id)) throw new Error(`scripts/rule-harm.ts gives a reason for ${id}, which is no error`)
+    if (!ids.has(id)) throw new Error(`scripts/rule-harm.ts contains ${id}, which is not an error`)
   const rows = errors.map(({ id, severity }) => {
     const reason = harm[id]
-    if (reason === undefined) throw new Error(`scripts/rule-harm.ts does not say who ${id} harms`)
+    if (reason === undefined) throw new Error(`scripts/rule-harm.ts does not contain ${id}`)
     return [`[${id}](${id}.md)`, severity, reason]
   })
   return [
     '## Why errors block',
     '',
-    'A rule is an error where users or the catalog come to harm. All others are warnings, unless the configuration',
-    'makes them errors. Errors of opm itself are listed above: opm rejects the catalog.',
+    'A rule is an error if a violation harms users or the catalog. All other rules are warnings, unless the configuration',
+    'makes them errors. The rules that opm itself enforces are listed above; opm rejects a catalog that breaks them.',
     '',
-    renderMarkdownTable(['rule', 'severity', 'who comes to harm'], rows),
+    renderMarkdownTable(['rule', 'severity', 'who is affected'], rows),
   ].join('\n')
 }
 
-/** The expected pages below `root`, by path from the root. */ */
+/** The expected pages below `root`, by path from the root. */
 export async function renderRulePages(root: string): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
   for (const rule of rulesWithPages) {
@@ -126,7 +126,7 @@ export async function renderRulePages(root: string): Promise<Map<string, string>
   return pages
 }
 
-/** Pages that do not belong to a rule. */ */
+/** Pages that do not belong to a rule. */
 export function findOrphanedRulePages(root: string): string[] {
   const known = new Set(['README.md', ...rulesWithPages.map(({ id }) => `${id}.md`)])
   const directory = join(root, 'docs/rules')

@@ -13,7 +13,7 @@ if (steps.length === 0) {
 const times = startStepTimes()
 const npm = (script) => ['run', '--silent', script]
 const isFine = ({ name, status, signal }) => {
-  if (status !== 0) console.error(`${name} ended with ${signal ?? status}`)
+  if (status !== 0) console.error(`${name} exited with ${signal ?? status}`)
   return status === 0
 }
 

@@ -3,12 +3,12 @@
 // Node.js than the project's.
 import { readFileSync } from 'node:fs'
 
-/** Linux counts in hundredths of a second. */ */
+/** Linux counts in hundredths of a second. */
 const ticks = 100
 
 /**
  * Processor seconds of the completed child processes, including their children. Undefined if the system does not
- * report them. */
+ * report them.
  */
 function processorSeconds() {
   try {

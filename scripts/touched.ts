@@ -1,6 +1,6 @@
-// Runs what a change touches: lint and format of its files, floors, types, and the tests that import what it changes.
-// usage: npm run touched [-- --since REVISION]; without it, since the branch left main. Exit 1 when a step fails.
-// What a test only reaches through a process of its own is not found by its imports: CI runs everything.
+// Checks a change: lint and format of its files, layers, types, and the tests that import the changed files.
+// Usage: npm run touched [-- --since REVISION]. By default, since the branch left main. Exits with 1 if a step fails.
+// Imports do not show code that a test reaches only through a separate process. CI runs everything.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { startStepTimes } from './step-times.mjs'
 
 const projectRoot = join(import.meta.dirname, '..')
 
-/** Tests of files that nobody imports, by where these lie. */
+/** Tests of files that are not imported, by the paths of these files. */
 const testsByPathPattern: readonly (readonly [where: RegExp, tests: readonly string[]])[] = [
   [/^(?:docs\/rules|fixtures\/rules)\//, ['test/checks/rules.test.ts', 'test/scripts/rule-pages.test.ts']],
   [/^docs\//, ['test/docs']],
@@ -26,11 +26,11 @@ export interface TouchedChecksPlan {
   readonly format: readonly string[]
   /** Their importers' tests are run. */
   readonly imported: readonly string[]
-  /** The test files and folders to run in addition. */ */
+  /** The test files and folders to run in addition. */
   readonly tests: readonly string[]
 }
 
-/** The steps to run for these files, given as paths from the root. */ */
+/** The steps to run for these files, given as paths from the root. */
 export function planTouchedChecks(files: readonly string[]): TouchedChecksPlan {
   return {
     lint: files.filter(isCodeFile),
@@ -46,7 +46,7 @@ export function planTouchedChecks(files: readonly string[]): TouchedChecksPlan {
   }
 }
 
-/** Files that differ from the merge base with `since`, and untracked files, without deleted ones. */ */
+/** Files that differ from the merge base with `since`, and untracked files, without deleted ones. */
 function listChangedFiles(since: string | undefined): string[] {
   const bases = since === undefined ? ['main', 'origin/main', 'HEAD'] : [since]
   const base = bases.map((name) => runGit('merge-base', 'HEAD', name)).find((found) => found !== undefined)
@@ -68,7 +68,7 @@ function runGit(...args: string[]): string | undefined {
   return status === 0 ? stdout : undefined
 }
 
-/** The tests that import one of the files, around however many corners. */
+/** The tests that import one of the files, directly or indirectly. */
 function findTestsImporting(imported: readonly string[]): string[] {
   if (imported.length === 0) return []
   const { stdout } = spawnSync(

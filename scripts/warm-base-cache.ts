@@ -9,7 +9,7 @@ import { noopCache } from '../src/evaluate/null-store.ts'
 import { readNeighbors } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
-/** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */ */
+/** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */
 export async function warmBaseCache(
   { repository, loader }: { readonly repository: GitRepository; readonly loader: CatalogLoader },
   base: CommitSha,

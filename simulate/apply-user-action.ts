@@ -27,7 +27,7 @@ import {
   type SimulatedGitHub,
 } from './world/simulated-github.ts'
 
-/** Checks that a user can require while catalog-bot is about to report them. */ */
+/** Checks that a user can require while catalog-bot is about to report them. */
 const oneSecondMs = 1000
 
 const requiredCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
@@ -41,7 +41,7 @@ const branchRulesByName: Readonly<
   locked: { ...noBranchRules, locked: true },
 }
 
-/** The initial repository. */ */
+/** The initial repository. */
 export function seedRepository(server: SimulatedGitHub): void {
   for (const name of userNames)
     server.people.add(name, name === 'mia' ? 'maintain' : name === 'wes' || name === 'max' ? 'write' : 'read')
@@ -191,7 +191,7 @@ function findPull(server: SimulatedGitHub, number: number): SimulatedPull | unde
   return server.pull(number as PullNumber)
 }
 
-/** Creates a commit on `parent` that applies these edits to the current tree of `base`. */ */
+/** Creates a commit on `parent` that applies these edits to the current tree of `base`. */
 function createCommit(
   server: SimulatedGitHub,
   parent: CommitSha,

@@ -5,16 +5,16 @@ import type { SeededRandom } from './seeded-random.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 import type { UserAction, PlannedFileEdit, PlannedEvent, InjectedFault } from './simulation-plan.ts'
 
-/** Owners of each package, as the files spell them. Logins are case-insensitive, but file contents are not. */ */
+/** Owners of each package, as the files spell them. Logins are case-insensitive, but file contents are not. */
 export const initialOwnersByPackage = { foo: ['ann', 'amy'], bar: ['Bob'] } as const
 const ownerLoginsByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
-/** Accounts that own no package. `bo` is a prefix of an owner's name. */ */
+/** Accounts that own no package. `bo` is a prefix of an owner's name. */
 const untrustedUsers = ['eve', 'bo', 'wes'] as const
 
 type PlannedAction = UserAction | InjectedFault
 /**
  * An event, and the number of catalog-bot steps before it: about one evaluation of a pull request, or any moment
- * within one. */
+ * within one.
  */
 type EventChainStep = readonly [act: PlannedAction, gap?: 'look' | 'moment']
 type EventChain = (dice: SeededRandom) => readonly EventChainStep[]
@@ -36,7 +36,7 @@ function generateRandomUntrustedPull(dice: SeededRandom): UntrustedPull {
 
 /**
  * An owner approves while something else blocks the pull request. The event that follows must invalidate the
- * approval. */
+ * approval.
  */
 const createApprovedChain =
   (after: (outsider: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
@@ -57,7 +57,7 @@ const createApprovedChain =
     ]
   }
 
-/** Owners' pull requests that are ready at the same time, and an event that affects one of them. */ */
+/** Owners' pull requests that are ready at the same time, and an event that affects one of them. */
 const batchMergeChain: EventChain = (dice) => {
   const count = dice.between(2, 4)
   const opened = Array.from({ length: count }, (_, index): EventChainStep => {
@@ -86,7 +86,7 @@ const batchMergeChain: EventChain = (dice) => {
   return [...opened, [late, 'look'], ...(dice.isTrue(0.5) ? [[late, 'moment'] as const] : [])]
 }
 
-/** An owner's release, and an event at any moment of its merge. */ */
+/** An owner's release, and an event at any moment of its merge. */
 const createReleaseChain =
   (before: readonly PlannedAction[], after: (dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
@@ -98,7 +98,7 @@ const createReleaseChain =
     ]
   }
 
-/** Changes that must not merge, each in the simplest form that another bot allowed. */ */
+/** Changes that must not merge, each in the simplest form that another bot allowed. */
 const forbiddenChangeChain: EventChain = (dice) => {
   const { by, owner, edits } = generateRandomUntrustedPull(dice)
   const name = dice.of(packageNames)
@@ -225,7 +225,7 @@ const generateRandomExtraEdit = (dice: SeededRandom): readonly PlannedFileEdit[]
   { kind: 'extra', package: dice.of(packageNames), part: dice.between(1, 3) },
 ]
 
-/** Events that can happen between a verdict and a push. */ */
+/** Events that can happen between a verdict and a push. */
 function pickRandomLateAction(dice: SeededRandom): PlannedAction {
   return dice.of<PlannedAction>([
     { do: 'comment', by: 'max', pull: 1, body: '/freeze' },
@@ -239,7 +239,7 @@ function pickRandomLateAction(dice: SeededRandom): PlannedAction {
   ])
 }
 
-/** A chain of events. Its pull requests are the first ones of the run. */ */
+/** A chain of events. Its pull requests are the first ones of the run. */
 export function generateRandomEventChain(dice: SeededRandom): readonly PlannedEvent[] {
   let step = 0
   return dice

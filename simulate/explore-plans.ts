@@ -5,31 +5,31 @@ import type { PlannedEvent, SimulationPlan } from './simulation-plan.ts'
 import type { SimulationResult } from './run-simulation.ts'
 import type { PlannedAction, ExplorationScope } from './small-plans.ts'
 
-/** The results for one number of events, in addition to the two events that open pull requests. */ */
+/** The results for one number of events, in addition to the two events that open pull requests. */
 export interface ExplorationDepthResult {
   readonly events: number
   readonly runs: number
-  /** Scenarios that are equivalent to one that already ran. */ */
+  /** Scenarios that are equivalent to one that already ran. */
   readonly cut: number
-  /** Whether all scenarios are explored. */ */
+  /** Whether all scenarios are explored. */
   readonly isWhole: boolean
 }
 
 export interface ExploreOptions {
   readonly scope: ExplorationScope
   readonly run: (plan: SimulationPlan) => Promise<SimulationResult>
-  /** Called after each run. Returns false to stop the exploration. */ */
+  /** Called after each run. Returns false to stop the exploration. */
   readonly onRun: (result: SimulationResult) => boolean
   readonly maxEvents: number
 }
 
 interface ExploredPlan {
   readonly plan: SimulationPlan
-  /** The step after which nothing happens automatically: later events all happen then. */ */
+  /** The step after which nothing happens automatically: later events all happen then. */
   readonly idleAt: number
 }
 
-/** Yields one row for each number of events that was started. Ends when every plan ran or the caller stops. */ */
+/** Yields one row for each number of events that was started. Ends when every plan ran or the caller stops. */
 export async function explorePlans({
   scope,
   run,
@@ -73,7 +73,7 @@ const createInitialPlans = ({ openings }: ExplorationScope) =>
     of: 1,
   }))
 
-/** Each plan with one more event, at its last event or later. `of`: the number of plans that it represents. */ */
+/** Each plan with one more event, at its last event or later. `of`: the number of plans that it represents. */
 function* generateChildPlans(
   nodes: readonly ExploredPlan[],
   { acts, moments }: ExplorationScope,
@@ -99,14 +99,14 @@ function* generateChildPlans(
   }
 }
 
-/** Whether two events affect different objects. */ */
+/** Whether two events affect different objects. */
 function areActionsIndependent(one: PlannedAction, other: PlannedAction | PlannedEvent): boolean {
   const getTarget = (act: PlannedAction | PlannedEvent) =>
     'fault' in act ? 'fault' : 'pull' in act ? `#${act.pull}` : 'rules' in act ? 'rules' : 'base'
   return getTarget(one) !== getTarget(other)
 }
 
-/** The events that happened, and their steps. */ */
+/** The events that happened, and their steps. */
 function computeRunKey({ plan, taken }: SimulationResult): string {
   const events = taken.map(({ event: { at: _, ...event }, step }) => [step, event])
   const [first] = plan.events

@@ -14,12 +14,12 @@ import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 
 /**
  * Owners of foo and bar, a maintainer by configuration, a maintainer by role, a writer, and two users without
- * permissions. */
+ * permissions.
  */
 export const userNames = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const
 const ownerLoginsByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 
-/** The number of catalog-bot steps during which user actions and faults happen. */ */
+/** The number of catalog-bot steps during which user actions and faults happen. */
 const activeStepCount = 500
 
 export function generatePlan(seed: number): SimulationPlan {
@@ -202,7 +202,7 @@ function generateRandomUserAction(dice: SeededRandom, pulls: number): UserAction
   ])()
 }
 
-/** Changes that a maintainer deliberately pushes to the base. */ */
+/** Changes that a maintainer deliberately pushes to the base. */
 function generateRandomBaseEdit(dice: SeededRandom): PlannedFileEdit {
   return dice.pickWeighted<PlannedFileEdit>([
     [{ kind: 'release', package: dice.of(packageNames) }, 4],

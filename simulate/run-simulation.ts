@@ -45,51 +45,51 @@ import type { ObservedRun, InvariantViolation } from './oracles/observed-run.ts'
 
 export interface SimulationResult {
   readonly plan: SimulationPlan
-  /** Empty when the run reached behavior that is not modeled: such a run proves nothing. */ */
+  /** Empty when the run reached behavior that is not modeled: such a run proves nothing. */
   readonly violations: readonly InvariantViolation[]
   readonly isModelled: boolean
   readonly trace: readonly string[]
   readonly steps: number
   readonly landings: number
-  /** When each event happened, and whether it changed anything. */ */
+  /** When each event happened, and whether it changed anything. */
   readonly taken: readonly { readonly event: PlannedEvent; readonly step: number; readonly isVain: boolean }[]
-  /** The step after which everything that happened was automatic. */ */
+  /** The step after which everything that happened was automatic. */
   readonly idleAt: number
 }
 
 /** One run of a job. */
 interface RunningJob {
   readonly name: string
-  /** The step as of which it knows its pull request. */ */
+  /** The step as of which it knows its pull request. */
   readAt?: number
-  /** It may have ended early, and may run again. */ */
+  /** It may have ended early, and may run again. */
   isInjured: boolean
 }
 
 export interface SimulationOptions {
-  /** Records each step. A run takes twice as long with it. */ */
+  /** Records each step. A run takes twice as long with it. */
   readonly isTraced?: boolean
 }
 
 const startTimeMs = Date.parse('2026-01-01T00:00:00Z')
 /**
  * The number of milliseconds after the last fault within which everything must settle. Permissions, parked pull
- * requests, and swept items are checked again within an hour. */
+ * requests, and swept items are checked again within an hour.
  */
 const settlingTimeMs = 2.2 * 3600_000
 /**
  * The number of milliseconds between sweeps after the last fault, except for the first one, which runs on time.
  * They find nothing new, and they would be half of all steps. Anything that waits for a sweep gets a few of them.
- * */
+ *
  */
 const rareSweepIntervalMs = 40 * 60_000
-/** A run that takes more steps than this never ends. */ */
+/** A run that takes more steps than this never ends. */
 const maxSimulationSteps = 15_000
-/** The number of jobs that one process runs concurrently. */ */
+/** The number of jobs that one process runs concurrently. */
 const maxConcurrentJobs = 3
-/** The number of milliseconds until a terminated process is running again. */ */
+/** The number of milliseconds until a terminated process is running again. */
 const restartDelayMs = 4000
-/** The maximum delay of a delivery that is not lost, in steps. Deliveries can arrive in any order. */ */
+/** The maximum delay of a delivery that is not lost, in steps. Deliveries can arrive in any order. */
 const maxDeliveryDelaySteps = 4
 
 export async function runSimulation(
@@ -104,7 +104,7 @@ export async function runSimulation(
   const current = new AsyncLocalStorage<RunningJob>()
   const instances: (BotInstance | undefined)[] = []
   const restarts = new Map<number, number>()
-  /** Since when dead processes have been silent. */ */
+  /** Since when dead processes have been silent. */
   const deaths = new Map<SimulatedProcess, number>()
   const mirrors: MirrorRefs[] = []
   const server = new SimulatedGitHub(() => ({ step: scheduler.step, now: scheduler.now }))
@@ -156,7 +156,16 @@ export async function runSimulation(
     violate({ invariant: 'I21', what: `no end after ${maxSimulationSteps} steps` })
   const isModelled = checkInvariants(observed, violate)
   const { step: steps } = scheduler
-  return { plan, violations: isModelled ? violations : [], isModelled, trace, steps, landings: observed.merges.length, taken, idleAt }
+  return {
+    plan,
+    violations: isModelled ? violations : [],
+    isModelled,
+    trace,
+    steps,
+    landings: observed.merges.length,
+    taken,
+    idleAt,
+  }
 
   function boot(at: number): void {
     const process: SimulatedProcess = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
@@ -257,7 +266,7 @@ export async function runSimulation(
     return undefined
   }
 
-  /** Runs everything that is due before the next choice. */ */
+  /** Runs everything that is due before the next choice. */
   function beforeStep(step: number): void {
     while (events[0] !== undefined && events[0].at <= step) takeNext()
     if (events.length > 0 && isIdle()) {
@@ -418,7 +427,7 @@ export async function runSimulation(
     for (const row of tables.jobs) if (row.key === key && row.state === 'waiting') row.runs = runs
   }
 
-  /** Jobs of processes that are dead or silent for too long wait again. */ */
+  /** Jobs of processes that are dead or silent for too long wait again. */
   function recoverJobs(): void {
     for (const row of tables.jobs.filter(({ state }) => state === 'active')) {
       const { by } = row
@@ -453,7 +462,7 @@ function createRateLimitError(seconds: number): ForgeError {
   return new ForgeError('rate-limited', "GitHub's rate limit is reached", { retryAfter: seconds })
 }
 
-/** The error that the adapters return for a connection failure. */ */
+/** The error that the adapters return for a connection failure. */
 function createCallFailure(to: PendingCall['to']): Error {
   switch (to) {
     case 'store':
@@ -495,12 +504,12 @@ function createRegistryAnswer(question: 'image' | 'bundle' | 'install', referenc
   return { kind: 'bundle', digest, format: 'registry+v1', content, findings: [] }
 }
 
-/** The name of a job in a trace. */ */
+/** The name of a job in a trace. */
 function formatJobName(job: Job): string {
   return job.kind === 'pull' ? `#${job.pull}` : job.kind
 }
 
-/** False when a job or an oracle reached behavior that is not modeled. */ */
+/** False when a job or an oracle reached behavior that is not modeled. */
 function checkInvariants(observed: ObservedRun, violate: (violation: InvariantViolation) => void): boolean {
   if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledBehaviorError)) return false
   try {

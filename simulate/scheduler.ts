@@ -4,33 +4,33 @@
 import type { Clock } from '../src/ports/clock.ts'
 import { computeSeededRandom } from './seeded-random.ts'
 
-/** A catalog-bot process. Its pending calls are never answered after it dies. */ */
+/** A catalog-bot process. Its pending calls are never answered after it dies. */
 export interface SimulatedProcess {
   readonly name: string
   isAlive: boolean
-  /** Until this time, the process is paused and does not notice it, like a paused virtual machine. */ */
+  /** Until this time, the process is paused and does not notice it, like a paused virtual machine. */
   pausedUntil: number
-  /** How far the process clock is ahead of the simulated clock, in milliseconds. */ */
+  /** How far the process clock is ahead of the simulated clock, in milliseconds. */
   skew: number
 }
 
 /**
  * A fault of one call. `before`: the call fails and has no effect. `after`: the call takes effect, but its answer
- * is lost. */
+ * is lost.
  */
 export interface CallFault {
   readonly when: 'before' | 'after'
   readonly error: () => Error
 }
 
-/** The destination of a call. It determines the possible faults. */ */
+/** The destination of a call. It determines the possible faults. */
 export type CallDestination = 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
 
 export interface PendingCall {
   readonly process: SimulatedProcess
   readonly to: CallDestination
   readonly label: string
-  /** Called when the call is answered with a simulated error. */ */
+  /** Called when the call is answered with a simulated error. */
   readonly onInjury?: () => void
 }
 
@@ -55,19 +55,19 @@ export interface SchedulerOptions {
   readonly seed: number
   /**
    * Other events that can happen now, for example a delivery arrives or a job is taken. Their order depends only on
-   * the simulated state. */
+   * the simulated state.
    */
   readonly others: () => readonly SchedulerChoice[]
-  /** The fault of a call that is about to be made. */ */
+  /** The fault of a call that is about to be made. */
   readonly injure: (call: PendingCall, step: number) => CallFault | 'crash' | undefined
-  /** Events that happen before anything else at this step: user actions and faults of whole machines. */ */
+  /** Events that happen before anything else at this step: user actions and faults of whole machines. */
   readonly before: (step: number) => void
-  /** The time of the next automatic event. Undefined when there is none. */ */
+  /** The time of the next automatic event. Undefined if no event is scheduled. */
   readonly nextEvent: () => number | undefined
   readonly onStep?: (line: string) => void
 }
 
-/** The minimum and maximum duration of a step, in milliseconds. */ */
+/** The minimum and maximum duration of a step, in milliseconds. */
 const stepDurationRangeMs = { least: 20, most: 700 }
 
 export class Scheduler {
@@ -75,7 +75,7 @@ export class Scheduler {
   readonly #waiting: ResumableCall[] = []
   readonly #sleeping: SleepingProcess[] = []
   #orders = 0
-  /** Milliseconds since the epoch, by the simulated clock. */ */
+  /** Milliseconds since the epoch, by the simulated clock. */
   now: number
   step = 0
 
@@ -84,7 +84,7 @@ export class Scheduler {
     this.now = start
   }
 
-  /** Runs `act` atomically when its turn comes. A dead process waits forever. */ */
+  /** Runs `act` atomically when its turn comes. A dead process waits forever. */
   call<T>(call: PendingCall, act: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const go = (injury: CallFault | undefined) => {
@@ -124,7 +124,7 @@ export class Scheduler {
     }
   }
 
-  /** Whether a process has pending calls here. */ */
+  /** Whether a process has pending calls here. */
   isBusy(process: SimulatedProcess): boolean {
     return (
       this.#waiting.some((one) => one.process === process) ||
@@ -132,7 +132,7 @@ export class Scheduler {
     )
   }
 
-  /** Takes steps until nothing is due before `until()`, or until `isOver` returns true. */ */
+  /** Takes steps until nothing is due before `until()`, or until `isOver` returns true. */
   async run(until: () => number, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await waitForIdlePromises()
@@ -215,7 +215,7 @@ export class Scheduler {
 
 /**
  * Concurrent calls of one job are ordered by name, because the order in which the job made them is not part of the
- * simulated state. */
+ * simulated state.
  */
 function compareCallOrder(a: ResumableCall, b: ResumableCall): number {
   const keyOf = ({ process, label }: ResumableCall) => `${process.name} ${label}`
@@ -223,7 +223,7 @@ function compareCallOrder(a: ResumableCall, b: ResumableCall): number {
   return first < second ? -1 : first > second ? 1 : a.order - b.order
 }
 
-/** Resolves when no promise has pending work. */ */
+/** Resolves when no promise has pending work. */
 function waitForIdlePromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -5,11 +5,11 @@ import type { SimulationResult } from './run-simulation.ts'
 
 export interface ShrinkResult {
   readonly result: SimulationResult
-  /** The number of runs that it took. */ */
+  /** The number of runs that it took. */
   readonly runs: number
 }
 
-/** `most`: the maximum number of runs. */ */
+/** `most`: the maximum number of runs. */
 export async function shrinkPlan(
   failed: SimulationResult,
   run: (plan: SimulationPlan) => Promise<SimulationResult>,
@@ -46,7 +46,7 @@ export async function shrinkPlan(
 
 type PlanSimplification = (plan: SimulationPlan) => Partial<SimulationPlan>
 
-/** Simplifications. Each is tried once on the result of the earlier ones. */ */
+/** Simplifications. Each is tried once on the result of the earlier ones. */
 function listPlanSimplifications(plan: SimulationPlan): readonly PlanSimplification[] {
   const oneEvent = plan.events.map((_, at): PlanSimplification => ({ events }) => ({
     events: events.map((event, index) => (index === at ? simplifyEvent(event) : event)),

@@ -14,12 +14,12 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     runs: { type: 'string', default: '100' },
     small: { type: 'boolean', default: false },
-    /** Runs all scenarios of a small scope, `wide` or `narrow`, in order of their number of events. */ */
+    /** Runs all scenarios of a small scope, `wide` or `narrow`, in order of their number of events. */
     exhaustive: { type: 'string' },
     events: { type: 'string', default: '4' },
     seconds: { type: 'string' },
     trace: { type: 'boolean', default: false },
-    /** Stops at the first run with a violation, and does not shrink it. */ */
+    /** Stops at the first run with a violation, and does not shrink it. */
     first: { type: 'boolean', default: false },
   },
 })
@@ -52,7 +52,7 @@ else {
     )
       break
 }
-/** Whether to continue. */ */
+/** Whether to continue. */
 function recordSimulationResult(result: SimulationResult): boolean {
   done += 1
   steps += result.steps
@@ -67,7 +67,7 @@ function recordSimulationResult(result: SimulationResult): boolean {
   return true
 }
 
-/** Runs all scenarios with no event, then with one, then with two, until the time is up. */ */
+/** Runs all scenarios with no event, then with one, then with two, until the time is up. */
 async function exploreSmallPlans(): Promise<void> {
   if (values.exhaustive !== 'wide' && values.exhaustive !== 'narrow')
     throw new Error('--exhaustive must be wide or narrow')
@@ -89,10 +89,11 @@ if (worst !== undefined && !values.trace && !values.first) {
   reportFailure(await runSimulation(result.plan, { isTraced: true }))
 }
 const elapsedSeconds = (performance.now() - startedAt) / 1000
-const unmodeledSummary = unmodelled === 0 ? '' : `, ${unmodelled} skipped because of behavior that is not modeled`
+const unmodeledSummary =
+  unmodelled === 0 ? '' : `, ${unmodelled} skipped because of behavior that is not modeled`
 const scopeLabel = values.small ? ` of ${smallPlanCount} small plans` : ''
 printLine(
-  `${done} runs${scopeLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${landings} merges, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${unmodeledSummary}`,
+  `${done} runs${scopeLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${merges} merges, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${unmodeledSummary}`,
 )
 process.exitCode = failedRuns.length > 0 ? 1 : 0
 

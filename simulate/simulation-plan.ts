@@ -2,18 +2,18 @@
 // determines the order of events, so the same plan always produces the same run.
 import type { ConfigVariantName, CatalogFlaw } from './world/repository-contents.ts'
 
-/** The edit that a commit makes to the files of its parent. */ */
+/** The edit that a commit makes to the files of its parent. */
 export type PlannedFileEdit =
   | { readonly kind: 'release'; readonly package: string; readonly flaw?: CatalogFlaw }
   | { readonly kind: 'extra'; readonly package: string; readonly part: number }
-  /** Adds an account to a package's list of owners, or removes it. */ */
+  /** Adds an account to a package's list of owners, or removes it. */
   | { readonly kind: 'own' | 'disown'; readonly package: string; readonly who: string }
   | { readonly kind: 'add-package'; readonly package: string; readonly who: string }
   | { readonly kind: 'configure'; readonly config: ConfigVariantName }
   | { readonly kind: 'maintain'; readonly who: string }
   | { readonly kind: 'workflow' | 'readme' }
   | { readonly kind: 'link' | 'executable' | 'attributes'; readonly package: string }
-  /** An empty commit. */ */
+  /** An empty commit. */
   | { readonly kind: 'nothing' }
 
 export const repositoryRoles = ['read', 'write', 'maintain'] as const
@@ -21,7 +21,7 @@ export const pullRequestLabels = ['hold', 'approved', 'lgtm'] as const
 
 /**
  * `pull` numbers pull requests in the order in which they were opened. If the pull request does not exist yet,
- * nothing happens. */
+ * nothing happens.
  */
 export type UserAction =
   | {
@@ -30,7 +30,7 @@ export type UserAction =
       readonly edits: readonly PlannedFileEdit[]
       readonly base?: string
       readonly draft?: boolean
-      /** Stacked on another pull request. */ */
+      /** Stacked on another pull request. */
       readonly stacked?: boolean
     }
   | {
@@ -40,7 +40,7 @@ export type UserAction =
       readonly edits: readonly PlannedFileEdit[]
       readonly force?: boolean
     }
-  /** Restores the head before the current one. */ */
+  /** Restores the head before the current one. */
   | { readonly do: 'return'; readonly by: string; readonly pull: number }
   | { readonly do: 'update'; readonly by: string; readonly pull: number }
   | { readonly do: 'retarget'; readonly by: string; readonly pull: number; readonly base: string }
@@ -53,7 +53,7 @@ export type UserAction =
     }
   | { readonly do: 'dismiss'; readonly by: string; readonly pull: number }
   | { readonly do: 'comment'; readonly by: string; readonly pull: number; readonly body: string }
-  /** The newest of the user comments on it. */ */
+  /** The newest of the user comments on it. */
   | {
       readonly do: 'edit-comment'
       readonly by: string
@@ -76,9 +76,9 @@ export type UserAction =
   | { readonly do: 'role'; readonly who: string; readonly role: (typeof repositoryRoles)[number] }
   | { readonly do: 'rules'; readonly rules: 'none' | 'required checks' | 'linear' | 'locked' }
 
-/** `times`: consecutive calls. A fault starts with the first call of its kind at or after its step. */ */
+/** `times`: consecutive calls. A fault starts with the first call of its kind at or after its step. */
 export type InjectedFault =
-  /** GitHub or Git returns an error, before or after it handles the request. */ */
+  /** GitHub or Git returns an error, before or after it handles the request. */
   | {
       readonly fault: 'fails'
       readonly to: 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
@@ -86,9 +86,9 @@ export type InjectedFault =
       readonly times: number
     }
   | { readonly fault: 'limited'; readonly times: number; readonly seconds: number }
-  /** GitHub's data about a pull request is this many steps old. */ */
+  /** GitHub's data about a pull request is this many steps old. */
   | { readonly fault: 'stale'; readonly steps: number; readonly times: number }
-  /** `to`: at the next call with this destination. Otherwise at the next call. */ */
+  /** `to`: at the next call with this destination. Otherwise at the next call. */
   | { readonly fault: 'crash'; readonly to?: 'push' | 'merge' }
   | { readonly fault: 'pause'; readonly seconds: number }
   | { readonly fault: 'clock'; readonly seconds: number }

@@ -4,7 +4,7 @@ import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './
 
 export type PlannedAction = UserAction | InjectedFault
 
-/** A pull request from an owner, and one from a user without permissions. */ */
+/** A pull request from an owner, and one from a user without permissions. */
 const openingActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   [
     { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
@@ -16,7 +16,7 @@ const openingActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   ],
 ]
 
-/** Other events that these three users can cause. */ */
+/** Other events that these three users can cause. */
 const possibleActions: readonly PlannedAction[] = [
   { do: 'review', by: 'ann', pull: 2, state: 'approved' },
   { do: 'comment', by: 'max', pull: 2, body: '/approve' },
@@ -39,15 +39,15 @@ const possibleActions: readonly PlannedAction[] = [
   { fault: 'stale', steps: 6, times: 1 },
 ]
 
-/** The catalog-bot steps at which an event can happen: before, during, and after its work on a pull request. */ */
+/** The catalog-bot steps at which an event can happen: before, during, and after its work on a pull request. */
 const possibleEventSteps = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
-/** There are six events with the two that open pull requests. One of them may be empty. */ */
+/** There are six events with the two that open pull requests. One of them may be empty. */
 const maxExtraEvents = 4
 const choicesPerEvent = possibleActions.length * possibleEventSteps.length + 1
 
 /**
  * The elements of all scenarios in a small scope: the initial events, the other possible events, and their times.
- * */
+ *
  */
 export interface ExplorationScope {
   readonly openings: readonly (readonly UserAction[])[]
@@ -55,7 +55,7 @@ export interface ExplorationScope {
   readonly moments: readonly number[]
 }
 
-/** All of the above. Scenarios with one more event take minutes, and with two more events take hours. */ */
+/** All of the above. Scenarios with one more event take minutes, and with two more events take hours. */
 const wideExplorationScope: ExplorationScope = {
   openings: openingActionPairs,
   acts: possibleActions,
@@ -65,7 +65,7 @@ const wideExplorationScope: ExplorationScope = {
 /**
  * The possible fates of a pull request from a user without permissions beside an owner's pull request: an approval,
  * an objection, a push that is reverted, and a lost answer. The scope is small enough to run all scenarios with six
- * events, including the two that open pull requests. */
+ * events, including the two that open pull requests.
  */
 const narrowExplorationScope: ExplorationScope = {
   openings: openingActionPairs.slice(0, 1),
@@ -83,15 +83,15 @@ const narrowExplorationScope: ExplorationScope = {
 
 export const explorationScopes = { wide: wideExplorationScope, narrow: narrowExplorationScope } as const
 
-/** The number of plans. */ */
+/** The number of plans. */
 export const smallPlanCount = openingActionPairs.length * choicesPerEvent ** maxExtraEvents
 
-/** A prime that divides none of the numbers above. Steps of this size visit every plan before they repeat one. */ */
+/** A prime that divides none of the numbers above. Steps of this size visit every plan before they repeat one. */
 const smallPlanStride = 1_000_003
 
 /**
  * One plan. Consecutive indexes give dissimilar plans, and `smallPlanCount` consecutive indexes cover all of them.
- * */
+ *
  */
 export function createSmallPlan(number: number): SimulationPlan {
   let remaining = ((number % smallPlanCount) * smallPlanStride) % smallPlanCount

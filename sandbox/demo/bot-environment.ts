@@ -1,5 +1,5 @@
-// A GitHub and a registry of the sandbox, and the App in them: what the demo, the stories and the bench furnish each in
-// their own way. Starts no bot.
+// A sandbox GitHub and registry with the App, which the demo, the stories, and the benchmarks set up in different
+// ways. Does not start catalog-bot.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { startMockGitHub, type MockGitHub, type TrafficValidator } from '../github/github.ts'
@@ -10,18 +10,21 @@ import { readAppManifest } from './read-app-manifest.ts'
 export interface BotEnvironment {
   readonly github: MockGitHub
   readonly registry: MockRegistry
-  /** Installs the App in a repository (`owner/name`). Returns what a bot needs in its environment to serve it. */
+  /**
+   * Installs the App in a repository (`owner/name`). Returns the environment variables that catalog-bot needs to
+   * serve it.
+   */
   readonly installBot: (repository: string, ...more: readonly string[]) => Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
 export interface BotEnvironmentOptions {
-  /** A folder for repositories and the bot's data. */
+  /** A folder for repositories and catalog-bot's data. */
   readonly directory: string
   readonly sweepSeconds?: number
-  /** Requests that the bot has for an hour; GitHub's 5000 otherwise, which a world in a hurry soon has used. */
+  /** The hourly request limit of catalog-bot. Default: GitHub's 5000, which a fast simulation soon exceeds. */
   readonly hourlyLimit?: number
-  /** Sees all traffic with GitHub. */
+  /** Receives all traffic with GitHub. */
   readonly validator?: TrafficValidator
 }
 

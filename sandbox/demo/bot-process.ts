@@ -1,4 +1,5 @@
-// The bot as its own process, as an operator would run it: what the demo and the stories look at from outside.
+// catalog-bot in a separate process, as a bot administrator would run it. The demo and the stories observe it from
+// outside.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
@@ -7,9 +8,9 @@ import { createInterface } from 'node:readline'
 
 export interface BotProcessOptions {
   readonly environment: Readonly<Record<string, string>>
-  /** Called with each line of the bot's log. */
+  /** Called with each line of catalog-bot's log. */
   readonly onLog?: (line: string) => void
-  /** Keeps the log in this file. */
+  /** The file for the log. */
   readonly logFile?: string
 }
 
@@ -17,15 +18,15 @@ export interface BotProcess {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string
   readonly process: ChildProcess
-  /** Ends it; resolves when it is gone. */
+  /** Stops the process, and resolves when it has exited. */
   kill(signal?: NodeJS.Signals): Promise<void>
-  /** Resolves with the signal or exit code when the process is gone. */
+  /** Resolves with the signal or exit code when the process has exited. */
   readonly exited: Promise<string>
 }
 
 const botExecutablePath = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.cjs')
 
-/** Starts the bot and resolves once it listens. Rejects with the end of its log when it ends before that. */
+/** Starts catalog-bot, and resolves once it listens. Rejects with the end of its log if it exits before that. */
 export async function startBot({ environment, onLog, logFile }: BotProcessOptions): Promise<BotProcess> {
   const child = spawn(process.execPath, ['--no-warnings', botExecutablePath, 'serve'], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...environment },
@@ -45,7 +46,7 @@ export async function startBot({ environment, onLog, logFile }: BotProcessOption
       })
   })
   const early = exited.then((how) => {
-    throw new Error(`the bot ended (${how}) before it listened:\n${last.join('\n')}`)
+    throw new Error(`catalog-bot exited (${how}) before it was listening:\n${last.join('\n')}`)
   })
   early.catch(() => undefined)
   return {

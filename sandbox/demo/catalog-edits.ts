@@ -1,15 +1,15 @@
-// How the demo's people edit catalog files: text edits, as in an editor. Throws when the text is not as expected.
+// The edits of catalog files in the demo: text edits, as in an editor. Throws when the text is not as expected.
 
-/** The bundle document of a version, made from the newest one that the file has. */
+/** The bundle document of a version, derived from the newest one in the file. */
 function copyBundleForVersion(text: string, name: string, from: string, version: string): string {
   const start = text.lastIndexOf('---', text.indexOf(`\nname: ${name}.v${from}\n`))
   const next = text.indexOf('\n---\n', start)
-  if (start < 0) throw new Error(`there is no bundle ${name}.v${from}`)
+  if (start < 0) throw new Error(`bundle ${name}.v${from} not found`)
   const document = next < 0 ? text.slice(start) : text.slice(start, next + 1)
   return document.replaceAll(from, version)
 }
 
-/** Adds a version on top of its channel: the entry first, the bundle last in the file. */
+/** Adds a version to the head of its channel: the entry first, and the bundle last in the file. */
 export function prependChannelEntry(text: string, name: string, version: string, replaces: string): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
   return (
@@ -17,11 +17,14 @@ export function prependChannelEntry(text: string, name: string, version: string,
   )
 }
 
-/** Adds a version at the end of its channel and its bundle before all others: another place, the same meaning. */
+/**
+ * Adds a version at the end of its channel, and its bundle before all others. The position differs, but the meaning
+ * is the same.
+ */
 export function appendChannelEntry(text: string, name: string, version: string, replaces: string): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
   const imageOffset = text.indexOf('---\nimage:')
-  if (imageOffset < 0) throw new Error('there is no bundle')
+  if (imageOffset < 0) throw new Error('no bundle found')
   const bundle = copyBundleForVersion(text, name, replaces, version)
   return `${text.slice(0, imageOffset)}${bundle}${text.slice(imageOffset)}`.replace(
     'name: stable\npackage:',

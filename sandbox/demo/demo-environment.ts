@@ -1,4 +1,4 @@
-// The demo's world: a GitHub with the coast's catalog repository, its people, and a registry with its images.
+// The demo environment: a GitHub with the catalog repository and its users, and a registry with its images.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseBundleBlobs, buildBundleImage } from '../registry/bundle-image.ts'
@@ -14,16 +14,19 @@ const demoUsers = ['harbormaster', 'alice', 'bob', 'carol', 'dave', 'erin', 'mal
 
 export interface DemoEnvironment extends Pick<BotEnvironment, 'github' | 'registry' | 'stop'> {
   readonly repository: MockRepository
-  /** The repository's files as they began, by path. */
+  /** The initial files of the repository, by path. */
   readonly files: Readonly<Record<string, string>>
-  /** What the bot needs in its environment to serve this world. */
+  /** The environment variables that catalog-bot needs to serve this environment. */
   readonly environment: Readonly<Record<string, string>>
 }
 
 export interface DemoEnvironmentOptions extends BotEnvironmentOptions {
-  /** Changes to the repository's first files. */
+  /** Changes to the initial files of the repository. */
   readonly files?: Readonly<Record<string, string>>
-  /** Whether the bot publishes catalog images to the registry. Default: it asks a workflow to do that, and no more. */
+  /**
+   * Whether catalog-bot publishes catalog images to the registry. By default, it only dispatches a workflow for
+   * that.
+   */
   readonly publishes?: boolean
 }
 
@@ -32,7 +35,7 @@ export async function openDemoEnvironment(options: DemoEnvironmentOptions): Prom
   try {
     return await setUpDemoRepository(botEnvironment, options)
   } catch (error) {
-    // Servers that go on would keep alive a process that has nothing to show.
+    // Otherwise the servers would keep a failed process alive.
     await botEnvironment.stop()
     throw error
   }
@@ -63,7 +66,7 @@ async function setUpDemoRepository(
   return { github, registry, repository, files, environment, stop }
 }
 
-/** The files of the catalog repository as they begin, by path; images are named at this registry. */
+/** The initial files of the catalog repository, by path. Images refer to this registry. */
 export function readCatalogFixture(host: string): Record<string, string> {
   const files: Record<string, string> = {}
   for (const entry of readdirSync(demoFixtureDirectory, { recursive: true, withFileTypes: true }))
@@ -78,8 +81,8 @@ export function readCatalogFixture(host: string): Record<string, string> {
 }
 
 /**
- * Puts what a catalog's text names by tag into the registry: bundles as their blobs say they are, everything else as
- * something to pull. `wanted` chooses among the bundles by name; their related images come with them.
+ * Pushes all images that a catalog references by tag to the registry. Bundle images match their blobs; other images have
+ * arbitrary content. `wanted` selects bundles by name, including their related images.
  */
 export function pushCatalogImages(
   registry: MockRegistry,

@@ -1,4 +1,4 @@
-// What the App asks of GitHub, as app.yml says it: an App of the sandbox has neither more nor less.
+// The App's permissions and events from app.yml. An App in the sandbox has exactly these.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { findPackageFolder } from '../../src/cli/version.ts'

@@ -1,4 +1,5 @@
-// The demo: a simulated GitHub and registry, the bot, the pull requests, and a table of how each ended and why.
+// The demo: a simulated GitHub and registry, catalog-bot, the pull requests, and a table of their outcomes and the
+// reasons.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import type { DemoRunner } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
 import { openDemoEnvironment } from './demo-environment.ts'
 import { evaluateDemoStory, type OpenedDemoStory } from './story-outcome.ts'
+import { shorten, wrapWords } from './terminal-text.ts'
 import { verifyPublishedImages } from './verify-published-images.ts'
 import { demoStories } from './stories.ts'
 
@@ -15,11 +17,11 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
   const printLine = (line: string) =>
     print(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
-  printLine('starting a simulated GitHub and registry, with the catalog repository coast/operators')
+  printLine('starting a simulated GitHub and registry with the catalog repository coast/operators')
   let isGood = false
   const coast = await openDemoEnvironment({ directory, publishes: true })
   try {
-    printLine(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
+    printLine(`GitHub: ${coast.github.url}, registry: ${coast.registry.url}; starting catalog-bot`)
     const bot = await startBot({
       environment: coast.environment,
       logFile: join(directory, 'bot.log'),
@@ -27,7 +29,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
     })
     try {
       coast.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
-      printLine(`the bot listens at ${bot.url}`)
+      printLine(`catalog-bot is listening on ${bot.url}`)
       const openedStories: OpenedDemoStory[] = []
       const opened = performance.now()
       const remainingMs = () => timeoutMs - (performance.now() - opened)
@@ -44,7 +46,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
         remainingMs() > 0
       ) {
         for (const { pull, outcome } of listOutcomes()) {
-          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${outcome.reason})`}`
+          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${shorten(outcome.reason, 120)})`}`
           if (lastStates.get(pull.number) !== line && outcome.state !== 'not checked yet') printLine(line)
           lastStates.set(pull.number, line)
         }
@@ -56,7 +58,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
         print(
           `${outcome.isExpected ? 'as expected' : 'NOT AS EXPECTED'}  #${pull.number} ${story.id}: ${outcome.state}`,
         )
-        print(`    ${outcome.reason}`)
+        for (const line of wrapWords(shorten(outcome.reason, 400), 96)) print(`    ${line}`)
       }
       const read = await verifyPublishedImages(coast, Math.max(15_000, remainingMs()))
       print('')
@@ -65,16 +67,16 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
       print('')
       printLine(
         good
-          ? 'every pull request ended as expected, and the images hold what was merged'
-          : `not everything ended as expected; the bot's log is in ${directory}`,
+          ? 'every pull request ended as expected, and the images match the merged catalogs'
+          : `some outcomes were not as expected; see catalog-bot's log in ${directory}`,
       )
       if (keep !== undefined)
         await keep([
           `GitHub's REST API   ${coast.github.url}`,
-          `the repository      ${coast.github.url}/coast/operators.git`,
-          `the registry        ${coast.registry.url}`,
-          `the bot             ${bot.url} (metrics at ${bot.url}/metrics)`,
-          `the bot's log       ${join(directory, 'bot.log')}`,
+          `repository          ${coast.github.url}/coast/operators.git`,
+          `registry            ${coast.registry.url}`,
+          `catalog-bot         ${bot.url} (metrics: ${bot.url}/metrics)`,
+          `catalog-bot's log   ${join(directory, 'bot.log')}`,
         ])
       isGood = good
     } finally {
@@ -83,7 +85,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
   } finally {
     await coast.stop()
   }
-  // Not before the bot is gone: it goes on saying what it does, and its log is here.
+  // Waits until catalog-bot has exited, because it writes its log to this directory.
   if (isGood) await rm(directory, { recursive: true, force: true, maxRetries: 10 }).catch(() => undefined)
   return isGood
 }

@@ -1,4 +1,4 @@
-// What the demo's repository and the operator of its bot say of catalog images.
+// The settings for catalog images, in the demo's repository and on the side of the bot administrator.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MockRegistry } from '../registry/registry.ts'
@@ -7,7 +7,7 @@ export const botConfigPath = '.github/catalog-bot.yml'
 export const catalogImageRepository = 'coast/catalog'
 const baseImageRepository = 'coast/opm'
 
-/** A base image in the registry, the configuration's section, and the operator's list in a file. */
+/** A base image in the registry, the section of the configuration, and the bot administrator's list in a file. */
 export function setUpPublishing(
   registry: MockRegistry,
   directory: string,

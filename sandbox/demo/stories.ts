@@ -1,12 +1,12 @@
-// The demo's pull requests, good and bad, and what must become of each.
+// The demo's pull requests, good and bad, with their expected outcomes.
 import type { OpenPullOptions } from '../github/user-actions.ts'
 import { pushCatalogImages, demoRepositoryName, type DemoEnvironment } from './demo-environment.ts'
 import { appendChannelEntry, prependChannelEntry } from './catalog-edits.ts'
 
 export type ExpectedStoryOutcome =
-  /** It lands, and its rebuild succeeds. */
+  /** It merges, and its rebuild succeeds. */
   | { readonly kind: 'lands' }
-  /** It stays open, and the check of this name says `says` in its summary. */
+  /** It remains open, and the summary of this check matches `summaryPattern`. */
   | {
       readonly kind: 'stays'
       readonly check: 'ownership' | 'validation' | 'images'
@@ -18,7 +18,7 @@ export interface DemoStory {
   /** One line for the timeline. */
   readonly description: string
   readonly ending: ExpectedStoryOutcome
-  /** The other of two stories of which exactly one lands; the one that does not ends as `ending` says. */
+  /** The other of two stories of which exactly one merges. The other one ends as `ending` specifies. */
   readonly rival?: string
   open(coast: DemoEnvironment): OpenPullOptions
 }
@@ -27,16 +27,16 @@ const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
 function getDemoFileText(coast: DemoEnvironment, path: string): string {
   const text = coast.files[path]
-  if (text === undefined) throw new Error(`the fixture has no ${path}`)
+  if (text === undefined) throw new Error(`the fixture does not contain ${path}`)
   return text
 }
 
-/** Both images of a version, so that the registry has what the catalog will name. */
+/** Both images of a version, so that the registry has the images that the catalog will refer to. */
 function pushBundleImages(coast: DemoEnvironment, text: string, name: string, version: string): void {
   pushCatalogImages(coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
 }
 
-/** Somebody adds a version to a package in one catalog, its images pushed; `add` edits the file. */
+/** A story that adds a version to a package in one catalog, with its images pushed. `add` edits the file. */
 function createVersionUpdatePull(
   coast: DemoEnvironment,
   author: string,
@@ -61,7 +61,7 @@ export const demoStories: readonly DemoStory[] = [
       ),
   },
   {
-    id: "stranger's update",
+    id: 'update by a non-owner',
     description: 'mallory, who owns no package, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', summaryPattern: /bob/ },
     open: (coast) =>
@@ -70,7 +70,7 @@ export const demoStories: readonly DemoStory[] = [
       ),
   },
   {
-    id: 'broken channel',
+    id: 'two channel heads',
     description: 'bob, an owner of tidepool, adds 0.5.1 next to 0.5.0, so the channel has two heads',
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     open: (coast) =>
@@ -92,9 +92,13 @@ export const demoStories: readonly DemoStory[] = [
     },
   },
   {
-    id: 'another bundle inside',
+    id: 'wrong bundle in the image',
     description: 'erin adds buoy 3.2.0, but the image that she pushed contains 3.1.9',
-    ending: { kind: 'stays', check: 'images', summaryPattern: /contains a different bundle[^]*3\.2\.0[^]*3\.1\.9/ },
+    ending: {
+      kind: 'stays',
+      check: 'images',
+      summaryPattern: /contains a different bundle[^]*3\.2\.0[^]*3\.1\.9/,
+    },
     open(coast) {
       const path = catalogPath('buoy')
       const addVersion = (version: string) =>
@@ -119,20 +123,20 @@ export const demoStories: readonly DemoStory[] = [
     },
   },
   {
-    id: 'first of two',
+    id: 'first of two competing updates',
     description: 'carol, an owner of foghorn, adds 2.2.0 on top of 2.1.0',
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
-    rival: 'second of two',
+    rival: 'second of two competing updates',
     open: (coast) =>
       createVersionUpdatePull(coast, 'carol', 'foghorn', '2.2.0', (text) =>
         prependChannelEntry(text, 'foghorn', '2.2.0', '2.1.0'),
       ),
   },
   {
-    id: 'second of two',
+    id: 'second of two competing updates',
     description: 'dave, another owner of foghorn, adds 2.1.1 on top of 2.1.0 at the same time',
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
-    rival: 'first of two',
+    rival: 'first of two competing updates',
     open: (coast) =>
       createVersionUpdatePull(coast, 'dave', 'foghorn', '2.1.1', (text) =>
         appendChannelEntry(text, 'foghorn', '2.1.1', '2.1.0'),

@@ -1,4 +1,4 @@
-// What became of a story's pull request, seen from GitHub alone, and whether it is what should have become of it.
+// The outcome of a story's pull request, as GitHub shows it, and whether it is the expected one.
 import { checkIds } from '../../src/findings/checks.ts'
 import type { MockCheckRun, MockPull } from '../github/github-data.ts'
 import type { DemoEnvironment } from './demo-environment.ts'
@@ -10,13 +10,13 @@ export interface OpenedDemoStory {
 }
 
 export interface DemoStoryOutcome {
-  /** `landed`, or what the comment's first line says. */
+  /** The final state, or the first line of the comment. */
   readonly state: string
-  /** The check that keeps it open and its first words, or the rebuild's result. */
+  /** The check that keeps it open and the start of its summary, or the result of the rebuild. */
   readonly reason: string
-  /** True once it has come to the end that the story wants. */
+  /** Whether it has reached the ending that the story expects. */
   readonly isExpected: boolean
-  /** Whether its author was told anything. */
+  /** Whether the author received any report. */
   readonly hasComment: boolean
   readonly isMerged: boolean
 }
@@ -37,7 +37,7 @@ export function evaluateDemoStory(
     return {
       state,
       reason: rebuilt ? 'rebuild succeeded' : 'rebuild running',
-      // The comment comes after the merge, and beside its rebuild.
+      // The comment comes after the merge, in parallel with the rebuild.
       isExpected: may && rebuilt && hasComment,
       hasComment,
       isMerged: hasMerged,
@@ -65,7 +65,10 @@ export function evaluateDemoStory(
   }
 }
 
-/** A rebuild of its own commit, or of the branch's tip once that has moved on: one build of the newest state is enough. */
+/**
+ * A rebuild of the merge commit, or of the branch's tip once it has moved on, because one build of the newest state
+ * is enough.
+ */
 function hasSuccessfulRebuild(pull: MockPull, coast: DemoEnvironment): boolean {
   const tip = coast.repository.knownRefs.get(`refs/heads/${coast.repository.defaultBranch}`)
   return [pull.merged?.sha, tip].some(
@@ -78,7 +81,7 @@ function isPullMerged(pull: MockPull): boolean {
   return pull.state === 'closed' && pull.merged !== null
 }
 
-/** The newest of the runs of a name on a commit. */
+/** The newest check run with this name on a commit. */
 function findLatestCheckRun(coast: DemoEnvironment, sha: string, name: string): MockCheckRun | undefined {
   return coast.github
     .checkRuns({ repo: coast.repository, headSha: sha })
@@ -86,10 +89,11 @@ function findLatestCheckRun(coast: DemoEnvironment, sha: string, name: string): 
     .at(-1)
 }
 
-/** The heading of the bot's comment. */
+/** The heading of catalog-bot's comment. */
 function findCommentHeadline(pull: MockPull): string | undefined {
   const comment = findBotComment(pull)
-  return comment === undefined ? undefined : /^### (?<words>.*)$/m.exec(comment)?.groups?.words
+  const headline = comment === undefined ? undefined : /^### (?<words>.*)$/m.exec(comment)?.groups?.words
+  return headline === undefined ? undefined : stripMarkdown(headline)
 }
 
 export function findBotComment(pull: MockPull): string | undefined {
@@ -111,6 +115,7 @@ function formatBlockingReason(coast: DemoEnvironment, pull: MockPull): string {
 function stripMarkdown(markdown: string): string {
   return markdown
     .replace(/^- /, '')
+    .replace(/^\[(?<place>(?:`[^`]*`|[^\]`])*)\]\([^)\s]*\)/, '$<place>:')
     .replace(/\[(?<words>(?:`[^`]*`|[^\]`])*)\]\([^)\s]*\)/g, '$<words>')
     .replace(/\\([\\`*_[\]#|~$!])/g, '$1')
     .replace(/\u2060/g, '')
@@ -118,5 +123,5 @@ function stripMarkdown(markdown: string): string {
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&amp;/g, '&')
-    .slice(0, 150)
+    .replace(/ \((?<rule>[a-z0-9-]+)\) (?=[A-Z])/, ' ($<rule>). ')
 }

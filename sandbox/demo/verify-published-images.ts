@@ -1,4 +1,4 @@
-// The demo's catalog images, read back out of the registry as a cluster would, and compared with the branch.
+// Pulls the demo's catalog images from the registry, as a cluster would, and compares them with the branch.
 import { execFileSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
@@ -13,7 +13,7 @@ const catalogVersions = ['v4.19', 'v4.20'] as const
 
 export interface PublishedImagesReport {
   readonly lines: readonly string[]
-  /** Every image holds exactly what the branch has. */
+  /** Whether every image contains exactly the files of the branch. */
   readonly isGood: boolean
 }
 
@@ -21,13 +21,13 @@ export interface PulledCatalogImage {
   readonly digest: string
   readonly platforms: readonly string[]
   readonly files: readonly CatalogImageFile[]
-  /** A file's text; '' where there is none. */
+  /** The contents of a file, or '' if it does not exist. */
   text(path: string): string
 }
 
-/** Reads catalog images of one registry on this machine, as whoever pulls them would. */
+/** Reads catalog images from a registry on this machine, like any client that pulls them. */
 export function openCatalogImageReader(host: string): {
-  /** `repository:tag`; undefined while there is none. */
+  /** The reference, `repository:tag`. Undefined until the image exists. */
   readonly read: (name: string) => Promise<PulledCatalogImage | undefined>
 } {
   return {
@@ -52,7 +52,7 @@ export function openCatalogImageReader(host: string): {
   }
 }
 
-/** Reads each image back and compares its catalog with the branch's; waits so long for the last one. */
+/** Reads each image and compares its catalog with the branch. Waits up to this time for the last one. */
 export async function verifyPublishedImages(
   coast: Pick<DemoEnvironment, 'registry' | 'repository'>,
   milliseconds: number,
@@ -75,7 +75,7 @@ export async function verifyPublishedImages(
   async function readOne(version: string) {
     const name = `${image}:${version}`
     const read = await openCatalogImageReader(host).read(name)
-    if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED ${host}/${name}`] }
+    if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED  ${host}/${name}`] }
     const { digest, files, platforms } = read
     const root = `catalogs/${version}`
     const isSame =
@@ -87,8 +87,8 @@ export async function verifyPublishedImages(
     return {
       isSame,
       lines: [
-        `published   ${host}/${name} = ${digest}, ${platforms.join(' and ')}`,
-        `read back   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
+        `published  ${host}/${name} as ${digest} for ${platforms.join(' and ')}`,
+        `verified   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
       ],
     }
   }

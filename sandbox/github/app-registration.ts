@@ -1,5 +1,5 @@
-// GitHub's web pages on which a person creates an App from a manifest and installs it: who comes here is signed in, and owns
-// what the address names. Refuses what GitHub refuses, in its words, as people have met them.
+// GitHub's web pages for creating an App from a manifest and installing it. The user is signed in and owns the
+// account in the URL. Returns the errors that GitHub returns, with the same messages.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppAdmin } from './app-admin.ts'
 import { renderPageLayout, escapeHtml } from './pages.ts'
@@ -69,7 +69,7 @@ const knownAppManifestFields = new Set([
   'request_oauth_on_install',
 ])
 
-/** What GitHub says against a manifest; none: it takes it. */
+/** GitHub's errors for a manifest. Empty if GitHub accepts it. */
 export function validateAppManifest(manifest: GitHubPayload): string[] {
   const errors: string[] = []
   const isNonEmptyText = (field: string) => toStringOrEmpty(manifest[field]) !== ''
@@ -104,7 +104,7 @@ function validateWebhookAttributes(hook: unknown): string[] {
 const createAppPathPattern = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
 const installPathPattern = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
 
-/** Answers these pages; false for every other address. */
+/** Answers these pages. Returns false for every other URL. */
 export async function handleRegistrationPage(
   at: RegistrationContext,
   request: IncomingMessage,

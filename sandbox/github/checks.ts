@@ -1,4 +1,4 @@
-// Check runs and commit statuses: making and changing them as GitHub allows, and telling the apps.
+// Check runs and commit statuses: creates and changes them as GitHub allows, and notifies the apps.
 import type { GitHubState } from './github-state.ts'
 import { findOrCreateCheckSuite } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
@@ -20,7 +20,7 @@ import type {
   MockCommitStatus,
 } from './github-data.ts'
 
-// GitHub's caps: per request, per text, per run.
+// GitHub's limits: per request, per text, per run.
 const maxAnnotationsPerRequest = 50
 const maxCheckOutputCharacters = 65_535
 const maxCheckRunActions = 3
@@ -83,7 +83,7 @@ function applyCheckRunRequest(state: GitHubState, run: MockCheckRun, body: GitHu
     run.conclusion = null
     run.completedAt = null
   }
-  // A conclusion completes the run, whatever status was said.
+  // A conclusion completes the run, regardless of the given status.
   if (conclusion !== undefined) {
     run.status = 'completed'
     run.conclusion = conclusion
@@ -166,7 +166,7 @@ async function emitCheckRunEvent(
     })
 }
 
-/** Someone asks for a run again, or presses one of its buttons: only the app that owns it hears of it. */
+/** A user reruns a check run, or clicks one of its buttons. Only the app that owns it is notified. */
 export async function rerequestCheckRun(
   state: GitHubState,
   run: MockCheckRun,
@@ -209,7 +209,7 @@ export async function addCommitStatus(
 ): Promise<MockCommitStatus> {
   const { world } = state
   const { context = 'default', description = null, target_url = null } = given
-  // GitHub's cap on statuses of one commit and context.
+  // GitHub's limit on statuses of one commit and context.
   if (repo.statuses.filter((it) => it.sha === sha && it.context === context).length >= 1000)
     throw new GitHubApiError(422, 'Validation Failed', [
       'This SHA and context has reached the maximum number of statuses.',

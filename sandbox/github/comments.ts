@@ -1,4 +1,4 @@
-// Comments on pull requests, issues and commits: written by people's methods and by REST alike, told by the same webhooks.
+// Comments on pull requests, issues, and commits, from user actions and from REST, with the same webhooks.
 import type { GitHubState } from './github-state.ts'
 import { toCommentView, toCommitCommentView, toIssueView } from './views/pull-view.ts'
 import { findPullOrIssue } from './github-data.ts'
@@ -76,7 +76,8 @@ export function addCommitComment(
 
 function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {
   const thread = findPullOrIssue(comment.repo, comment.issue)
-  if (thread === undefined) throw new Error(`comment ${comment.id} is on nothing`)
+  if (thread === undefined)
+    throw new Error(`comment ${comment.id} does not belong to a pull request, issue, or commit`)
   return thread
 }
 

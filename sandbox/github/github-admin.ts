@@ -1,4 +1,4 @@
-// How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, protection.
+// Sets up the sandbox's GitHub for a test or the demo: users, organizations, repositories, protection.
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { commitFiles, createBareRepository, readFilesRecursively, setRef } from './git/git-store.ts'
@@ -37,7 +37,7 @@ export class GitHubAdmin {
     return this.addAccount(login, 'User')
   }
 
-  /** An organization with these logins as its owners, who are admins of all its repositories. */
+  /** An organization with these logins as owners, who are administrators of all its repositories. */
   createOrganization(login: string, owners: readonly string[] = []): MockAccount {
     const organization = this.addAccount(login, 'Organization')
     this.state.world.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
@@ -46,8 +46,7 @@ export class GitHubAdmin {
 
   protected addAccount(login: string, type: MockAccount['type']): MockAccount {
     const { world } = this.state
-    if (findAccountByLogin(world, login) !== undefined)
-      throw new Error(`there is an account ${login} already`)
+    if (findAccountByLogin(world, login) !== undefined) throw new Error(`the account ${login} already exists`)
     const account: MockAccount = {
       id: world.nextId(),
       login,
@@ -85,28 +84,28 @@ export class GitHubAdmin {
     team.members.delete(this.account(login).id)
   }
 
-  /** The account of a login. Throws when there is none. */
+  /** The account with a login. Throws if it does not exist. */
   account(login: string): MockAccount {
     const account = findAccountByLogin(this.state.world, login)
-    if (account === undefined) throw new Error(`there is no account ${login}`)
+    if (account === undefined) throw new Error(`the account ${login} does not exist`)
     return account
   }
 
-  /** A repository by `owner/name`. Throws when there is none. */
+  /** A repository by `owner/name`. Throws if it does not exist. */
   repository(name: string): MockRepository {
     const [owner = '', short = ''] = name.split('/')
     const repo = findRepositoryByName(this.state.world, owner, short)
-    if (repo === undefined) throw new Error(`there is no repository ${name}`)
+    if (repo === undefined) throw new Error(`the repository ${name} does not exist`)
     return repo
   }
 
   pull(repository: string, number: number): MockPull {
     const pull = this.repository(repository).pulls.get(number)
-    if (pull === undefined) throw new Error(`there is no pull request ${repository}#${number}`)
+    if (pull === undefined) throw new Error(`the pull request ${repository}#${number} does not exist`)
     return pull
   }
 
-  /** A login follows its owner; the old one is free for anybody then, the id never is. */
+  /** Changes a login. Anyone can then take the old login, but never the ID. */
   renameUser(login: string, to: string): void {
     this.account(login).login = to
   }
@@ -115,12 +114,12 @@ export class GitHubAdmin {
     this.account(login).deleted = true
   }
 
-  /** A person's own token, for their git or client. */
+  /** A user's personal access token, for their Git or API client. */
   tokenFor(login: string): string {
     return this.state.credentials.personalToken(this.account(login))
   }
 
-  /** A token of an App's for one repository, as a workflow gets one. */
+  /** An App's token for one repository, like the token of a workflow. */
   installationTokenFor(repository: string, permissions: AppPermissions): string {
     const repo = this.repository(repository)
     return this.state.credentials.installationToken(this.installationOn(repository), new Set([repo]), {
@@ -129,7 +128,7 @@ export class GitHubAdmin {
     }).token
   }
 
-  /** The first App's that is installed there. */
+  /** The token of the first App that is installed there. */
   installationOn(repository: string): Installation {
     const repo = this.repository(repository)
     const installation = [...this.state.world.installations.values()].find((it) => it.repositories.has(repo))
@@ -137,7 +136,7 @@ export class GitHubAdmin {
     return installation
   }
 
-  /** A repository with one first commit of these files, on disk as a real bare repository. */
+  /** Creates a repository with one initial commit of these files, as a real bare repository on disk. */
   async createRepository(
     owner: string,
     name: string,
@@ -166,7 +165,7 @@ export class GitHubAdmin {
   ): MockRepository {
     const { world } = this.state
     if (findRepositoryByName(world, owner.login, name) !== undefined)
-      throw new Error(`there is a repository ${owner.login}/${name} already`)
+      throw new Error(`the repository ${owner.login}/${name} already exists`)
     const id = world.nextId()
     const at = world.timestamp()
     const repo: MockRepository = {
@@ -211,7 +210,7 @@ export class GitHubAdmin {
     return { name: account.login, email, at: this.state.world.now() }
   }
 
-  /** Gives a person a role in a repository; null takes it away. */
+  /** Gives a user a role in a repository. Null removes it. */
   setRole(repository: string, login: string, role: CollaboratorRole | null): void {
     const { roles } = this.repository(repository)
     if (role === null) roles.delete(this.account(login).id)
@@ -224,7 +223,7 @@ export class GitHubAdmin {
     else teamRoles.set(team.id, role)
   }
 
-  /** A workflow whose dispatched runs end with `outcome` after so many milliseconds. */
+  /** A workflow whose dispatched runs end with `outcome` after this many milliseconds. */
   createWorkflow(
     repository: string,
     file: string,
@@ -246,7 +245,7 @@ export class GitHubAdmin {
     return workflow
   }
 
-  /** Switches a repository's issues on or off. */
+  /** Enables or disables a repository's issues. */
   setIssues(repository: string, on: boolean): void {
     this.repository(repository).hasIssues = on
   }
@@ -283,7 +282,7 @@ export class GitHubAdmin {
   }
 }
 
-/** A PEM for an app of which the test does not care what key it has. */
+/** A PEM for an app in a test that does not depend on the key. */
 export function generatePrivateKey(): string {
   return generateKeyPairSync('rsa', { modulusLength: 2048 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -1,5 +1,5 @@
-// The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
-// Plain records that the routes and the people's methods change; git objects live on disk, not here.
+// The state of the sandbox's GitHub: accounts, repositories, pull requests, and their associated data. Plain records
+// that the routes and user actions change. Git objects are stored on disk, not here.
 
 import {
   defaultHourlyLimit as usualHourlyLimit,
@@ -17,9 +17,9 @@ export interface MockAccount {
   login: string
   readonly type: 'User' | 'Organization' | 'Bot'
   readonly createdAt: string
-  /** A deleted account: GitHub then shows null ("ghost") where it was named. */
+  /** A deleted account. GitHub shows null ("ghost") for it. */
   deleted: boolean
-  /** Of an organization, for its repositories. */
+  /** The base permission of an organization for its repositories. */
   rulesets?: Map<number, Ruleset>
 }
 
@@ -40,12 +40,12 @@ export interface MockLabel {
 export interface MockComment {
   readonly id: number
   readonly author: MockAccount
-  /** Set when an app wrote it. */
+  /** Set if an app wrote it. */
   readonly app: MockApp | null
   body: string
   readonly createdAt: string
   updatedAt: string
-  /** The last edit: REST tells its time alone, as `updated_at`, and nobody's name. */
+  /** The last edit. REST shows only its time, as `updated_at`, without the editor. */
   edit?: { readonly by: MockAccount; readonly at: string }
   readonly reactions: { readonly id: number; readonly author: MockAccount; readonly content: string }[]
 }
@@ -78,7 +78,7 @@ export interface MockReviewComment {
   readonly author: MockAccount
   body: string
   readonly path: string
-  /** Of the new file, as it is in `sha`. */
+  /** A line of the new file, as of `sha`. */
   readonly line: number
   readonly startLine: number | null
   readonly sha: string
@@ -105,23 +105,25 @@ export interface MockPull {
   readonly headOwner: MockAccount
   headRef: string
   headSha: string
-  /** Who brought the head where it is: their own approval does not count as a second pair of eyes. */
+  /** The user who last pushed the head. Their own approval does not count as an independent review. */
   lastPusher: MockAccount
   baseRef: string
-  /** The base's tip when the head or the base branch was last set: GitHub does not move it with the branch. */
+  /** The base's tip when the head or the base branch was last set. GitHub does not update it with the branch. */
   baseSha: string
   readonly createdAt: string
   updatedAt: string
   closedAt: string | null
   merged: { readonly at: string; readonly by: MockAccount; readonly sha: string } | null
-  /** The last time that it left its merge queue; the timeline names GitHub's own bot unless a person or an App did it. */
+  /**
+   * The last removal from its merge queue. The timeline shows GitHub's own bot unless a user or an App removed it.
+   */
   queueRemoval?: {
     readonly id: number
     readonly at: string
     readonly reason: string
     readonly by: MockAccount | null
   }
-  /** The test merge; undefined until GitHub has computed it. */
+  /** The test merge. Undefined until GitHub has computed it. */
   mergeable: boolean | undefined
   testMerge: string | null
   labels: MockLabel[]
@@ -129,21 +131,21 @@ export interface MockPull {
   requestedTeams: Team[]
   reviews: MockReview[]
   reviewComments: MockReviewComment[]
-  /** Conversations on code that nobody has resolved yet. */
+  /** Unresolved conversations on code. */
   openConversations: number
-  /** Whether those who may write to the base may push to the head in its fork: the author's choice. */
+  /** Whether users with write access to the base may push to the head in its fork, as the author chose. */
   maintainerCanModify: boolean
   autoMerge: { readonly by: MockAccount; readonly method: MergeMethod } | null
   comments: IssueComment[]
 }
 
-/** An issue that is no pull request. */
+/** An issue that is not a pull request. */
 export interface MockIssue {
   readonly id: number
   readonly repo: MockRepository
   readonly number: number
   readonly author: MockAccount
-  /** Set when an app wrote it. */
+  /** Set if an app wrote it. */
   readonly app: MockApp | null
   title: string
   body: string | null
@@ -158,7 +160,7 @@ export interface MockIssue {
   comments: IssueComment[]
 }
 
-/** What people comment on: to GitHub a pull request is an issue, too, and both share one row of numbers. */
+/** An issue or a pull request. For GitHub a pull request is also an issue, and both share one sequence of numbers. */
 export type PullOrIssue = MockPull | MockIssue
 
 export interface CheckRunAnnotation {
@@ -191,7 +193,7 @@ export interface MockCheckRun {
   name: string
   status: string
   conclusion: string | null
-  /** When GitHub was last told something of it, in milliseconds: rules see it only some time later. */
+  /** When it was last updated, in milliseconds. Rules see the update with a delay. */
   changedAt: number
   startedAt: string | null
   completedAt: string | null
@@ -213,7 +215,7 @@ export interface MockCommitStatus {
   readonly targetUrl: string | null
   readonly creator: MockAccount
   readonly createdAt: string
-  /** As a check run's. */
+  /** Like that of a check run. */
   readonly changedAt: number
 }
 
@@ -241,7 +243,7 @@ export interface DeploymentStatus {
   readonly createdAt: string
 }
 
-/** What a code scanning tool uploaded about a commit. */
+/** Results of a code scanning tool for a commit. */
 export interface CodeScanningAnalysis {
   readonly sha: string
   readonly tool: string
@@ -252,7 +254,7 @@ export interface Workflow {
   readonly id: number
   readonly file: string
   readonly name: string
-  /** Types of repository_dispatch that start it. */
+  /** The types of repository_dispatch that start it. */
   readonly dispatchTypes: readonly string[]
   outcome: WorkflowOutcome
   /** Milliseconds from queued to completed. */
@@ -291,7 +293,7 @@ export interface MockRepository {
   readonly teamRoles: Map<number, CollaboratorRole>
   readonly pulls: Map<number, MockPull>
   readonly issues: Map<number, MockIssue>
-  /** Issues can be switched off; pull requests cannot. */
+  /** Issues can be disabled, but pull requests cannot. */
   hasIssues: boolean
   nextNumber: number
   readonly labels: Map<string, MockLabel>
@@ -303,13 +305,13 @@ export interface MockRepository {
   readonly workflows: Workflow[]
   readonly runs: MockWorkflowRun[]
   readonly rulesets: Map<number, Ruleset>
-  /** Classic branch protection by the pattern of its branches. */
+  /** Classic branch protection, by branch pattern. */
   readonly protections: Map<string, BranchProtection>
   readonly mergeMethods: Record<MergeMethod, boolean>
   allowAutoMerge: boolean
-  /** Merge queues by branch, first to merge first. */
+  /** Merge queues by branch, in merge order. */
   readonly queues: Map<string, QueueEntry[]>
-  /** Branches as the sandbox last saw them: what a push changed is found by comparing. */
+  /** The last known branches. The sandbox compares them with the current ones to find the changes of a push. */
   knownRefs: ReadonlyMap<string, string>
   readonly createdAt: string
   pushedAt: string
@@ -324,9 +326,9 @@ export interface QueueEntry {
   readonly by: MockAccount
   readonly enqueuedAt: number
   readonly jump: boolean
-  /** The person who enqueued it bypasses some of the rules. */
+  /** Whether the user who enqueued it bypasses some of the rules. */
   readonly isBypass: boolean
-  /** Set while its checks are asked for. */
+  /** Set while its checks are requested. */
   group: QueuedMergeGroup | undefined
 }
 
@@ -345,15 +347,15 @@ export interface MockApp {
   readonly slug: string
   readonly owner: MockAccount
   readonly bot: MockAccount
-  /** PEM: its public half verifies the app's JWTs. */
+  /** PEM. Its public half verifies the app's JWTs. */
   readonly privateKey: string
-  /** Of its OAuth client, for people who sign in with it. */
+  /** The ID of its OAuth client, for users who sign in with it. */
   readonly clientSecret: string
-  /** Where people may be sent back to. */
+  /** The allowed callback URLs for users. */
   callbackUrls: readonly string[]
   /** Null for an app without a hook. */
   readonly webhookSecret: string | null
-  /** Where its webhooks go; undefined: to the sandbox's common target; null: nowhere. */
+  /** The destination of its webhooks. Undefined: the sandbox's common target. Null: no destination. */
   readonly webhookTarget: string | null | undefined
   readonly events: readonly string[]
   permissions: AppPermissions
@@ -368,7 +370,7 @@ export interface Installation {
   permissions: AppPermissions
   suspendedAt: string | null
   readonly createdAt: string
-  /** What remains of the primary rate limit, and when it is full again (seconds since the epoch). */
+  /** The remainder of the primary rate limit, and its reset time (seconds since the epoch). */
   remaining: number
   resetsAt: number
   limits: RateLimits
@@ -385,21 +387,21 @@ export interface MockGitHubData {
   readonly repos: Set<MockRepository>
   readonly apps: Map<number, MockApp>
   readonly installations: Map<number, Installation>
-  /** Commits whose signature GitHub knows, with the signature. */
+  /** Commits whose signature GitHub can verify, with the signature. */
   readonly signatures: Map<string, string>
-  /** Requests that a new installation has for an hour. */
+  /** The hourly request limit of a new installation. */
   readonly hourlyLimit: number
-  /** How many milliseconds pass until rules see a check or status that was just posted. */
+  /** How many milliseconds pass until rules see a new check or status. */
   checkDelay: number
   /** How many milliseconds GitHub needs to compute a test merge. Until then a pull request is not mergeable. */
   testMergeDelay: number
-  /** What converting a manifest's code will make: the app, once. */
+  /** The app that the conversion of a manifest code will create, once. */
   readonly manifests: Map<string, () => MockApp>
-  /** One counter for every kind of id, so that an id of the wrong kind is never right by accident. */
+  /** One counter for all kinds of IDs, so that an ID of the wrong kind never matches by accident. */
   nextId(): number
   /** Milliseconds since the epoch. */
   now(): number
-  /** The time as GitHub writes it: whole seconds, UTC. */
+  /** The time in GitHub's format: whole seconds, UTC. */
   timestamp(): string
 }
 
@@ -433,7 +435,7 @@ export function toTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** Finds a living account by login; GitHub compares logins without case. */
+/** Finds an account that is not deleted by login. GitHub compares logins case-insensitively. */
 export function findAccountByLogin(world: MockGitHubData, login: string): MockAccount | undefined {
   const wanted = login.toLowerCase()
   return [...world.accounts.values()].find((it) => !it.deleted && it.login.toLowerCase() === wanted)
@@ -453,7 +455,9 @@ export function findRepositoryByName(
 
 const rolesByRank: readonly CollaboratorRole[] = ['read', 'triage', 'write', 'maintain', 'admin']
 
-/** The strongest role that a person has in a repository, through ownership, teams or directly; undefined for none. */
+/**
+ * The strongest role of a user in a repository, through ownership, teams, or directly. Undefined without a role.
+ */
 export function findCollaboratorRole(
   world: MockGitHubData,
   repo: MockRepository,

@@ -1,4 +1,5 @@
-// What the routes and the people's methods share: the world, its credentials, its webhooks, and one line per repository.
+// The state that routes and user actions share: the data, the credentials, the webhooks, and one task queue per
+// repository.
 import type { TokenRegistry } from './http/auth.ts'
 import type { Caller } from './http/caller.ts'
 import { GitHubApiError } from './http/route.ts'
@@ -9,7 +10,7 @@ export class GitHubState {
   readonly world: MockGitHubData
   readonly credentials: TokenRegistry
   readonly webhooks: Webhooks
-  /** Called when something changed that a merge queue may wait for: a check, a ref, a pull request. */
+  /** Called after a change that a merge queue may wait for: a check, a ref, a pull request. */
   queueDue: (repo: MockRepository) => void = () => undefined
   readonly #lines = new WeakMap<MockRepository, Promise<unknown>>()
   readonly #work = new Set<Promise<unknown>>()
@@ -20,7 +21,10 @@ export class GitHubState {
     this.webhooks = webhooks
   }
 
-  /** Runs `task` after all earlier ones of the same network: refs are compared before and after, so only one may move them. */
+  /**
+   * Runs `task` after all earlier tasks of the same network. Refs are compared before and after, so only one task
+   * may move them.
+   */
   async runSerialized<T>(repo: MockRepository, task: () => Promise<T>): Promise<T> {
     const root = repo.parent ?? repo
     const run = (this.#lines.get(root) ?? Promise.resolve()).then(task)
@@ -29,13 +33,13 @@ export class GitHubState {
     return await run
   }
 
-  /** Remembers work that goes on after an answer was given, so that the end can wait for it. */
+  /** Registers work that continues after an answer, so that shutdown can wait for it. */
   runInBackground(work: Promise<unknown>): void {
     const quiet = work.catch(() => undefined).finally(() => this.#work.delete(quiet))
     this.#work.add(quiet)
   }
 
-  /** Resolves when nothing goes on: no computation after an answer, no delivery on its way. */
+  /** Resolves when no work is in progress: no computation after an answer, and no pending delivery. */
   async settled(): Promise<void> {
     do {
       await Promise.all(this.#work)
@@ -44,7 +48,7 @@ export class GitHubState {
   }
 }
 
-/** The account that acts: an installation acts as its app's bot. */
+/** The acting account. An installation acts as its app's bot account. */
 export function getActingAccount(caller: Caller): MockAccount {
   if (caller.kind === 'installation') return caller.installation.app.bot
   if (caller.kind === 'user') return caller.account

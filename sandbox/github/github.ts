@@ -1,5 +1,6 @@
-// A GitHub in one process, for the demo, the stories and the adapter's contract suite: REST, webhooks and git's
-// smart HTTP over real bare repositories, with faults on order. It listens on loopback alone and knows no real secret.
+// A GitHub in one process, for the demo, the stories, and the contract tests of the adapter: REST, webhooks, and
+// Git's smart HTTP over real bare repositories, with injected faults. It listens only on loopback and does not
+// contain real secrets.
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -34,20 +35,20 @@ import { createMockGitHubData } from './github-data.ts'
 import type { Installation, MockGitHubData } from './github-data.ts'
 
 export interface MockGitHubOptions {
-  /** 0 or nothing: any free one. */
+  /** 0 or undefined: any free port. */
   readonly port?: number
-  /** Where the bare repositories lie; made when it is not there, left behind at the end. */
+  /** The folder of the bare repositories. Created if it does not exist, and not deleted at the end. */
   readonly directory: string
-  /** Where webhooks go, e.g. `http://127.0.0.1:3000/api/github/webhooks`; can be set later. */
+  /** The destination of webhooks, for example `http://127.0.0.1:3000/api/github/webhooks`. Can be set later. */
   readonly webhookTarget?: string
   readonly clock?: { now(): number }
-  /** Requests that an installation has for an hour; GitHub's 5000 otherwise. */
+  /** The hourly request limit of an installation. Default: GitHub's 5000. */
   readonly hourlyLimit?: number
-  /** Sees every request, answer and webhook; see `violations`. */
+  /** Receives every request, answer, and webhook. See `violations`. */
   readonly validator?: TrafficValidator
 }
 
-/** Lists what is wrong with what goes over the wire, each as one line; none: nothing. */
+/** Lists the violations in the traffic, one line each. Empty if there are none. */
 export interface TrafficValidator {
   checkExchange(exchange: RecordedExchange): string[]
   checkWebhook(event: string, action: string | null, payload: unknown): string[]
@@ -56,9 +57,9 @@ export interface TrafficValidator {
 export class MockGitHub extends UserActions {
   readonly url: string
   readonly webhooks: Webhooks
-  /** Every request, in the order of their answers. */
+  /** Every request, ordered by the time of its answer. */
   readonly requests: RequestRecord[]
-  /** What the validator of the traffic found. Empty without one. */
+  /** The findings of the traffic validator. Empty without one. */
   readonly violations: string[]
   readonly #world: MockGitHubData
   readonly #faults: FaultInjector
@@ -81,28 +82,31 @@ export class MockGitHub extends UserActions {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** From now on webhooks go here; undefined: nowhere. */
+  /** Sets the destination of webhooks from now on. Undefined: no destination. */
   sendWebhooksTo(url: string | undefined): void {
     this.#target.url = url
   }
 
-  /** The next `times` requests that match end so. Returns a function that takes it back. */
+  /** Makes the next `times` matching requests fail this way. Returns a function that cancels it. */
   fail(matcher: FaultMatcher, outcome: FaultOutcome, times = 1): () => void {
     return this.#faults.fail(matcher, outcome, times)
   }
 
-  /** Matching reads answer as they last did, until the returned function is called. */
+  /** Matching reads repeat their last answer until the returned function is called. */
   lag(matcher: FaultMatcher): () => void {
     return this.#faults.lag(matcher)
   }
 
-  /** The next `times` REST calls are refused for their number, with a wait in seconds. */
+  /** Rejects the next `times` REST calls because of a rate limit, with a wait time in seconds. */
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
     const outcome = createRateLimitOutcome(kind, this.#world.now() / 1000, waitSeconds)
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
-  /** Another process of GitHub's holds the lock of a branch: git refuses pushes in its own words, until the returned end. */
+  /**
+   * Locks a branch as another process would. Git rejects pushes with its own message until the returned function is
+   * called.
+   */
   async lockBranch(repository: string, branch: string): Promise<() => Promise<void>> {
     const file = join(this.repository(repository).path, 'refs', 'heads', `${branch}.lock`)
     await mkdir(dirname(file), { recursive: true })
@@ -110,13 +114,13 @@ export class MockGitHub extends UserActions {
     return async () => rm(file, { force: true })
   }
 
-  /** What an installation has left of its hour. */
+  /** The remaining requests of an installation in this hour. */
   setRemaining(installation: Installation, remaining: number): void {
     installation.remaining = remaining
     installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.#world.now() / 1000) + 3600)
   }
 
-  /** From now on, this is how much an installation may ask for. Its hour begins anew. */
+  /** Sets the hourly limit of an installation from now on, and resets its hour. */
   setLimits(installation: Installation, limits: Partial<RateLimits>): void {
     installation.limits = { ...installation.limits, ...limits }
     installation.resetsAt = 0
@@ -127,7 +131,7 @@ export class MockGitHub extends UserActions {
     this.#faults.clear()
   }
 
-  /** Resolves when no delivery is on its way and nothing is computed behind an answer. */
+  /** Resolves when no delivery is pending and no background computation is running. */
   async settled(): Promise<void> {
     await this.state.settled()
   }
@@ -192,7 +196,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   }
   const router = new RestRouter({ world, credentials, faults, routes, record, observe })
   const page = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
-    // REST's own paths have other shapes, but an account could be called like one of them: a route goes first.
+    // REST paths have other shapes, but an account could have the same name as one, so routes have priority.
     const html = request.method === 'GET' && !router.knows('GET', path) ? renderPage(world, path) : undefined
     if (html === undefined) return false
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
@@ -203,7 +207,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   const browsed: { at?: RegistrationContext } = {}
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', world.base)
-    // Clients that think of an Enterprise Server put this before every REST path.
+    // Clients that expect an Enterprise Server add this prefix to every REST path.
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
     if (isGitRequest(url.pathname)) await handleGitHttp({ state, faults, record }, request, response, url)
@@ -219,7 +223,8 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
       response.end(String(error))
     })
   })
-  // Node closes an idle connection after five seconds; a client on a busy machine uses it just then, and is cut off.
+  // By default, Node closes idle connections after five seconds. A client on a busy machine could reuse one at that
+  // moment and lose its request.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -1,11 +1,11 @@
-// What happens to issues, whoever does it: opening, editing, closing, reopening; told by webhooks.
+// Actions on issues by any caller: opening, editing, closing, and reopening, with their webhooks.
 import type { GitHubState } from './github-state.ts'
 import { toIssueView } from './views/pull-view.ts'
 import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
 
 export interface NewIssue {
   readonly author: MockAccount
-  /** The app that writes it, if one does. */
+  /** The app that performs the action, if any. */
   readonly app?: MockApp | null
   readonly title: string
   readonly body?: string | null

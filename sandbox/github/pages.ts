@@ -1,12 +1,12 @@
-// Two plain pages for people who look at the sandbox in a browser: a repository's pull requests, and one of them.
-// Everything that people or bots wrote is shown as text, never as markup.
+// Two plain pages for viewing the sandbox in a browser: a repository's pull requests, and one of them. User and bot
+// content is escaped and never rendered as markup.
 import { findLatestCheckRuns } from './views/check-view.ts'
 import { findRepositoryByName } from './github-data.ts'
 import type { MockPull, MockRepository, MockGitHubData } from './github-data.ts'
 
 const pagePathPattern = /^\/([^/]+)\/([^/]+?)(?:\/pull\/(\d+))?\/?$/
 
-/** The page at a path, or undefined when there is none. Private repositories have none. */
+/** The page at a path, or undefined if there is no such page. Private repositories have no pages. */
 export function renderPage(world: MockGitHubData, path: string): string | undefined {
   const [, owner = '', name = '', number] = pagePathPattern.exec(path) ?? []
   const repo = findRepositoryByName(world, owner, name)

@@ -1,4 +1,4 @@
-// What happens to pull requests, whoever does it: opening, editing, labels, reviews, requests for reviews.
+// Actions on pull requests by any caller: opening, editing, labels, reviews, and review requests.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
 import { closePull, emitPullRequestEvent, endAutoMerge, createCheckSuites } from './git/ref-changes.ts'
@@ -28,7 +28,7 @@ export interface NewPull {
   readonly maintainerCanModify?: boolean
 }
 
-/** Opens a pull request for a branch that exists. Throws GitHub's 422 when there is nothing to open. */
+/** Opens a pull request for an existing branch. Throws GitHub's 422 if there are no changes. */
 export async function createPull(
   state: GitHubState,
   repo: MockRepository,
@@ -110,7 +110,7 @@ export interface PullChanges {
   readonly state?: 'open' | 'closed'
 }
 
-/** Edits a pull request as `PATCH /pulls/{number}` does: title, text, base, open or closed. */
+/** Edits a pull request like `PATCH /pulls/{number}`: title, text, base, open or closed. */
 export async function editPull(
   state: GitHubState,
   pull: MockPull,
@@ -163,7 +163,7 @@ export async function setPullDraft(
   await emitPullRequestEvent(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
 }
 
-/** A repository's label, made when it is not there. */
+/** A repository's label. Created if it does not exist. */
 export function findOrCreateLabel(
   world: MockGitHubData,
   repo: MockRepository,
@@ -259,7 +259,9 @@ const reviewStateByEvent = {
   COMMENT: 'COMMENTED',
 } as const
 
-/** Submits a review of `sha` (the head unless said otherwise); without an event it stays pending and tells nobody. */
+/**
+ * Submits a review of `sha` (default: the head). Without an event, the review remains pending and sends no webhook.
+ */
 export function addReview(
   state: GitHubState,
   pull: MockPull,
@@ -302,7 +304,7 @@ function emitReviewEvent(
 ): void {
   state.queueDue(pull.repo)
   const view = toReviewView(state.world, pull, review)
-  // REST shouts a review's state, webhooks do not.
+  // REST uses uppercase for a review's state, and webhooks do not.
   state.webhooks.emit('pull_request_review', action, pull.repo, by, {
     review: { ...view, state: review.state.toLowerCase() },
     pull_request: toPullSummary(state.world, pull),

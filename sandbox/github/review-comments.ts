@@ -1,5 +1,5 @@
-// Comments on lines of a pull request's diff. GitHub takes them on lines that its diff shows, and refuses a whole review for
-// one that is none of these.
+// Comments on lines of a pull request's diff. GitHub accepts them only on lines in the diff, and rejects a whole
+// review if one comment is on another line.
 import type { GitHubState } from './github-state.ts'
 import { runGitForText, findMergeBase } from './git/git-store.ts'
 import { GitHubApiError } from './http/route.ts'
@@ -20,7 +20,7 @@ interface DiffHunk {
   readonly text: string
 }
 
-/** Where the drafts would stand. Throws a Refusal when one of them is on no line of the diff. */
+/** The positions of the drafts. Throws GitHub's error if one of them is not on a line in the diff. */
 export async function locateDraftComments(
   pull: MockPull,
   sha: string,
@@ -57,7 +57,7 @@ export function addReviewComments(
   pull.updatedAt = at
 }
 
-/** Somebody answers below a comment. */
+/** A user replies to a comment. */
 export function replyToReviewComment(
   state: GitHubState,
   pull: MockPull,
@@ -70,14 +70,14 @@ export function replyToReviewComment(
   pull.reviewComments.push({ ...comment, ...reply, isMinimized: false })
 }
 
-/** A review without words of its own goes with its last comment. */
+/** A review without a body is deleted with its last comment. */
 export function removeReviewComment(pull: MockPull, comment: MockReviewComment): void {
   pull.reviewComments = pull.reviewComments.filter((it) => it !== comment)
   if (!pull.reviewComments.some((it) => it.review === comment.review))
     pull.reviews = pull.reviews.filter((it) => it.id !== comment.review || it.body !== '')
 }
 
-/** The line in the head, or null where it is another by now: GitHub calls the comment outdated then. */
+/** The line in the head, or null if that line has changed. GitHub then marks the comment as outdated. */
 export async function findCurrentCommentLine(
   pull: MockPull,
   { sha, path, line }: MockReviewComment,

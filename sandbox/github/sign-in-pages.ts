@@ -1,6 +1,6 @@
-// GitHub's pages and addresses for signing in with an App: who comes here says by a button who they are. Refuses what GitHub
-// refuses: a place to go back to that the App does not have, a code that was used, is old, or is another's, a verifier that
-// does not fit its challenge.
+// GitHub's pages and endpoints for signing in with an App. Users choose their account with a button. Rejects the same
+// requests as GitHub: a callback URL that the App does not have, a code that is used, expired, or issued to another
+// App, and a verifier that does not match its challenge.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TokenRegistry } from './http/auth.ts'
@@ -9,7 +9,7 @@ import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, MockGitHubData } from './github-data.ts'
 
 export interface SignInPages {
-  /** Answers these addresses; false for every other. */
+  /** Answers these URLs. Returns false for every other URL. */
   answer(request: IncomingMessage, response: ServerResponse, url: URL): Promise<boolean>
 }
 
@@ -21,7 +21,7 @@ interface AuthorizationCode {
   readonly expiresAt: number
 }
 
-/** GitHub's: ten minutes. */
+/** GitHub's limit: ten minutes. */
 const authorizationCodeLifetimeMs = 600_000
 
 export const toClientId = (app: MockApp): string => `Iv1.${app.id}`

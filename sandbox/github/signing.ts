@@ -1,26 +1,26 @@
-// Commits that GitHub signs itself: the header that git shows, and the memory that makes it verified. A signature that
-// somebody copies into another commit is not in that memory.
+// Commits that GitHub signs itself: the header that Git shows, and the record that makes the signature verified. A
+// signature that is copied into another commit is not in that record.
 import { randomBytes } from 'node:crypto'
 import { runGitForBytes } from './git/git-store.ts'
 import { readLooseOrRunGit, readLooseObject, writeLooseObject } from './git/loose-objects.ts'
 import type { GitIdentity } from './git/git-store.ts'
 import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
-/** The committer of everything that GitHub commits for someone. */
+/** The committer of all commits that GitHub creates for a user. */
 export const createWebFlowIdentity = (world: MockGitHubData): GitIdentity => ({
   name: 'GitHub',
   email: 'noreply@github.invalid',
   at: world.now(),
 })
 
-/** An account as the author of a commit that GitHub makes. */
+/** An account as the author of a commit that GitHub creates. */
 export const toAuthorIdentity = (world: MockGitHubData, { id, login }: MockAccount): GitIdentity => ({
   name: login,
   email: `${id}+${login}@users.noreply.github.invalid`,
   at: world.now(),
 })
 
-/** The same commit, signed; the unsigned one stays behind as an object that nothing names. */
+/** The same commit with a signature. The unsigned commit remains as an unreferenced object. */
 export async function signCommit(world: MockGitHubData, path: string, sha: string): Promise<string> {
   const bytes = await readLooseOrRunGit(
     () => readLooseObject(path, sha).bytes,
@@ -41,7 +41,7 @@ export async function signCommit(world: MockGitHubData, path: string, sha: strin
   return id
 }
 
-/** What REST says of a commit's signature. */
+/** The signature of a commit, as REST shows it. */
 export function toSignatureVerificationView(world: MockGitHubData, sha: string): GitHubPayload {
   const signature = world.signatures.get(sha)
   return signature === undefined

@@ -1,5 +1,5 @@
-// What people do on the sandbox's GitHub: push, open pull requests, review, comment, label, ask for checks again.
-// Each method does what the button or git command does, webhooks included, and resolves when it is done.
+// User actions on the sandbox's GitHub: push, open pull requests, review, comment, label, and rerun checks. Each
+// method does the same as the button or Git command, including webhooks, and resolves when it is done.
 import { rerequestCheckRun, rerequestCheckSuite, addCommitStatus } from './checks.ts'
 import type { NewCommitStatus } from './checks.ts'
 import { addComment, updateCommentBody, removeComment } from './comments.ts'
@@ -62,16 +62,19 @@ export interface OpenPullOptions {
   readonly base?: string
   readonly body?: string
   readonly draft?: boolean
-  /** False: the author does not let maintainers push to the head in the fork. */
+  /** False: the author does not allow maintainers to push to the head in the fork. */
   readonly maintainerCanModify?: boolean
-  /** From the author's fork (made when it is not there), or with false from a branch of the repository itself. */
+  /**
+   * From the author's fork, which is created if it does not exist, or with false from a branch of the repository
+   * itself.
+   */
   readonly fork?: boolean
-  /** What to change, in one commit on the base's tip... */
+  /** The changes, in one commit on the base's tip... */
   readonly changes?: FileChanges
   readonly message?: string
-  /** Signed by the author, with a key that GitHub knows. */
+  /** Signed by the author, with a key that GitHub can verify. */
   readonly signed?: boolean
-  /** ...or a commit that is in the repository's network already. */
+  /** ...or an existing commit in the repository's network. */
   readonly commit?: string
 }
 
@@ -91,7 +94,7 @@ export interface MergeGroup {
 const reviewEventByKind = { approve: 'APPROVE', changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const
 
 export class UserActions extends AppAdmin {
-  /** The author's fork of a repository, made when it is not there. */
+  /** The author's fork of a repository. Created if it does not exist. */
   async fork(repository: string, login: string): Promise<MockRepository> {
     const parent = this.repository(repository)
     const owner = this.account(login)
@@ -144,7 +147,7 @@ export class UserActions extends AppAdmin {
     return await this.#pushHead(pull, pull.headSha, changes, by, message)
   }
 
-  /** Replaces a pull request's commits: by one commit on the base's tip, or by a commit that exists. */
+  /** Replaces a pull request's commits with one commit on the base's tip, or with an existing commit. */
   async forcePush(
     pull: MockPull,
     changes: FileChanges | { readonly commit: string },
@@ -180,7 +183,10 @@ export class UserActions extends AppAdmin {
     })
   }
 
-  /** Pushes a commit of these files to the default branch (or another, made from it when it is not there). */
+  /**
+   * Pushes a commit of these files to the default branch, or to another branch, which is created from it if
+   * necessary.
+   */
   async pushToBase(
     repository: string,
     files: FileChanges,
@@ -206,7 +212,7 @@ export class UserActions extends AppAdmin {
     })
   }
 
-  /** Deletes a fork: its pull requests stay, without a head repository. */
+  /** Deletes a fork. Its pull requests remain, without a head repository. */
   deleteFork(fork: MockRepository): void {
     fork.deleted = true
     for (const pull of fork.parent?.pulls.values() ?? []) if (pull.headRepo === fork) pull.headRepo = null
@@ -214,7 +220,7 @@ export class UserActions extends AppAdmin {
 
   #tip(repo: MockRepository, branch: string): string {
     const sha = repo.knownRefs.get(`refs/heads/${branch}`)
-    if (sha === undefined) throw new Error(`there is no branch ${branch} in ${repo.name}`)
+    if (sha === undefined) throw new Error(`${repo.name} has no branch ${branch}`)
     return sha
   }
 
@@ -257,12 +263,12 @@ export class UserActions extends AppAdmin {
   ): MockReview {
     return addReview(this.state, pull, this.account(by), reviewEventByKind[kind], body, commit)
   }
-  /** An answer below a comment on a line. */
+  /** A reply to a comment on a line. */
   answerReviewComment(pull: MockPull, comment: MockReviewComment, by: string, body: string): void {
     replyToReviewComment(this.state, pull, comment, this.account(by), body)
   }
 
-  /** Presses "Update branch". */
+  /** Clicks "Update branch". */
   async updateBranch(pull: MockPull, by: string): Promise<void> {
     await updateBranch(this.state, pull, { kind: 'user', account: this.account(by) }, undefined)
   }
@@ -272,7 +278,7 @@ export class UserActions extends AppAdmin {
   async disableAutoMerge(pull: MockPull, by: string): Promise<void> {
     await endAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
   }
-  /** Renames a branch: pull requests onto it follow, those from it are closed. */
+  /** Renames a branch. Pull requests into it follow, and pull requests from it are closed. */
   async renameBranch(repository: string, from: string, to: string, by?: string): Promise<void> {
     const repo = this.repository(repository)
     await renameBranch(this.state, repo, from, to, this.#by(repo, by))
@@ -342,7 +348,7 @@ export class UserActions extends AppAdmin {
   checkRuns(at: MockPull | { readonly repo: MockRepository; readonly headSha: string }): MockCheckRun[] {
     return at.repo.suites.filter((it) => it.sha === at.headSha).flatMap((it) => it.runs)
   }
-  /** Presses "Re-run", or one of the run's own buttons. */
+  /** Clicks "Re-run", or one of the buttons of the run. */
   async rerun(run: MockCheckRun, by: string, button?: string): Promise<void> {
     await rerequestCheckRun(this.state, run, this.account(by), button)
   }
@@ -353,7 +359,7 @@ export class UserActions extends AppAdmin {
     await addCommitStatus(this.state, this.repository(repository), sha, this.account(by), status)
   }
 
-  /** Lets the merge queue ask for checks of a group: these pull requests merged, in order, onto their base. */
+  /** Makes the merge queue request checks for a group: these pull requests, merged in order onto their base. */
   async enqueue(pulls: readonly [MockPull, ...MockPull[]]): Promise<MergeGroup> {
     const [{ repo, baseRef }] = pulls
     const bot = this.account(repo.owner.login)
@@ -387,17 +393,20 @@ export class UserActions extends AppAdmin {
     await this.deleteBranch(group.repository, group.branch)
   }
 
-  /** Takes a pull request out of its queue, as its button does. */
+  /** Removes a pull request from its queue, like the button on its page. */
   async removeFromQueue(pull: MockPull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
     await this.state.runSerialized(pull.repo, async () => {
       const entry = findQueueEntry(pull)
-      if (entry === undefined) throw new Error(`#${pull.number} is in no queue`)
+      if (entry === undefined) throw new Error(`#${pull.number} is not in a merge queue`)
       await removeMergeQueueEntry(this.state, entry, reason, this.#by(pull.repo, by))
       await advanceMergeQueues(this.state, pull.repo)
     })
   }
 
-  /** Lets the queues see that time has passed: a check that never came, a group that waited long enough. */
+  /**
+   * Processes the queues after time has passed, for example for a check that never arrived or a group that waited
+   * long enough.
+   */
   async passTimeInQueues(repository: string): Promise<void> {
     const repo = this.repository(repository)
     await this.state.runSerialized(repo, () => advanceMergeQueues(this.state, repo))

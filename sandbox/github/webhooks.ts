@@ -1,5 +1,5 @@
-// Webhooks to the apps: signed, recorded, redeliverable, and lost, doubled, delayed or reordered on order.
-// As on GitHub nothing is sent again by itself.
+// Webhooks to the apps: signed, recorded, and redeliverable. Tests can drop, duplicate, delay, or reorder them. Like
+// GitHub, the sandbox does not redeliver automatically.
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { toAccountView, toOrganizationView, toNodeId } from './views/account-view.ts'
@@ -24,7 +24,7 @@ export interface WebhookDelivery {
   readonly payload: GitHubPayload
   readonly redelivery: boolean
   deliveredAt: string
-  /** The receiver's answer; 0 while there is none. */
+  /** The receiver's answer, or 0 if there is no answer yet. */
   status: number
   seconds: number
   requestHeaders: Record<string, string>
@@ -44,12 +44,12 @@ interface DeliveryFaultRule {
   readonly held: WebhookDelivery[]
 }
 
-// GitHub gives a receiver ten seconds.
+// GitHub waits ten seconds for a receiver.
 const deliveryTimeoutMs = 10_000
 
 export class Webhooks {
   readonly deliveries: WebhookDelivery[] = []
-  /** Sees every payload as it is made. */
+  /** Receives every payload when it is created. */
   observe: ((delivery: WebhookDelivery) => void) | undefined
   readonly #world: MockGitHubData
   readonly #target: () => string | undefined
@@ -63,7 +63,7 @@ export class Webhooks {
     this.#target = target
   }
 
-  /** Sends an event of a repository to every app that is installed there and has subscribed to it. */
+  /** Sends a repository event to every app that is installed there and subscribed to the event. */
   emit(
     event: string,
     action: string | null,
@@ -87,7 +87,7 @@ export class Webhooks {
     }
   }
 
-  /** Sends an event to one installation's app, subscribed or not: installation events always come. */
+  /** Sends an event to one installation's app, even if it is not subscribed: installation events are always sent. */
   emitTo(
     installation: Installation,
     event: string,
@@ -101,7 +101,7 @@ export class Webhooks {
       ...(action === null ? {} : { action }),
       ...payload,
       ...(organization && repo ? { organization: toOrganizationView(this.#world, organization) } : {}),
-      // A deleted account still sends: GitHub then names its placeholder, the user "ghost".
+      // A deleted account can still be the sender: GitHub then shows its placeholder, the user "ghost".
       sender: toAccountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
       ...('installation' in payload
         ? {}
@@ -193,7 +193,7 @@ export class Webhooks {
           method: 'POST',
           headers: { ...delivery.requestHeaders, 'content-length': body.length },
           timeout: deliveryTimeoutMs,
-          // A connection of its own: one that was kept alive may be closed just as it is used again.
+          // A new connection, because a kept-alive connection can be closed just when it is reused.
           agent: false,
         },
         (response) => {
@@ -210,14 +210,14 @@ export class Webhooks {
         },
       )
       outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
-      // A receiver that is down is an ordinary thing: the delivery stays without a status.
+      // An unavailable receiver is a normal case: the delivery remains without a status.
       outgoing.on('error', () => resolve())
       outgoing.end(body)
     })
     delivery.seconds = (performance.now() - started) / 1000
   }
 
-  /** Sends a delivery once more, under the same GUID. */
+  /** Redelivers a delivery with the same GUID. */
   redeliver(delivery: WebhookDelivery): WebhookDelivery {
     const { installation, event, action, repo, guid, payload } = delivery
     const again = this.#create(installation, event, action, repo, guid, true, payload)
@@ -235,7 +235,10 @@ export class Webhooks {
     }
   }
 
-  /** Matching deliveries are never sent (they stay in the list, to be redelivered). Each of these returns its own end. */
+  /**
+   * Matching deliveries are not sent, but remain in the list for redelivery. Each of these methods returns a
+   * function that ends it.
+   */
   drop(matches: DeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'drop')
   }
@@ -245,16 +248,16 @@ export class Webhooks {
   delay(matches: DeliveryMatcher, milliseconds: number): () => void {
     return this.#rule(matches, { delay: milliseconds })
   }
-  /** Gathers matching deliveries and sends each `window` of them in reverse order; what remains goes out at the end. */
+  /** Collects matching deliveries and sends each `window` of them in reverse order. The rest is sent at the end. */
   reorder(matches: DeliveryMatcher = () => true, window = 2): () => void {
     return this.#rule(matches, { reorder: window })
   }
-  /** Keeps matching deliveries back; the returned end sends them. */
+  /** Holds matching deliveries. The returned function sends them. */
   hold(matches: DeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'hold')
   }
 
-  /** Resolves when no delivery is on its way. Held, dropped and delayed ones do not count. */
+  /** Resolves when no delivery is pending. Held, dropped, and delayed ones do not count. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending)
   }

@@ -1,9 +1,12 @@
-// A simulation of Actions: dispatched workflows run for a while and end as they were told to.
+// A simulation of Actions: dispatched workflows run for a while and end with the configured outcome.
 import type { GitHubState } from './github-state.ts'
 import { toWorkflowRunView, toWorkflowView } from './views/check-view.ts'
 import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from './github-data.ts'
 
-/** Starts a run; it goes from queued over in progress to completed by itself, each step told by a webhook. */
+/**
+ * Starts a run. It changes automatically from queued to in progress to completed, and sends a webhook for each
+ * step.
+ */
 export async function startWorkflowRun(
   state: GitHubState,
   repo: MockRepository,

@@ -1,11 +1,12 @@
-// The bundle behind a blob: makes the registry+v1 image that an `olm.bundle` blob could have been rendered from.
-// The same blob gives the same bytes. Nothing in it runs: its operator is whatever the blob's related images say.
+// The bundle behind a blob: creates the registry+v1 image from which an `olm.bundle` blob could have been rendered.
+// The same blob gives the same bytes. The bundle cannot run: its Operator image is the one in the blob's related
+// images.
 import { parseAllDocuments } from 'yaml'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { Json } from '../../src/go/json/json.ts'
 import type { ImageContent } from './registry-image.ts'
 
-/** What a bundle is made from, as it stands in a catalog. */
+/** The source of a bundle: its catalog blob. */
 export interface BundleBlob {
   readonly name: string
   readonly package: string
@@ -16,14 +17,14 @@ export interface BundleBlob {
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** The `olm.bundle` blobs of a catalog's text, in its order. Throws on text that is no YAML. */
+/** The `olm.bundle` blobs in a catalog, in order. Throws on invalid YAML. */
 export function parseBundleBlobs(catalog: string): readonly BundleBlob[] {
   return parseAllDocuments(catalog)
     .map((document) => document.toJS() as { schema?: unknown } | null)
     .filter((blob): blob is BundleBlob & { schema: string } => blob?.schema === 'olm.bundle')
 }
 
-/** The image's one layer and labels: rendered, it says what the blob says. */
+/** The image's single layer and its labels. Rendering the image gives the blob. */
 export function buildBundleImage(blob: BundleBlob): ImageContent {
   const annotations = {
     [annotationKeys.mediaType]: 'registry+v1',
@@ -46,7 +47,7 @@ export function buildBundleImage(blob: BundleBlob): ImageContent {
   return { labels: annotations, files }
 }
 
-/** Types that manifests and dependencies bring about; the others stand in a file of their own. */
+/** Property types that opm derives from manifests and dependencies. The others are in a separate file. */
 const derivedPropertyTypes = new Set([
   'olm.package',
   'olm.gvk',
@@ -74,7 +75,7 @@ function getCsvMetadata(blob: BundleBlob): JsonObject {
   return getPropertyValues(blob, 'olm.csv.metadata')[0] ?? {}
 }
 
-/** One for each group and kind, under the name that the metadata gives it. */
+/** One for each group and kind, with the name from the metadata. */
 function collectCrds(blob: BundleBlob): readonly BundleCrd[] {
   const metadata = getCsvMetadata(blob)
   const names = toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['owned'])
@@ -156,7 +157,7 @@ function createCsvDeployment(name: string, image: string): Json {
   return { name, spec: { replicas: 1, selector: { matchLabels: labels }, template } }
 }
 
-/** Requirements that the CSV's own lists do not bring about already. */
+/** Requirements that opm does not already derive from the CSV's own lists. */
 function collectDependencies(blob: BundleBlob): readonly Json[] {
   const metadata = getCsvMetadata(blob)
   const listed = [

@@ -1,13 +1,17 @@
-// The registry's guard: none, basic, or bearer tokens from its own token server, as Docker Hub and ghcr.io do it.
+// The registry's authentication: none, basic, or bearer tokens from a separate token server, like Docker Hub and
+// ghcr.io.
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 export interface RegistryAuth {
   readonly kind: 'none' | 'basic' | 'bearer'
   readonly users?: Readonly<Record<string, string>>
-  /** Repositories that the anonymous may not pull. */
+  /** Repositories that anonymous users cannot pull. */
   readonly private?: readonly string[]
-  /** Whether the token server gives the anonymous an empty token for a private repository (hub) or refuses (ghcr). */
+  /**
+   * Whether the token server gives anonymous users an empty token for a private repository (hub) or rejects them
+   * (ghcr).
+   */
   readonly style?: 'hub' | 'ghcr'
 }
 
@@ -27,7 +31,7 @@ export interface AuthDenial {
   readonly headers: Record<string, string>
 }
 
-// Docker Hub's tokens live this long.
+// The lifetime of Docker Hub's tokens.
 const tokenLifetimeSeconds = 300
 
 export class RegistryAuthorizer {
@@ -40,7 +44,7 @@ export class RegistryAuthorizer {
     this.#base = base
   }
 
-  /** Undefined when the request may go on. */
+  /** Undefined if the request is allowed. */
   check(request: IncomingMessage, need: RequiredScope | undefined): AuthDenial | undefined {
     const { kind } = this.#auth
     if (kind === 'none') return undefined
@@ -62,7 +66,7 @@ export class RegistryAuthorizer {
     return { status: 401, headers: { 'www-authenticate': challenge } }
   }
 
-  /** The user of a Basic header, or undefined for none or a wrong password. */
+  /** The user in a Basic header, or undefined without a header or with a wrong password. */
   #basicUser(header: string | undefined): string | undefined {
     const encoded = /^Basic (.+)$/i.exec(header ?? '')?.[1]
     if (encoded === undefined) return undefined
@@ -70,7 +74,7 @@ export class RegistryAuthorizer {
     return this.#auth.users?.[user] === rest.join(':') && rest.length > 0 ? user : undefined
   }
 
-  /** The token server. Undefined: refused. */
+  /** The token server. Undefined: rejected. */
   issue(
     request: IncomingMessage,
     url: URL,
@@ -98,7 +102,7 @@ export class RegistryAuthorizer {
   }
 }
 
-/** The password grant of the OAuth form as the Basic header that says the same. */
+/** Converts the password grant of the OAuth form to the equivalent Basic header. */
 function toBasicCredentials(form: URLSearchParams): string | undefined {
   const user = form.get('username')
   return user === null

@@ -1,18 +1,18 @@
-// What the sandbox's registry holds, in memory: manifests, tags, blobs, uploads; and its answers about them.
-// Who may ask, and what goes wrong on order, is not decided here.
+// The contents of the sandbox's registry, in memory: manifests, tags, blobs, and uploads, and the answers about them.
+// Authentication and injected faults are handled elsewhere.
 import type { IncomingHttpHeaders } from 'node:http'
 import { buildImage, digestOf, mediaTypes } from './registry-image.ts'
 import type { ImageContent, StoredManifest } from './registry-image.ts'
 
-/** Standing oddities, each known from a registry in the wild. */
+/** Persistent quirks, each known from a real registry. */
 export interface RegistryQuirks {
-  /** HEAD answers with this status whatever is there (Nexus, some proxies). */
+  /** HEAD always gets this status (Nexus, some proxies). */
   headStatus?: number
-  /** Docker-Content-Digest names another digest, or is left out (ECR, proxies). */
+  /** Docker-Content-Digest has another digest, or is missing (ECR, proxies). */
   digestHeader?: 'wrong' | 'missing'
-  /** Blobs come from another address by a 307, as from object storage. */
+  /** Blobs redirect to another URL with a 307, as with object storage. */
   redirectBlobs?: boolean
-  /** False: nothing is deleted, as in a docker-registry that was not told to. */
+  /** False: deletion is disabled, which is the default of docker-registry. */
   deletes?: boolean
 }
 
@@ -28,7 +28,7 @@ export interface RegistryResponse {
   readonly body?: Uint8Array | string
 }
 
-/** One request for content, already understood. */
+/** One parsed request for content. */
 export interface RegistryContentRequest {
   readonly method: string
   readonly path: string
@@ -67,7 +67,7 @@ export class RegistryContent {
     return shelf
   }
 
-  /** Puts an image there, with a tag if one is given, and returns its digest and a reference without a host. */
+  /** Adds an image, with an optional tag, and returns its digest and a reference without a host. */
   putImage(
     repository: string,
     tag: string | undefined,
@@ -81,7 +81,7 @@ export class RegistryContent {
     return { digest: top.digest, reference: `${repository}@${top.digest}` }
   }
 
-  /** Puts a manifest's bytes there as they are, sound or not, for what no builder makes. */
+  /** Adds a manifest's bytes as they are, valid or not, for manifests that no builder creates. */
   putManifest(repository: string, tag: string | undefined, mediaType: string, bytes: Uint8Array): string {
     const digest = digestOf(bytes)
     this.#shelf(repository).manifests.set(digest, { digest, mediaType, bytes: Buffer.from(bytes) })
@@ -89,7 +89,7 @@ export class RegistryContent {
     return digest
   }
 
-  /** Lets a tag name a manifest that is there. */
+  /** Points a tag to an existing manifest. */
   setTag(repository: string, tag: string, digest: string): void {
     if (this.manifest(repository, digest) === undefined) throw new Error(`${repository} has no ${digest}`)
     this.#shelf(repository).tags.set(tag, digest)
@@ -99,7 +99,7 @@ export class RegistryContent {
     this.#shelf(repository).tags.delete(tag)
   }
 
-  /** What a tag or digest names now, for assertions. */
+  /** The current manifest of a tag or digest, for assertions. */
   manifest(repository: string, reference: string): StoredManifest | undefined {
     const shelf = this.#shelves.get(repository)
     return shelf?.manifests.get(shelf.tags.get(reference) ?? reference)
@@ -173,7 +173,9 @@ export class RegistryContent {
     }
   }
 
-  /** By digest, with every tag that names it; by a tag the tag alone, as the specification has it since 1.1. */
+  /**
+   * A digest deletes the manifest with all its tags. A tag deletes only the tag, as in the specification since 1.1.
+   */
   deleteManifest({ repository, reference }: RegistryContentRequest): RegistryResponse {
     if (this.quirks.deletes === false) return createErrorResponse(405, 'UNSUPPORTED')
     const shelf = this.#shelves.get(repository)

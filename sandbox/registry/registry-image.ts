@@ -1,4 +1,5 @@
-// Makes image content in memory: layers, configurations, manifests and indexes, the same bytes for the same input.
+// Creates image content in memory: layers, configurations, manifests, and indexes. The same input gives the same
+// bytes.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 
@@ -14,7 +15,7 @@ export interface ImageContent {
   readonly labels?: Readonly<Record<string, string>>
   /** One layer with these files. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** `os/architecture`; with more than one (or `index: true`) the image is an index. */
+  /** `os/architecture`. With more than one platform, or with `index: true`, the image is an index. */
   readonly platforms?: readonly string[]
   readonly index?: boolean
   readonly format?: 'oci' | 'docker'
@@ -28,7 +29,7 @@ export interface StoredManifest {
 
 export interface BuiltImage {
   readonly top: StoredManifest
-  /** The manifests below an index. */
+  /** The manifests in an index. */
   readonly manifests: readonly StoredManifest[]
   readonly blobs: readonly StoredManifest[]
 }
@@ -91,13 +92,13 @@ export function buildImage({
   return { top, manifests: images.map((it) => it.manifest), blobs }
 }
 
-/** A ustar archive of plain files, in the order given, with no times and no owners. */
+/** A ustar archive of plain files, in the given order, without times and owners. */
 function buildTar(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
   const parts: Buffer[] = []
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content)
     const header = Buffer.alloc(512)
-    // A name beyond 100 bytes goes on in the prefix field, cut at a slash.
+    // A name of more than 100 bytes continues in the prefix field, split at a slash.
     const cut = path.length > 100 ? path.indexOf('/', path.length - 101) : -1
     header.write(path.slice(cut + 1), 0)
     header.write('0000644\0' + '0000000\0' + '0000000\0', 100)

@@ -1,5 +1,5 @@
-// A small OCI registry in one process: pull, push, tags, tokens, and the misbehaviour of real registries on order.
-// Everything is in memory. It is as strict about Accept as ghcr.io is.
+// A small OCI registry in one process: pull, push, tags, tokens, and injected faults that occur in real registries.
+// Everything is in memory. It is as strict about Accept as ghcr.io.
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -12,10 +12,10 @@ import type { RegistryContentRequest, RegistryResponse } from './registry-conten
 import type { ImageContent } from './registry-image.ts'
 
 export interface MockRegistryOptions {
-  /** 0 or nothing: any free one. */
+  /** 0 or undefined: any free port. */
   readonly port?: number
   readonly auth?: RegistryAuth
-  /** PEM texts; without them it speaks plain HTTP. */
+  /** Keys and certificates in PEM. Without them, the registry uses plain HTTP. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
@@ -26,11 +26,11 @@ export interface RecordedRegistryRequest {
   readonly kind: RegistryRequestKind
   readonly path: string
   readonly repository: string
-  /** A tag or digest; '' where there is none. */
+  /** A tag or digest, or '' for a request without one. */
   readonly reference: string
-  /** The answer's; 0 when none was given. */
+  /** The status of the answer, or 0 if there was none. */
   readonly status: number
-  /** Whether credentials or a token came along. */
+  /** Whether the request had credentials or a token. */
   readonly authorized: boolean
 }
 
@@ -86,7 +86,7 @@ export class MockRegistry extends RegistryContent {
     })
   }
 
-  /** `127.0.0.1:port`: what stands before the repository in a reference. */
+  /** `127.0.0.1:port`: the host in references. */
   get host(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
@@ -94,7 +94,7 @@ export class MockRegistry extends RegistryContent {
     return `${this.#secure ? 'https' : 'http'}://${this.host}`
   }
 
-  /** The next `times` matching requests end so; a delay is followed by the ordinary answer. */
+  /** The next `times` matching requests end this way. After a delay, the normal answer follows. */
   fail(
     matches: RegistryRequestMatcher,
     outcome: RegistryFaultOutcome,
@@ -107,7 +107,7 @@ export class MockRegistry extends RegistryContent {
     }
   }
 
-  /** The next `times` requests are too many. */
+  /** The next `times` requests get 429 Too Many Requests. */
   limitRate(retryAfterSeconds: number, times = 1, matches: RegistryRequestMatcher = () => true): () => void {
     return this.fail(
       matches,
@@ -116,7 +116,7 @@ export class MockRegistry extends RegistryContent {
     )
   }
 
-  /** Puts an image there, with a tag if one is given, and returns its digest and a whole reference by it. */
+  /** Adds an image, with an optional tag, and returns its digest and a full reference by digest. */
   override putImage(
     repository: string,
     tag: string | undefined,
@@ -188,7 +188,7 @@ export class MockRegistry extends RegistryContent {
           }
     }
     if (kind === 'other') return createErrorResponse(404, 'NAME_INVALID')
-    // Object storage asks for no token: the address alone opens it.
+    // Object storage requires no token: the URL is sufficient.
     if (!path.startsWith('/storage/')) {
       const action = method === 'GET' || method === 'HEAD' ? 'pull' : method === 'DELETE' ? 'delete' : 'push'
       const denial = this.#guard.check(request, kind === 'ping' ? undefined : { repository, action })

@@ -9,7 +9,7 @@ interface AppPackageJson {
 
 const repositoryUrl = 'https://github.com/catalog-bot/catalog-bot'
 
-/** Scoped, because anyone can register an unscoped name. */ */
+/** Scoped, because anyone can register an unscoped name. */
 const authorPackageName = '@catalog-bot/cli'
 
 export function createAuthorPackageJson({
@@ -40,14 +40,14 @@ export function createAuthorPackageJson({
 export const authorPackageReadme = `# ${authorPackageName}
 
 Checks Operator catalogs in OLM's file-based format on your machine, as catalog-bot does on pull requests: the verdict of
-\`opm validate\` with places and explanations, and more. No dependencies, no container engine.
+\`opm validate\`, with locations, explanations, and additional rules. Requires no dependencies and no container engine.
 
 \`\`\`sh
-npx ${authorPackageName} validate     # every catalog of the current repository
-npx ${authorPackageName} check        # would the bot merge what you have here?
+npx ${authorPackageName} validate     # validate every catalog in this repository
+npx ${authorPackageName} check        # would catalog-bot merge this branch?
 npx ${authorPackageName} --help
 \`\`\`
 
-It needs Node.js 22.20 or newer. With an older one, npm brings a newer one for this command alone:
+Requires Node.js 22.20 or later. With an older version, let npm install a newer one for a single command:
 \`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. For the App and the documentation, see ${repositoryUrl}
 `

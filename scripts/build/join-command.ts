@@ -1,12 +1,12 @@
 // Bundles the command line and `validate` into one script, which bin/catalog-bot.cjs runs. The script starts without
-// resolving sixty files. Modules that are loaded on demand remain separate files.
+// resolving sixty files. Lazily loaded modules remain separate files.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-/** The entry points of `validate`, and the modules that it loads on demand. */ */
+/** The entry points of `validate`, and the modules that it loads lazily. */
 const includedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
@@ -19,32 +19,32 @@ const includedSourceFiles = [
 ]
 
 export interface SingleFileCommandOptions {
-  /** The directory of the compiled sources. */ */
+  /** The directory of the compiled sources. */
   readonly sources: string
-  /** The entry point, relative to that directory. */ */
+  /** The entry point, relative to that directory. */
   readonly entry: string
-  /** The output script. */ */
+  /** The output script. */
   readonly script: string
   /**
-   * Returns the specifier of a source file that is not in the script. Receives the path relative to the sources. */
+   * Returns the specifier of a source file that is not in the script. Receives the path relative to the sources.
    */
   readonly nameOf: (path: string) => string
   /**
-   * If set, the script also bundles other packages, except for these, instead of resolving them in node_modules. */
+   * If set, the script also bundles other packages, except for these, instead of resolving them in node_modules.
    */
   readonly leaveOut?: Plugin
 }
 
 export interface SingleFileCommand {
-  /** The modules that the script loads on demand, relative to the sources. */ */
+  /** The modules that the script loads lazily, relative to the sources. */
   readonly later: readonly string[]
-  /** The input files. */ */
+  /** The input files. */
   readonly inputs: readonly string[]
 }
 
 /**
  * The only package that every start needs. Resolved from the project, because the output directory may have no
- * packages or different ones. */
+ * packages or different ones.
  */
 const commanderModulePath = fileURLToPath(import.meta.resolve('commander'))
 const isCommanderModule = (importer: string) => importer.startsWith(dirname(commanderModulePath) + sep)
@@ -114,7 +114,7 @@ export async function buildSingleFileCommand({
   return { later: [...later].sort(), inputs }
 }
 
-/** commander can start other programs, but catalog-bot has none. Loading child_process would take 3 ms of 20. */ */
+/** commander can start other programs, but catalog-bot has none. Loading child_process would take 3 ms of 20. */
 const noChildProcessPlugin: Plugin = {
   name: 'start-nothing',
   setup(building) {
@@ -129,7 +129,7 @@ const noChildProcessPlugin: Plugin = {
 
 /**
  * Resolves packages from the project, because the sources may be in a directory with no packages or different ones.
- * */
+ *
  */
 export function createProjectPackagesPlugin(sources: string): Plugin {
   const root = join(import.meta.dirname, '..', '..')

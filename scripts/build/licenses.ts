@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One text for all packages that contain any of these files. Throws if a package has no license. */ */
+/** One text for all packages that contain any of these files. Throws if a package has no license. */
 export function collectLicenses(files: readonly string[]): string {
   const folders = new Set(
     files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []),

@@ -7,21 +7,21 @@ export interface CanaryProbe {
   readonly rule: string
   readonly source: string
   readonly rules: readonly RulesetRule[]
-  /** The base does not move after the pull request is opened. */ */
+  /** The base does not move after the pull request is opened. */
   readonly upToDate?: true
-  /** `accepted`, or a part of GitHub's message. */ */
+  /** `accepted`, or a part of GitHub's message. */
   readonly expected: string
   readonly attempt: (it: ProbeContext) => Promise<ProbeResult>
 }
 
-/** A pull request of the run, and a merge commit for it that was created manually. */ */
+/** A pull request of the run, and a merge commit for it that was created manually. */
 export interface ProbeContext {
   readonly stage: CanaryStage
   /** Names of branches. */
   readonly base: string
   readonly temporary: string
   readonly number: number
-  /** The tip of the base, the head, and their merge commit. */ */
+  /** The tip of the base, the head, and their merge commit. */
   readonly B: string
   readonly H: string
   readonly M: string
@@ -58,7 +58,7 @@ const pushMergeCommit = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResu
 
 /**
  * Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base.
- * */
+ *
  */
 const pushMergeAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
   await it.stage.mustPush(it.temporary, it.M)

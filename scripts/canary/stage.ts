@@ -12,13 +12,13 @@ export interface CanaryStageOptions {
   /** `owner/name`. */
   readonly repository: string
   readonly token: string
-  /** The unique prefix of this run. The names of all its objects start with it. */ */
+  /** The unique prefix of this run. The names of all its objects start with it. */
   readonly prefix: string
-  /** An empty folder for Git. */ */
+  /** An empty folder for Git. */
   readonly folder: string
-  /** The URL that Git pushes to. */ */
+  /** The URL that Git pushes to. */
   readonly cloneUrl: string
-  /** How long GitHub may need until its rules see a posted result. */ */
+  /** How long GitHub may need until its rules see a posted result. */
   readonly settleMs: number
   readonly signal: AbortSignal
 }
@@ -27,19 +27,19 @@ type JsonFields = Readonly<Record<string, unknown>>
 
 export interface ApiResponse {
   readonly status: number
-  /** An object's fields, and the items of a list. */ */
+  /** An object's fields, and the items of a list. */
   readonly data: JsonFields
   readonly items: readonly JsonFields[]
 }
 
-/** GitHub's answer to a push or a merge: `accepted`, or its message. */ */
+/** GitHub's answer to a push or a merge: `accepted`, or its message. */
 export type ProbeResult = string
 
 export class CanaryStage {
   readonly #options: CanaryStageOptions
   /**
    * The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead.
-   * */
+   *
    */
   #evidence: 'check runs' | 'commit statuses' | undefined
 
@@ -53,7 +53,7 @@ export class CanaryStage {
 
   /**
    * Sends a REST request, relative to the repository. Throws only when GitHub is unreachable or the run is
-   * interrupted. */
+   * interrupted.
    */
   async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<ApiResponse> {
     const { apiUrl, repository, token } = this.#options
@@ -127,7 +127,7 @@ export class CanaryStage {
     await this.#local(['init', '--quiet', '--bare', '.'])
   }
 
-  /** Creates a local commit of exactly these files. */ */
+  /** Creates a local commit of exactly these files. */
   async commit(files: readonly string[], parents: readonly string[]): Promise<string> {
     const blob = await this.#local(['hash-object', '-w', '--stdin'], 'canary\n')
     const tree = await this.#local(['mktree'], files.map((it) => `100644 blob ${blob}\t${it}\n`).join(''))
@@ -145,7 +145,7 @@ export class CanaryStage {
     return `refs/heads/${this.#options.prefix}/${name}`
   }
 
-  /** Pushes commits to branches of the run, with compare-and-swap if an old commit is given. */ */
+  /** Pushes commits to branches of the run, with compare-and-swap if an old commit is given. */
   async push(
     updates: readonly { name: string; to: string; from?: string; force?: true }[],
   ): Promise<ProbeResult> {
@@ -160,8 +160,7 @@ export class CanaryStage {
 
   async mustPush(name: string, to: string): Promise<void> {
     const result = await this.push([{ name, to }])
-    if (result !== 'accepted')
-      throw new Error(`GitHub rejected the branch ${this.ref(name)}: ${result}`)
+    if (result !== 'accepted') throw new Error(`GitHub rejected the branch ${this.ref(name)}: ${result}`)
   }
 
   async openPull(head: string, base: string): Promise<number> {
@@ -178,12 +177,12 @@ export class CanaryStage {
     await this.#expect('PATCH', `/pulls/${number}`, { state: 'closed' })
   }
 
-  /** Whether GitHub reports a pull request as merged, which can take some seconds after a push. */ */
+  /** Whether GitHub reports a pull request as merged, which can take some seconds after a push. */
   async isMerged(number: number): Promise<boolean> {
     return await this.#until(async () => (await this.call('GET', `/pulls/${number}/merge`)).status === 204)
   }
 
-  /** A ruleset for exactly one branch of the run. */ */
+  /** A ruleset for exactly one branch of the run. */
   async protect(name: string, rules: readonly RulesetRule[]): Promise<void> {
     await this.#expect('POST', '/rulesets', {
       name: `${this.#options.prefix} ${name}`,
@@ -221,13 +220,13 @@ export class CanaryStage {
     return result
   }
 
-  /** Moves a branch through REST. */ */
+  /** Moves a branch through REST. */
   async move(name: string, sha: string): Promise<ProbeResult> {
     const { status, data } = await this.call('PATCH', `/git/${this.ref(name)}`, { sha, force: false })
     return status === 200 ? 'accepted' : getErrorMessage(data)
   }
 
-  /** Retries a rejected request for as long as GitHub may need to see posted results. */ */
+  /** Retries a rejected request for as long as GitHub may need to see posted results. */
   async accepted(attempt: () => Promise<ProbeResult>): Promise<ProbeResult> {
     let result: ProbeResult = ''
     await this.#until(async () => (result = await attempt()) === 'accepted')
@@ -243,7 +242,7 @@ export class CanaryStage {
     }
   }
 
-  /** Deletes the objects of the run, and only those. Returns the objects that it could not delete. */ */
+  /** Deletes the objects of the run, and only those. Returns the objects that it could not delete. */
   async clean(): Promise<string[]> {
     const { prefix } = this.#options
     const leftovers: string[] = []
@@ -303,7 +302,7 @@ function getErrorMessage(data: ApiResponse['data']): string {
     .trim()
 }
 
-/** The violations that GitHub lists, or Git's reason if there are none. */ */
+/** The violations that GitHub lists, or Git's reason if there are none. */
 function parsePushErrors(stdout: string, stderr: string): string {
   const remote = stderr.split('\n').flatMap((line) => /^remote: - (.*)$/.exec(line)?.[1]?.trim() ?? [])
   const own = stdout.split('\n').flatMap((line) => /^!.*\((.*)\)$/.exec(line)?.[1] ?? [])

@@ -12,60 +12,60 @@ import type { RuleSubject } from '../../src/findings/rule.ts'
 
 const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 
-/** The contents of `_case.json`. */ */
+/** The contents of `_case.json`. */
 export interface ExampleCaseSettings {
-  /** Lower limits, for examples that cannot practically reach the real ones. */ */
+  /** Lower limits, for examples that cannot practically reach the real ones. */
   readonly limits?: Partial<SizeLimits>
-  /** Rules that unavoidably also have findings, each with the reason. */ */
+  /** Rules that unavoidably also have findings, each with the reason. */
   readonly alongside?: Readonly<Record<string, string>>
-  /** Bundle files that are too large to store: the path, and the number of incompressible bytes. */ */
+  /** Bundle files that are too large to store: the path, and the number of incompressible bytes. */
   readonly noise?: Readonly<Record<string, number>>
-  /** Like the previous field, but with highly compressible bytes. */ */
+  /** Like the previous field, but with highly compressible bytes. */
   readonly padding?: Readonly<Record<string, number>>
-  /** The labels of the bundle image. */ */
+  /** The labels of the bundle image. */
   readonly labels?: Readonly<Record<string, string>>
-  /** The author of the pull request. Default: `alice`. */ */
+  /** The author of the pull request. Default: `alice`. */
   readonly author?: string
-  /** The user who pushed its head. */ */
+  /** The user who pushed its head. */
   readonly pusher?: string
   /** Reviews of its head, by login. */
   readonly reviews?: Readonly<Record<string, 'approved' | 'changes-requested'>>
   /** File modes of the result, by path. */
   readonly modes?: Readonly<Record<string, string>>
-  /** Accounts that do not exist. */ */
+  /** Accounts that do not exist. */
   readonly nobody?: readonly string[]
-  /** Accounts that had another ID when they were first seen. */ */
+  /** Accounts that had another ID when they were first seen. */
   readonly renamed?: Readonly<Record<string, number>>
-  /** Registry answers by reference. An image that is not listed exists under its digest. */ */
+  /** Registry answers by reference. An image that is not listed exists under its digest. */
   readonly images?: Readonly<Record<string, object>>
-  /** Contents of bundle images by reference. Images that are not listed cannot be opened. */ */
+  /** Contents of bundle images by reference. Images that are not listed cannot be opened. */
   readonly bundles?: Readonly<Record<string, object>>
-  /** The commits that the merge would add, newest first, starting with the head. Default: one ordinary commit. */ */
+  /** The commits that the merge would add, newest first, starting with the head. Default: one ordinary commit. */
   readonly commits?: readonly ExampleCommit[]
-  /** The number of additional older commits, all ordinary. */ */
+  /** The number of additional older commits, all ordinary. */
   readonly olderCommits?: number
-  /** Whether the rules of the base branch require signed commits. */ */
+  /** Whether the rules of the base branch require signed commits. */
   readonly demandsSignatures?: boolean
   /**
-   * Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would merge. */
+   * Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would merge.
    */
   readonly openPulls?: Readonly<Record<string, ExamplePull>>
 }
 
-/** A commit, as far as it differs from an ordinary one: signed, with a message that closes nothing. */ */
+/** A commit, as far as it differs from an ordinary one: signed, with a message that closes nothing. */
 export interface ExampleCommit {
   readonly message?: string
-  /** The encoding header. Absent by default. */ */
+  /** The encoding header. Absent by default. */
   readonly encoding?: string
   readonly isSigned?: boolean
   readonly editsWorkflows?: boolean
-  /** The files in the commit, by path, with their sizes in bytes. */ */
+  /** The files in the commit, by path, with their sizes in bytes. */
   readonly files?: Readonly<Record<string, number>>
-  /** The open pull request that has this commit as its head. */ */
+  /** The open pull request that has this commit as its head. */
   readonly headOf?: number
 }
 
-/** Another open pull request. By default it has the same base branch and is not a draft. */ */
+/** Another open pull request. By default it has the same base branch and is not a draft. */
 export interface ExamplePull {
   readonly author: string
   readonly baseRef?: string
@@ -77,22 +77,22 @@ export interface ExampleCase {
   readonly id: string
   readonly judges: RuleSubject
   readonly kind: 'good' | 'bad'
-  /** The folder name: the reason why it is good or bad. */ */
+  /** The folder name: the reason why it is good or bad. */
   readonly why: string
   readonly directory: string
   readonly settings: ExampleCaseSettings
-  /** Lines that must have a finding, as `file:line rule`, or `rule` for the whole example. Sorted. */ */
+  /** Lines that must have a finding, as `file:line rule`, or `rule` for the whole example. Sorted. */
   readonly marked: readonly string[]
 }
 
 export const caseSettingsFile = '_case.json'
 
-/** Every case in a folder of fixtures, by rule. */ */
+/** Every case in a folder of fixtures, by rule. */
 export function readExampleCases(root = fixturesRoot): ExampleCase[] {
   return listFolders(root).flatMap((id) => readRuleExampleCases(id, root))
 }
 
-/** The cases of one rule, good cases first. */ */
+/** The cases of one rule, good cases first. */
 export function readRuleExampleCases(id: string, root = fixturesRoot): ExampleCase[] {
   return (['good', 'bad'] as const).flatMap((kind) =>
     listFolders(join(root, id, kind)).map((why) => readExampleCase(root, id, kind, why)),
@@ -120,7 +120,7 @@ function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: st
   }
 }
 
-/** All files in a folder, including links, with `/` as the separator. Sorted. */ */
+/** All files in a folder, including links, with `/` as the separator. Sorted. */
 export function listFilesBelow(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: true, withFileTypes: true })

@@ -27,13 +27,13 @@ import { evaluatePullExample } from './evaluate-pull-example.ts'
 
 export interface ExampleEvaluation {
   readonly findings: readonly Finding[]
-  /** opm's message, if opm rejects the catalog. */ */
+  /** opm's message, if opm rejects the catalog. */
   readonly message?: string
 }
 
 /**
  * All findings in the example, of any rule. A bundle is evaluated with the suite of the example's rule, unless
- * `suites` is given. */
+ * `suites` is given.
  */
 export async function evaluateExample(
   one: ExampleCase,
@@ -79,13 +79,13 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
   return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }
 }
 
-/** A catalog does not show which bundles are new, so rules about new bundles are evaluated explicitly. */ */
+/** A catalog does not show which bundles are new, so rules about new bundles are evaluated explicitly. */
 function createRuleSettings(id: string): RuleSettings {
   const rule = allRules.find((each) => each.id === id)
   return rule?.ofNewBundles ? { [id]: rule.severity } : {}
 }
 
-/** Findings that exist only because of an example's lower limits. */ */
+/** Findings that exist only because of an example's lower limits. */
 function findSizeLimitFindings(
   catalog: Catalog,
   limits: NonNullable<ExampleCase['settings']['limits']>,
@@ -100,13 +100,13 @@ function findSizeLimitFindings(
 
 /**
  * Rules about problems that only an installation reveals. Examples of other rules need not be complete enough for
- * them. */
+ * them.
  */
 const installRuleIds: ReadonlySet<string> = new Set(
   bundleRules.filter(({ check }) => check === 'install').map(({ id }) => id),
 )
 
-/** The bundle that an upgrade starts from is in `before/`. */ */
+/** The bundle that an upgrade starts from is in `before/`. */
 function evaluateBundleExample(
   { id, directory, settings }: ExampleCase,
   suites: readonly RuleSuite[] = findSuitesOfRule(id),
@@ -143,14 +143,14 @@ function renderConfigMap(text: string): Uint8Array {
   )
 }
 
-/** Text that gzip cannot compress below the entropy of its letters. */ */
+/** Text that gzip cannot compress below the entropy of its letters. */
 function createIncompressibleText(length: number): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   let state = 1
   return Array.from({ length }, () => letters[(state = (state * 48271) % 2147483647) % 64]).join('')
 }
 
-/** The contents of a file in an example, or '' if it does not exist. */ */
+/** The contents of a file in an example, or '' if it does not exist. */
 export function readExampleText({ directory }: Pick<ExampleCase, 'directory'>, file: string): string {
   const path = join(directory, file)
   return existsSync(path) ? readFileSync(path, 'utf8') : ''

@@ -22,7 +22,7 @@ type PullExample = Pick<ExampleCase, 'directory' | 'settings'>
 
 /**
  * The findings of the App's checks in the pull request. Examples of other rules need not be complete enough to
- * install, so the install check counts only for its own rules. */
+ * install, so the install check counts only for its own rules.
  */
 export async function evaluatePullExample(
   example: PullExample,
@@ -52,7 +52,7 @@ function runExampleEvaluation(
   })
 }
 
-/** The change of the same head when catalog-bot's comment showed it, before any review: the folder `shown/`. */ */
+/** The change of the same head when catalog-bot's comment showed it, before any review: the folder `shown/`. */
 async function evaluatePreviouslyShownChange({
   directory,
   settings,
@@ -134,7 +134,7 @@ function answerCheckQuestion(
   }
 }
 
-/** An image that exists under the digest in its name. */ */
+/** An image that exists under the digest in its name. */
 function createImageAnswer(reference: string): AnswerByQuestionKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
@@ -146,7 +146,7 @@ function createImageAnswer(reference: string): AnswerByQuestionKind['image'] {
   }
 }
 
-/** Stores only the accounts that the example renamed. */ */
+/** Stores only the accounts that the example renamed. */
 function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMemory {
   return {
     ...noopPullMemory,
@@ -155,7 +155,7 @@ function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMem
   }
 }
 
-/** Also stores the change that was shown before the reviews, and the subject of the reviews. */ */
+/** Also stores the change that was shown before the reviews, and the subject of the reviews. */
 function createShownChangeMemory(shown: DescribedChange): Partial<PullMemory> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()

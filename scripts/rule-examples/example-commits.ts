@@ -12,7 +12,7 @@ import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'
 import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
 
-/** The tip of the pull request's branch. */ */
+/** The tip of the pull request's branch. */
 export const exampleHeadSha = toCommitSha('a'.repeat(40))
 
 type ExampleHistory = Pick<
@@ -20,7 +20,7 @@ type ExampleHistory = Pick<
   'commits' | 'olderCommits' | 'openPulls' | 'demandsSignatures'
 >
 
-/** The commits that a merge of the pull request makes reachable, as far as Git inspects them. */ */
+/** The commits that a merge of the pull request makes reachable, as far as Git inspects them. */
 export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: ExampleHistory): IncomingCommits {
   const all = [...commits, ...Array.from({ length: olderCommits }, (): ExampleCommit => ({}))]
   if (all.length > maxIncomingCommits) return { isWhole: false, commits: [], largeFiles: [] }
@@ -42,7 +42,7 @@ function listLargeFiles({ files = {} }: ExampleCommit): readonly BlobSha[] {
     .map(([path]) => toBlobSha(hashSha1(path)))
 }
 
-/** The other open pull requests. A head that is not among the commits exists elsewhere. */ */
+/** The other open pull requests. A head that is not among the commits exists elsewhere. */
 export function createOpenPulls({
   commits = [],
   openPulls = {},
@@ -64,7 +64,7 @@ export function createOpenPulls({
   )
 }
 
-/** A description of the example's commits, newest first, and of the other open pull requests. One line each. */ */
+/** A description of the example's commits, newest first, and of the other open pull requests. One line each. */
 export function describeExampleHistory(history: ExampleHistory): readonly string[] {
   const { commits = [], olderCommits = 0, openPulls = {}, demandsSignatures = false } = history
   return [
@@ -101,7 +101,7 @@ function toCommitId(commit: ExampleCommit, at: number): CommitSha {
   return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(renderCommitObject(commit, at)))
 }
 
-/** A commit object. The index distinguishes it from identical commits. */ */
+/** A commit object. The index distinguishes it from identical commits. */
 function renderCommitObject(
   { message = 'Say what it does', encoding, isSigned = true }: ExampleCommit,
   at: number,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { toUserId } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 
-/** Every account has an ID that is derived from its login. */ */
+/** Every account has an ID that is derived from its login. */
 export function createExampleAccount(login: string): GitHubAccount {
   const id = createHash('sha256').update(login).digest().readUInt16BE() + 1
   return { id: toUserId(id), login, kind: 'user' }

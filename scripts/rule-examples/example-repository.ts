@@ -23,7 +23,7 @@ const exampleResultTreeSha = toTreeSha('2'.repeat(40))
 
 type ListedEntry = { readonly path: string } & TreeEntry
 
-/** The trees of an example as a repository in which every merge is clean. */ */
+/** The trees of an example as a repository in which every merge is clean. */
 export function createExampleRepository(directory: string, settings: ExampleCaseSettings): GitRepository {
   const blobs = new Map<BlobSha, Uint8Array>()
   const readTree = (folder: string): readonly ListedEntry[] =>
@@ -84,7 +84,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
   }
 }
 
-/** The trees that other open pull requests would merge, by their heads. */ */
+/** The trees that other open pull requests would merge, by their heads. */
 function readOtherPullTrees(directory: string, settings: ExampleCaseSettings) {
   return new Map(
     createOpenPulls(settings).flatMap((open) => {

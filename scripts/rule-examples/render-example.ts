@@ -9,7 +9,7 @@ import { listFilesBelow, readRuleExampleCases, type ExampleCase } from './cases.
 import { describeExampleHistory } from './example-commits.ts'
 import { evaluateExample, readExampleText } from './evaluate-example.ts'
 
-/** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */ */
+/** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */
 export async function renderExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {
   const [kind, why, ...rest] = path.split('/')
   const file = rest.join('/')
@@ -33,7 +33,7 @@ function listFilesWithFindings(findings: readonly Finding[]): readonly string[] 
   return [...new Set(findings.flatMap(({ at }) => (at ? [at.file] : [])))]
 }
 
-/** The documents in a file that contain a violation, or all documents if there is none. */ */
+/** The documents in a file that contain a violation, or all documents without a violation. */
 function extractOffendingDocuments(one: ExampleCase, id: string, file: string): readonly string[] {
   const text = readExampleText(one, file).trimEnd()
   if (text === '') return []
@@ -46,7 +46,7 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
   return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, truncateExample(part), '```']
 }
 
-/** The changes of a pull request, and its commits and context. */ */
+/** The changes of a pull request, and its commits and context. */
 function renderPullExample({ directory, settings }: ExampleCase): readonly string[] {
   const before = renderDiffs({ directory: join(directory, 'shown') })
   const history = describeExampleHistory(settings)
@@ -59,7 +59,7 @@ function renderPullExample({ directory, settings }: ExampleCase): readonly strin
   ]
 }
 
-/** The changes of a pull request, as a diff of each file. */ */
+/** The changes of a pull request, as a diff of each file. */
 function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
   const sides = ['base', 'result'].map((side) => new Set(listFilesBelow(join(directory, side))))
   const [base, result] = sides
@@ -89,7 +89,7 @@ function prefixLines(prefix: string, text: string): readonly string[] {
         .map((line) => `${prefix}${line}`)
 }
 
-/** Long examples are truncated, because a page shows a rule and not a catalog. */ */
+/** Long examples are truncated, because a page shows a rule and not a catalog. */
 const maxExampleLines = 60
 
 function truncateExample(text: string): string {

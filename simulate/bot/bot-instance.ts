@@ -24,7 +24,7 @@ import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedDelivery } from '../world/simulated-github.ts'
 import { createInProcessEvaluator } from './in-process-evaluator.ts'
 
-/** Parsed catalogs are cached by content, so all runs share one cache. */ */
+/** Parsed catalogs are cached by content, so all runs share one cache. */
 const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
 const metrics = createMetrics()
 const silentLogger = pino({ level: 'silent' })
@@ -44,7 +44,7 @@ const disabledReleasePool: ReleasePool = {
   close: () => Promise.resolve(),
 }
 
-/** A webhook secret and a private key that no run uses. */ */
+/** A webhook secret and a private key that no run uses. */
 const appCredentials = { appId, privateKey: 'none', webhookSecret: 'none' }
 
 export const simulatedBotSettings: BotSettings = {
@@ -68,7 +68,7 @@ export interface BotInstancePorts {
 
 export interface BotInstance {
   readonly process: SimulatedProcess
-  /** Runs a job to completion. Rejects only on failures in catalog-bot itself. */ */
+  /** Runs a job to completion. Rejects only on failures in catalog-bot itself. */
   run(job: Job): Promise<void>
   receive(delivery: SimulatedDelivery): Promise<void>
 }

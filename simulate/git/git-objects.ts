@@ -12,20 +12,20 @@ import {
 import type { TreeEntry } from '../../src/change/path-change.ts'
 import { GitError } from '../../src/git/git-error.ts'
 
-/** Files by full path. */ */
+/** Files by full path. */
 export type FileTree = ReadonlyMap<string, TreeEntry>
 
 export interface CommitObject {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
   readonly message: string
-  /** `Name <address>` of the author and committer. */ */
+  /** `Name <address>` of the author and committer. */
   readonly by: string
   /** Seconds since the epoch. */
   readonly time: number
 }
 
-/** All objects of one simulation. The server and its mirrors share them, because object IDs are content hashes. */ */
+/** All objects of one simulation. The server and its mirrors share them, because object IDs are content hashes. */
 export class GitObjects {
   readonly #blobs = new Map<BlobSha, Uint8Array>()
   readonly #trees = new Map<TreeSha, FileTree>()
@@ -71,7 +71,7 @@ export class GitObjects {
     return id
   }
 
-  /** The tree with these files added or removed. */ */
+  /** The tree with these files added or removed. */
   edit(tree: TreeSha, changes: Readonly<Record<string, string | undefined>>, mode = '100644'): TreeSha {
     const files = new Map(this.tree(tree))
     for (const [path, text] of Object.entries(changes))
@@ -95,7 +95,7 @@ function hashObject(type: string, body: Uint8Array): string {
   return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex')
 }
 
-/** The Git ID of a directory. `files` are sorted by path relative to the directory. */ */
+/** The Git ID of a directory. `files` are sorted by path relative to the directory. */
 function computeTreeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): string {
   const entries: { name: string; mode: string; id: string }[] = []
   const folders = new Map<string, (readonly [string, TreeEntry])[]>()

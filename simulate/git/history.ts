@@ -2,7 +2,7 @@
 import type { CommitSha } from '../../src/change/ids.ts'
 import type { GitObjects } from './git-objects.ts'
 
-/** The commit and all its ancestors. */ */
+/** The commit and all its ancestors. */
 export function findAncestors(objects: GitObjects, commit: CommitSha): ReadonlySet<CommitSha> {
   const visited = new Set<CommitSha>()
   const remaining = [commit]
@@ -18,7 +18,7 @@ export function hasAncestor(objects: GitObjects, commit: CommitSha, ancestor: Co
   return findAncestors(objects, commit).has(ancestor)
 }
 
-/** The merge bases, sorted. */ */
+/** The merge bases, sorted. */
 export function findMergeBases(objects: GitObjects, one: CommitSha, other: CommitSha): readonly CommitSha[] {
   const ofOther = findAncestors(objects, other)
   const common = [...findAncestors(objects, one)].filter((commit) => ofOther.has(commit))
@@ -28,7 +28,7 @@ export function findMergeBases(objects: GitObjects, one: CommitSha, other: Commi
   return common.filter((commit) => !below.has(commit)).toSorted()
 }
 
-/** The first-parent chain from `tip`, newest first, up to but excluding the first commit that `since` contains. */ */
+/** The first-parent chain from `tip`, newest first, up to but excluding the first commit that `since` contains. */
 export function listFirstParents(
   objects: GitObjects,
   tip: CommitSha,
@@ -45,7 +45,7 @@ export function listFirstParents(
   return chain
 }
 
-/** Whether a commit is on the first-parent chain of `tip`. */ */
+/** Whether a commit is on the first-parent chain of `tip`. */
 export function isOnFirstParentLine(objects: GitObjects, tip: CommitSha, commit: CommitSha): boolean {
   for (let at: CommitSha | undefined = tip; at !== undefined; [at] = objects.commit(at).parents)
     if (at === commit) return true

@@ -14,7 +14,7 @@ export type TreeMergeResult =
     }
   | { readonly kind: 'nothing' }
 
-/** Thrown when a run reaches behavior that is not modeled. Such a run proves nothing. */ */
+/** Thrown when a run reaches behavior that is not modeled. Such a run proves nothing. */
 export class UnmodeledBehaviorError extends Error {}
 
 export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha): TreeMergeResult {
@@ -46,7 +46,7 @@ export function isSameTreeEntry(a: TreeEntry | undefined, b: TreeEntry | undefin
   return a?.oid === b?.oid && a?.mode === b?.mode
 }
 
-/** Paths that are both a file and a directory. */ */
+/** Paths that are both a file and a directory. */
 function findFileDirectoryConflicts(files: FileTree): readonly string[] {
   const folders = new Set(
     [...files.keys()].flatMap((path) => {

@@ -21,11 +21,11 @@ import type { ObservedRun } from './observed-run.ts'
 
 /**
  * The number of seconds for which revoked permissions can still count. Answers about users are cached for 30
- * seconds. */
+ * seconds.
  */
 const permissionCacheMs = 40_000
 
-/** The command in a comment. Recognizes only the forms that occur in a run. */ */
+/** The command in a comment. Recognizes only the forms that occur in a run. */
 export function parseCommentCommand({ body, isEdited, author }: SimulatedComment): string | undefined {
   if (isEdited || author.kind === 'bot') return undefined
   if (body.includes('```')) return undefined
@@ -33,7 +33,7 @@ export function parseCommentCommand({ body, isEdited, author }: SimulatedComment
   return lines[0]?.split(' ')[0]?.slice(1)
 }
 
-/** The last review of each user, ignoring reviews that only comment. */ */
+/** The last review of each user, ignoring reviews that only comment. */
 export function getLatestReviews(pull: SimulatedPull): ReadonlyMap<UserId, SimulatedPull['reviews'][number]> {
   const last = new Map<UserId, SimulatedPull['reviews'][number]>()
   for (const review of pull.reviews)
@@ -41,7 +41,7 @@ export function getLatestReviews(pull: SimulatedPull): ReadonlyMap<UserId, Simul
   return last
 }
 
-/** All users who agreed to this state of a pull request, including its author. */ */
+/** All users who agreed to this state of a pull request, including its author. */
 function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
   for (const [id, { state, commit, id: review }] of getLatestReviews(pull))
@@ -58,7 +58,7 @@ function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<
  * branch counts while both remain unchanged. If they change and then change back, the approval is outdated. A
  * process that never observed the change cannot know that, for example when no process was running. catalog-bot
  * observed the change if the other head has its check runs, or if an evaluation finished between the two changes.
- * */
+ *
  */
 function isApprovalCurrent({ server, evaluations }: ObservedRun, pull: SimulatedPull, yes: number): boolean {
   const states = server.pulls.get(pull.number) ?? []
@@ -108,7 +108,7 @@ export const isPackageOwner = (server: SimulatedGitHub, id: UserId, base: TreeSh
     (owner) => server.people.of(owner).id === id,
   )
 
-/** The packages that a change between two trees affects, by location and by file contents. */ */
+/** The packages that a change between two trees affects, by location and by file contents. */
 export function findTouchedPackages(
   server: SimulatedGitHub,
   base: TreeSha,
@@ -131,7 +131,7 @@ export function findTouchedPackages(
   return { packages, outside }
 }
 
-/** The reasons that users with permission have not agreed to the whole change. Empty when they have. */ */
+/** The reasons that users with permission have not agreed to the whole change. Empty when they have. */
 export function findMissingApprovals(
   observed: ObservedRun,
   pull: SimulatedPull,

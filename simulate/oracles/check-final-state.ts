@@ -55,7 +55,7 @@ export function checkFinalState(observed: ObservedRun): readonly InvariantViolat
 
 /**
  * Checks the result of a merge that catalog-bot requested: its message and, for commits that GitHub creates,
- * whether it was compared with the verdict. */
+ * whether it was compared with the verdict.
  */
 function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly InvariantViolation[] {
   const { server, tables } = observed
@@ -137,7 +137,7 @@ function wasBotReportDeleted(server: SimulatedGitHub, { number, comments }: Simu
   return all.some(({ id, author }) => author.id === server.bot.id && !ids.has(id))
 }
 
-/** Active markup in catalog-bot's output that came from user input. */ */
+/** Active markup in catalog-bot's output that came from user input. */
 function findUnescapedMarkup(text: string): readonly string[] {
   const plain = text.replace(/`[^`\n]*`/g, '')
   return [
@@ -149,7 +149,7 @@ function findUnescapedMarkup(text: string): readonly string[] {
 
 /**
  * Text in a commit message that GitHub would act on. Commit messages are not Markdown, but they can mention users
- * and close issues. */
+ * and close issues.
  */
 function findActiveCommitKeywords(message: string): readonly string[] {
   return [
@@ -160,7 +160,7 @@ function findActiveCommitKeywords(message: string): readonly string[] {
   ]
 }
 
-/** Checks that no check run passes on a head that does not satisfy it. */ */
+/** Checks that no check run passes on a head that does not satisfy it. */
 function checkCheckRuns(
   observed: ObservedRun,
   pull: SimulatedPull,
@@ -197,7 +197,7 @@ function checkCheckRuns(
 
 /**
  * Everything that may block the merge of a pull request, generously. Without any of it, the pull request must have
- * merged. Only an owner's changes to the catalog of their package count as a clear case. */
+ * merged. Only an owner's changes to the catalog of their package count as a clear case.
  */
 function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: SimulatedPull): readonly string[] {
   const { objects, rules } = server
@@ -244,7 +244,7 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
 
 /**
  * Only the first head certainly comes from the author. Other users may have pushed later heads, and deliveries can
- * be lost. Restoring the first head is also a push. */
+ * be lost. Restoring the first head is also a push.
  */
 function isPushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
   const [first, ...later] = server.pulls.get(number) ?? []

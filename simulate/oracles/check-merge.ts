@@ -87,7 +87,7 @@ function computeMergedTree(server: SimulatedGitHub, base: CommitSha, head: Commi
 
 /**
  * Every state of the pull request since its last evaluation for this merge. Without an evaluation, only the current
- * state. */
+ * state.
  */
 function listPullStatesSinceRead(
   observed: ObservedRun,
@@ -107,10 +107,10 @@ function listPullStatesSinceRead(
 /** Steps. */
 const maxReadLagSteps = 12
 
-/** The number of milliseconds within which catalog-bot reads a comment and its author's permissions. */ */
+/** The number of milliseconds within which catalog-bot reads a comment and its author's permissions. */
 const maxCommentReadDelayMs = 60_000
 
-/** The reasons not to merge this state of the pull request. */ */
+/** The reasons not to merge this state of the pull request. */
 function findMergeViolations(
   observed: ObservedRun,
   pull: SimulatedPull,
@@ -171,7 +171,7 @@ function findMergeViolations(
 
 /**
  * Whether catalog-bot rejected the author of a command for lack of permission, when the pull request or its base
- * branch was different. */
+ * branch was different.
  */
 function wasCommandRejectedEarlier(
   server: SimulatedGitHub,
@@ -186,7 +186,7 @@ function wasCommandRejectedEarlier(
   return first.value.head !== pull.head || before !== server.tip(pull.baseRef)
 }
 
-/** Freezes that catalog-bot has acknowledged, with a thumbs-up reaction on the comment that ordered them. */ */
+/** Freezes that catalog-bot has acknowledged, with a thumbs-up reaction on the comment that ordered them. */
 function listAnnouncedFreezes(
   server: SimulatedGitHub,
   branch: string,

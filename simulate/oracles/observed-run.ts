@@ -6,19 +6,19 @@ import type { SimulatedProcess } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
 export interface InvariantViolation {
-  /** As numbered in docs/threats.md. */ */
+  /** As numbered in docs/threats.md. */
   readonly invariant: string
   readonly what: string
 }
 
-/** catalog-bot is about to move a base branch, or to have GitHub move it. */ */
+/** catalog-bot is about to move a base branch, or to have GitHub move it. */
 export interface ObservedMerge {
   readonly process: SimulatedProcess
   readonly pull: PullNumber
   readonly permit: MergePermit
   readonly by: 'push' | 'merge'
   readonly commit: CommitSha
-  /** The commit that it merges into: the tip of the branch or, in a batch, the previous merge. */ */
+  /** The commit that it merges into: the tip of the branch or, in a batch, the previous merge. */
   readonly on: CommitSha
   readonly step: number
   readonly at: number
@@ -26,24 +26,24 @@ export interface ObservedMerge {
 
 export interface ObservedRun {
   readonly server: SimulatedGitHub
-  /** The store's rows. Only intents and leases are read. */ */
+  /** The store's rows. Only intents and leases are read. */
   readonly tables: StoreTables
   readonly merges: ObservedMerge[]
   /**
    * By process and pull request: the step at which everything was as the last evaluation before a merge reported
-   * it. */
+   * it.
    */
   readonly freshReads: Map<string, number>
-  /** Evaluations of pull requests that finished without interruption. Their data is as of `since`. */ */
+  /** Evaluations of pull requests that finished without interruption. Their data is as of `since`. */
   readonly evaluations: { readonly pull: PullNumber; readonly since: number; readonly until: number }[]
-  /** When each process last took a lease. */ */
+  /** When each process last took a lease. */
   readonly leasesTaken: Map<SimulatedProcess, number>
   /**
    * Whether another process took a job while the process that had it was paused. Nothing on GitHub prevents the two
    * processes from writing the same thing. Readers see only the newest check run, but a second comment is a known
-   * fault (docs/simulator.md). */
+   * fault (docs/simulator.md).
    */
   hadTwins: boolean
-  /** Jobs that failed because of a bug in catalog-bot. */ */
+  /** Jobs that failed because of a bug in catalog-bot. */
   readonly ownFailures: { readonly job: string; readonly error: Error }[]
 }

@@ -24,13 +24,13 @@ import { openMemoryOctokit } from './memory-octokit.ts'
 import type { CallScheduler } from './memory-repository.ts'
 
 export interface MemoryForgeHooks {
-  /** The last evaluation before a merge: all its data is as of this step. */ */
+  /** The last evaluation before a merge: all its data is as of this step. */
   readonly onFreshRead: (pull: PullNumber, step: number) => void
-  /** A pull request was read as of this step. */ */
+  /** A pull request was read as of this step. */
   readonly onRead: (step: number) => void
-  /** How many steps reads lag behind, as they can on a GitHub replica. */ */
+  /** How many steps reads lag behind, as they can on a GitHub replica. */
   readonly lag: () => number
-  /** Comment data that the calling process caches for a while. */ */
+  /** Comment data that the calling process caches for a while. */
   readonly clock: Clock
 }
 
@@ -42,12 +42,12 @@ export function openMemoryForge(
   const comments = createCommentCache(clock)
   const callGitHub = <T>(label: string, act: () => T) => schedule('github', label, act)
 
-  /** The port as one job uses it. `onAnswer` receives the step as of which each answer holds. */ */
+  /** The port as one job uses it. `onAnswer` receives the step as of which each answer holds. */
   const octokitFor = (onAnswer: (label: string, step: number) => void) =>
     openMemoryOctokit(server, { ask: callGitHub, lag, onAnswer })
 
   const readSnapshot: Forge['readSnapshot'] = async (pull, { skipCache = false, onCounts } = {}) => {
-    /** The last time of each request. */ */
+    /** The last time of each request. */
     const steps = new Map<string, number>()
     const octokit = octokitFor((label, step) => void steps.set(label, step))
     const snapshot = await readFromGitHub(octokit, server.name, pull, {

@@ -6,11 +6,11 @@ import type { Octokit } from '../../src/github/github-app.ts'
 import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/simulated-github.ts'
 
 export interface MemoryOctokitHooks {
-  /** Runs `act` atomically when its turn comes. */ */
+  /** Runs `act` atomically when its turn comes. */
   readonly ask: <T>(label: string, act: () => T) => Promise<T>
-  /** How many steps reads lag behind, as they can on a GitHub replica. */ */
+  /** How many steps reads lag behind, as they can on a GitHub replica. */
   readonly lag: () => number
-  /** The step as of which the answer to a request holds. */ */
+  /** The step as of which the answer to a request holds. */
   readonly onAnswer: (label: string, step: number) => void
 }
 
@@ -25,7 +25,7 @@ interface RestParameters {
 
 interface GraphqlVariables {
   readonly pull?: PullNumber
-  /** The full name of a ref. */ */
+  /** The full name of a ref. */
   readonly base?: string
 }
 
@@ -37,7 +37,7 @@ export function openMemoryOctokit(
   server: SimulatedGitHub,
   { ask, lag, onAnswer }: MemoryOctokitHooks,
 ): Octokit {
-  /** One request, answered by one GitHub server. */ */
+  /** One request, answered by one GitHub server. */
   const respond = <T>(label: string, answer: (step: number) => T) =>
     ask(label, () => {
       const step = server.step - lag()
@@ -101,7 +101,7 @@ export function openMemoryOctokit(
 
   /**
    * Answers two queries: for all the data that the evaluation of one pull request needs, and for changes in many
-   * pull requests. */
+   * pull requests.
    */
   async function graphql(query: string, { pull, base }: GraphqlVariables = {}): Promise<unknown> {
     if (pull !== undefined && base !== undefined) {
@@ -138,7 +138,7 @@ const toAccountView = ({ id, login, kind }: GitHubAccount) => ({
   login,
   type: kind === 'bot' ? 'Bot' : 'User',
 })
-/** GitHub's name for the state of a review, as REST and GraphQL spell it. */ */
+/** GitHub's name for the state of a review, as REST and GraphQL spell it. */
 const toApiReviewState = (state: string) => state.toUpperCase().replaceAll('-', '_')
 
 function toPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
@@ -188,7 +188,7 @@ function toCommentView(
   }
 }
 
-/** The first page of each list. */ */
+/** The first page of each list. */
 function toGraphqlPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
   const { owner, name } = server.name
   const page = 30

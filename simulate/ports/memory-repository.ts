@@ -22,10 +22,10 @@ import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
-/** Waits for its turn, and then runs atomically. */ */
+/** Waits for its turn, and then runs atomically. */
 export type CallScheduler = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
 
-/** The refs of a mirror. They outlive the process because a mirror is on disk. */ */
+/** The refs of a mirror. They outlive the process because a mirror is on disk. */
 export interface MirrorRefs {
   readonly branches: Map<string, CommitSha>
   readonly pulls: Map<PullNumber, CommitSha>
@@ -33,7 +33,7 @@ export interface MirrorRefs {
 
 const botCommitIdentity = 'catalog-bot <catalog-bot@noreply.invalid>'
 
-/** Reads that depend only on objects. */ */
+/** Reads that depend only on objects. */
 export function createObjectReader(
   objects: GitObjects,
 ): Omit<
@@ -120,7 +120,7 @@ function getWorkflowFilesKey(objects: GitObjects, tree: Parameters<GitObjects['t
 }
 
 export interface MemoryRepositoryHooks {
-  /** A push by catalog-bot is about to move the base branch. */ */
+  /** A push by catalog-bot is about to move the base branch. */
   readonly onMerge: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
 }
 

@@ -31,7 +31,7 @@ export interface JobRow {
   job: Job
   startAfter: number
   state: 'waiting' | 'active'
-  /** The process that works on the job, and the number of times it was taken. */ */
+  /** The process that works on the job, and the number of times it was taken. */
   by?: SimulatedProcess
   runs: number
   order: number
@@ -42,7 +42,7 @@ interface LeaseRow {
   expiresAt: number | undefined
 }
 
-/** All rows. All instances share them, and they outlive the instances. */ */
+/** All rows. All instances share them, and they outlive the instances. */
 export class StoreTables {
   readonly deliveries = new Set<string>()
   readonly jobs: JobRow[] = []
@@ -71,10 +71,10 @@ const toPullKey = (repository: RepositoryName, pull: PullNumber) => `${toReposit
 const cloneValue = <T>(value: T): T => structuredClone(value)
 const allBranchesKey = ''
 
-/** An atomic turn at the store. */ */
+/** An atomic turn at the store. */
 export type StoreCallScheduler = <T>(label: string, act: () => T) => Promise<T>
 
-/** The number of silent milliseconds after which the process that works on a job counts as dead. */ */
+/** The number of silent milliseconds after which the process that works on a job counts as dead. */
 export const workerTimeoutMs = 15_000
 
 export interface MemoryStoreOptions {
@@ -310,7 +310,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         return cloneValue(ended)
       }),
     allowMergeAttempt: ({ repository, branch }) =>
-      turn('retry landings', () => {
+      turn('retry merging', () => {
         for (const [at, stop] of tables.stops.entries())
           if (isIn(stop, repository) && stop.branch === branch && stop.kind === 'refused')
             tables.stops[at] = { ...stop, tryAgainAt: 0 }

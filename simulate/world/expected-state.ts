@@ -19,7 +19,7 @@ interface CatalogBlob {
   readonly entries?: readonly { readonly name: string; readonly replaces?: string }[]
 }
 
-/** The package whose directories contain the path. Undefined outside all packages. */ */
+/** The package whose directories contain the path. Undefined outside all packages. */
 export function findPackageOfPath(path: string): string | undefined {
   return /^(?:catalog|operators)\/([a-z]+)\/\w[\w.-]*$/.exec(path)?.[1]
 }
@@ -32,7 +32,7 @@ export function listChangedPaths(objects: GitObjects, from: TreeSha, to: TreeSha
   })
 }
 
-/** Login lists. Logins are case-insensitive. */ */
+/** Login lists. Logins are case-insensitive. */
 function parseLoginList(text: string | undefined): readonly string[] {
   const inside = /\[(.*)\]/.exec(text ?? '')?.[1] ?? ''
   return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]))
@@ -41,7 +41,7 @@ function parseLoginList(text: string | undefined): readonly string[] {
 export const getPackageOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
   parseLoginList(objects.text(tree, getOwnersPath(name)))
 
-/** Additional owners of a package, from the configuration and not from the package's own file. */ */
+/** Additional owners of a package, from the configuration and not from the package's own file. */
 export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
   (objects.text(tree, configPath) ?? '').includes(`{${name}: [coast/${ownerTeam.name}]}`)
     ? ownerTeam.members
@@ -76,7 +76,7 @@ function parseCatalogBlobs(text: string): readonly CatalogBlob[] | undefined {
   }
 }
 
-/** The packages that a catalog file refers to. Empty if the file cannot be parsed. */ */
+/** The packages that a catalog file refers to. Empty if the file cannot be parsed. */
 export function findNamedPackages(text: string | undefined): readonly string[] {
   const blobs = text === undefined ? [] : (parseCatalogBlobs(text) ?? [])
   const names = blobs.map((blob) => (blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')))
@@ -85,7 +85,7 @@ export function findNamedPackages(text: string | undefined): readonly string[] {
 
 /**
  * The faults in the catalog of a tree, in words. Empty if the catalog is valid, as far as these trees can be
- * invalid. */
+ * invalid.
  */
 export function findCatalogProblems(objects: GitObjects, tree: TreeSha): readonly string[] {
   const faults: string[] = []

@@ -7,7 +7,7 @@ export type RepositoryRole = 'none' | 'read' | 'triage' | 'write' | 'maintain' |
 
 interface SimulatedAccount {
   person: GitHubAccount
-  /** Ordered by time, oldest first: permissions that were recently revoked may still count. */ */
+  /** Ordered by time, oldest first: permissions that were recently revoked may still count. */
   roles: { readonly at: number; readonly role: RepositoryRole }[]
   isGone: boolean
 }
@@ -26,7 +26,7 @@ export class SimulatedPeople {
     return person
   }
 
-  /** The user who had this login at the start of the run. */ */
+  /** The user who had this login at the start of the run. */
   of(name: string): GitHubAccount {
     return this.#account(name).person
   }
@@ -46,12 +46,12 @@ export class SimulatedPeople {
     return this.#byId(id)?.roles.at(-1)?.role ?? 'none'
   }
 
-  /** The current role of every account. */ */
+  /** The current role of every account. */
   roles(): readonly RepositoryRole[] {
     return [...this.#accounts.values()].map(({ roles }) => roles.at(-1)?.role ?? 'none')
   }
 
-  /** Every role that an account had between these times. */ */
+  /** Every role that an account had between these times. */
   rolesBetween(id: UserId, since: number, until = Infinity): readonly RepositoryRole[] {
     const roles = this.#byId(id)?.roles ?? []
     const before = roles.findLast(({ at }) => at <= since)
@@ -63,7 +63,7 @@ export class SimulatedPeople {
     this.#account(name).roles.push({ at, role })
   }
 
-  /** Gives up the login and takes another one. */ */
+  /** Gives up the login and takes another one. */
   rename(name: string, login: string): void {
     const account = this.#account(name)
     account.person = { ...account.person, login }

@@ -12,7 +12,7 @@ export const getOwnersPath = (name: PackageName): string => `operators/${name}/c
 export const configPath = '.github/catalog-bot.yml'
 export const maintainersPath = 'config.yaml'
 
-/** The possible flaws of a catalog file. */ */
+/** The possible flaws of a catalog file. */
 export const catalogFlaws = ['fork', 'dangling', 'missing-image', 'foreign-blob', 'broken'] as const
 export type CatalogFlaw = (typeof catalogFlaws)[number]
 
@@ -23,7 +23,7 @@ export interface SimulatedBundle {
   readonly image: string
 }
 
-/** A bundle whose image name is derived from its contents. `isMissing`: no registry has the image. */ */
+/** A bundle whose image name is derived from its contents. `isMissing`: no registry has the image. */
 function createBundle(name: PackageName, version: number, isMissing = false): SimulatedBundle {
   const full = `${name}.v${version}.0.0`
   const digest = createHash('sha256').update(`${full} ${isMissing}`).digest('hex')
@@ -34,10 +34,10 @@ function createBundle(name: PackageName, version: number, isMissing = false): Si
   return bundle
 }
 
-/** Images are addressed by content, so images from one run are the same in every other run. */ */
+/** Images are addressed by content, so images from one run are the same in every other run. */
 const bundleByImage = new Map<string, SimulatedBundle>()
 
-/** The contents of a bundle image, as its catalog blob describes them. */ */
+/** The contents of a bundle image, as its catalog blob describes them. */
 export function findBundleContent(image: string): object | undefined {
   const bundle = bundleByImage.get(image)
   return (
@@ -70,7 +70,7 @@ function toChannelBlob(of: PackageName, name: string, entries: readonly object[]
 const toJsonLine = (blobs: readonly object[]): string =>
   `${blobs.map((blob) => JSON.stringify(blob)).join(' ')}\n`
 
-/** A package with this many versions, each of which replaces the previous one. */ */
+/** A package with this many versions, each of which replaces the previous one. */
 export function renderCatalog(name: PackageName, versions: number, flaw?: CatalogFlaw): string {
   const numbers = Array.from({ length: versions }, (_, at) => at + 1)
   const full = (version: number) => `${name}.v${version}.0.0`
@@ -95,7 +95,7 @@ export function renderCatalog(name: PackageName, versions: number, flaw?: Catalo
 
 /**
  * A separate file with one more version, in a separate channel. Two such files with the same version are valid
- * individually, but not together. */
+ * individually, but not together.
  */
 export function renderExtraCatalogFile(name: PackageName, part: number, version: number): string {
   const { name: full } = createBundle(name, version)
@@ -109,13 +109,13 @@ export const renderOwners = (owners: readonly string[]): string => `reviewers: [
 export const renderMaintainers = (maintainers: readonly string[]): string =>
   `maintainers: [${maintainers.join(', ')}]\n`
 
-/** Its members own everything that the team owns. */ */
+/** Its members own everything that the team owns. */
 export const ownerTeam = { name: 'keepers', members: ['mia'] } as const
 
 export const configTextByVariant = {
   plain: undefined,
   'merging off': 'merge: {enabled: false}\n',
-  /** A team owns one of the packages, too. */ */
+  /** A team owns one of the packages, too. */
   team: `owners: {packages: {bar: [coast/${ownerTeam.name}]}}\n`,
   'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
   unreadable: 'merge: {enabeld: true}\n',

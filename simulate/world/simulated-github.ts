@@ -12,7 +12,7 @@ export interface SimulatedComment {
   readonly id: number
   readonly author: GitHubAccount
   readonly body: string
-  /** Milliseconds since the epoch. GitHub shows whole seconds. */ */
+  /** Milliseconds since the epoch. GitHub shows whole seconds. */
   readonly createdAt: number
   readonly updatedAt: number
   readonly isEdited: boolean
@@ -27,18 +27,18 @@ export interface SimulatedPull {
   readonly author: GitHubAccount
   readonly head: CommitSha
   readonly baseRef: string
-  /** The tip of the base branch when the head was pushed or the base was chosen: GitHub's `base.sha`. */ */
+  /** The tip of the base branch when the head was pushed or the base was chosen: GitHub's `base.sha`. */
   readonly shownBase: CommitSha
-  /** Whether it is stacked on another pull request. */ */
+  /** Whether it is stacked on another pull request. */
   readonly stacked: boolean
   readonly labels: readonly string[]
   readonly reviews: readonly PullReview[]
   readonly comments: readonly SimulatedComment[]
   readonly createdAt: number
   readonly updatedAt: number
-  /** The merge commit. */ */
+  /** The merge commit. */
   readonly merged?: CommitSha
-  /** The step since which the current head and base branch have been in effect. */ */
+  /** The step since which the current head and base branch have been in effect. */
   readonly headSince: number
   readonly requested: readonly string[]
 }
@@ -54,7 +54,7 @@ export interface SimulatedCheckRun {
 }
 
 export interface SimulatedBranchRules {
-  /** catalog-bot's checks are required on every pushed commit, unless the head contains the base. */ */
+  /** catalog-bot's checks are required on every pushed commit, unless the head contains the base. */
   readonly requiredChecks: readonly string[]
   readonly linear: boolean
   readonly locked: boolean
@@ -76,7 +76,7 @@ export interface SimulatedDelivery {
   readonly payload: object
 }
 
-/** A state and the step since which it has been in effect. */ */
+/** A state and the step since which it has been in effect. */
 export interface TimestampedState<T> {
   readonly step: number
   readonly at: number
@@ -100,10 +100,10 @@ export class SimulatedGitHub {
   readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
   readonly issues: SimulatedIssue[] = []
   readonly deliveries: SimulatedDelivery[] = []
-  /** Images that are missing in the registries. */ */
+  /** Images that are missing in the registries. */
   readonly missingImages = new Set<string>()
   rules: SimulatedBranchRules = noBranchRules
-  /** Suggestions, dispatches, and other catalog-bot actions that have no field above. */ */
+  /** Suggestions, dispatches, and other catalog-bot actions that have no field above. */
   readonly others: string[] = []
   readonly #time: () => { step: number; now: number }
   #ids = 1000
@@ -123,7 +123,7 @@ export class SimulatedGitHub {
     return (this.#ids += 1)
   }
 
-  /** The state that users can see, as a string. Two equal strings are indistinguishable states for all users. */ */
+  /** The state that users can see, as a string. Two equal strings are indistinguishable states for all users. */
   get state(): string {
     const last = <T>(lists: ReadonlyMap<unknown, readonly TimestampedState<T>[]>) =>
       [...lists].map(([name, states]) => [name, states.at(-1)?.value])
@@ -157,7 +157,7 @@ export class SimulatedGitHub {
     this.#closeMerged(branch, to, by)
   }
 
-  /** Like GitHub, marks a pull request as merged when its base contains its head. */ */
+  /** Like GitHub, marks a pull request as merged when its base contains its head. */
   #closeMerged(branch: string, tip: CommitSha, by: GitHubAccount): void {
     for (const pull of this.openPulls())
       if (pull.baseRef === branch && hasAncestor(this.objects, tip, pull.head)) {
@@ -286,7 +286,7 @@ export class SimulatedGitHub {
     })
   }
 
-  /** GitHub's error for a push of a merge commit to a branch. Undefined if GitHub accepts it. */ */
+  /** GitHub's error for a push of a merge commit to a branch. Undefined if GitHub accepts it. */
   findRejectionReason(branch: string, commit: CommitSha): string | undefined {
     if (branch !== mainBranch) return undefined
     const { rules } = this
@@ -309,7 +309,7 @@ export class SimulatedGitHub {
     return runs.at(-1)?.conclusion === 'success'
   }
 
-  /** Merges a pull request into its current base as GitHub does, or returns the reason for a rejection. */ */
+  /** Merges a pull request into its current base as GitHub does, or returns the reason for a rejection. */
   mergeByGitHub(
     number: PullNumber,
     method: 'merge' | 'squash' | 'rebase',
@@ -330,7 +330,7 @@ export class SimulatedGitHub {
     return undefined
   }
 
-  /** The state from a list that was in effect at a step: the last one that started at or before it. */ */
+  /** The state from a list that was in effect at a step: the last one that started at or before it. */
   static at<T>(states: readonly TimestampedState<T>[], step: number): T | undefined {
     return states.findLast((state) => state.step <= step)?.value
   }

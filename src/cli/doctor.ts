@@ -142,10 +142,10 @@ async function diagnoseWithToken(
   if (auth === undefined || auth === '')
     throw new Error(`the environment variable ${tokenVariable} does not contain a token`)
   const quiet = {
-    debug: returnUndefined,
-    info: returnUndefined,
-    warn: returnUndefined,
-    error: returnUndefined,
+    debug: ignoreError,
+    info: ignoreError,
+    warn: ignoreError,
+    error: ignoreError,
   }
   const octokit = new (Octokit.plugin(createApiVersionPlugin(printToStderr)))({
     auth,
@@ -209,7 +209,7 @@ async function probeRegistries(config: Config, options: DoctorOptions): Promise<
   )
 }
 
-const returnUndefined = () => undefined
+const ignoreError = () => undefined
 
 async function writeRulesets(
   folder: string,

@@ -85,7 +85,7 @@ export async function withLocalPullEvaluation<T>(
       {
         repository,
         loader,
-        ask: createOfflineQuestionAnswerer(
+        ask: createLocalQuestionAnswerer(
           author,
           parseRepositoryRole(options.role),
           registries?.forEvaluation(),
@@ -126,7 +126,7 @@ export async function openScratchRepository(
 }
 
 /** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
-export function createOfflineQuestionAnswerer(
+export function createLocalQuestionAnswerer(
   author: GitHubAccount,
   role: LocalRepositoryRole,
   askRegistries?: AnswerImageQuestion,

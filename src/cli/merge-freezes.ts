@@ -24,7 +24,7 @@ export interface FreezeCommandOptions {
 /** Sets exit code 1 if there was nothing to unfreeze, otherwise 0. Rejects if the store is unavailable. */
 export async function runFreezeCommand(verb: string, options: FreezeCommandOptions): Promise<void> {
   const wanted = parseFreezeRequest(verb, options)
-  const answer = await routeFreezeRequest(wanted)
+  const answer = await sendFreezeRequest(wanted)
   if (options.json === true) printJson(answer)
   else printFreezes(wanted, answer)
   setExitCode(wanted.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
@@ -42,7 +42,7 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Freeze
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
 }
 
-async function routeFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
+async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
   if (databaseUrl) return executeFreezeRequestOnStore({ databaseUrl }, wanted)
   const socket = getControlSocketPath(dataDirectory)

@@ -3,16 +3,16 @@
 import { setFlagsFromString } from 'node:v8'
 
 /** Seconds since the start of the process. */
-const enableAfterSeconds = 0.5
+const minProcessUptimeSeconds = 0.5
 
 /** Nearly all public catalog files are smaller. */
-const enableFromFileBytes = 4 * 1024 * 1024
+const minLargeFileBytes = 4 * 1024 * 1024
 
 let isCompilerDisabled = true
 
 /** Enables the compiler in a long run, or before a large file is read. */
 export function enableOptimizingCompiler(nextBytes: number): void {
-  if (!isCompilerDisabled || (nextBytes < enableFromFileBytes && process.uptime() < enableAfterSeconds))
+  if (!isCompilerDisabled || (nextBytes < minLargeFileBytes && process.uptime() < minProcessUptimeSeconds))
     return
   isCompilerDisabled = false
   setFlagsFromString('--turbofan')

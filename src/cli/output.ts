@@ -15,14 +15,14 @@ export function printJson(value: unknown): void {
   let part = ''
   for (const piece of generateJsonChunks(value)) {
     part += piece
-    if (part.length < maxChunkLength) continue
+    if (part.length < minChunkLength) continue
     process.stdout.write(part)
     part = ''
   }
   process.stdout.write(`${part}\n`)
 }
 
-const maxChunkLength = 1024 * 1024
+const minChunkLength = 1024 * 1024
 const maxJsonItemsPerChunk = 1000
 
 function* generateJsonChunks(value: unknown): Generator<string> {

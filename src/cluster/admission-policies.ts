@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 
 /** One forbidden write per policy, sent only as a dry run. */
-const forbiddenProbeObjects: readonly KubeObject[] = [
+const forbiddenWriteProbes: readonly KubeObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-of-a-trial' } },
   {
     apiVersion: rbacApiVersion,
@@ -29,7 +29,7 @@ export async function waitForAdmissionPolicies(
   const deadline = clock.now() + timeoutMs
   for (;;) {
     let open: string | undefined
-    for (const object of forbiddenProbeObjects) {
+    for (const object of forbiddenWriteProbes) {
       const answer = await perform({ kind: 'create', object, dryRun: true })
       if (answer && /ValidatingAdmissionPolicy|admission webhook/.test(answer.says)) continue
       open = `a dry run to create the ${object.kind} ${object.metadata.name} ${answer ? `failed for another reason: ${answer.says}` : 'was accepted'}`

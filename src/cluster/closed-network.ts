@@ -5,7 +5,7 @@ import type { ClusterTestNetwork } from '../checks/install/cluster-test/cluster-
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 
-export type TestNetworkResult =
+export type ClosedNetworkResult =
   | { readonly kind: 'closed'; readonly network: ClusterTestNetwork }
   | { readonly kind: 'unknown'; readonly why: string }
 
@@ -19,7 +19,7 @@ const apiServerEndpointSliceQuery = {
 export async function resolveClosedNetwork(
   cluster: Pick<Cluster, 'read'>,
   reaches: readonly string[],
-): Promise<TestNetworkResult> {
+): Promise<ClosedNetworkResult> {
   const sighting = await cluster.read(apiServerEndpointSliceQuery)
   if (sighting.kind === 'failed' && sighting.code === 'unreachable')
     throw new ClusterError('unreachable', sighting.says)

@@ -154,7 +154,7 @@ describe('once', () => {
   test('merges what passes, leaves what must not be merged, and leaves nothing behind', async () => {
     await mkdir(join(directory, 'tmp'))
     const good = await demoScenario.github.openPull(findStory('good update').open(demoScenario))
-    const bad = await demoScenario.github.openPull(findStory("stranger's update").open(demoScenario))
+    const bad = await demoScenario.github.openPull(findStory('update by a non-owner').open(demoScenario))
     const token = demoScenario.github.installationTokenFor(demoRepositoryName, documentedPermissions)
     const ran = await runOnce(token, '-o', 'json')
     expect(ran).toMatchObject({ code: 0, err: '' })

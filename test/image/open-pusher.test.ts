@@ -92,7 +92,7 @@ describe('an order', () => {
       void (isUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
       code: 'bad-reply',
-      message: expect.stringMatching(/^pushing to .*\/org\/app: .*DIGEST_INVALID/),
+      message: expect.stringMatching(/^push to .*\/org\/app failed: .*DIGEST_INVALID/),
     })
     expect(listRequests().some((step) => step.includes('manifests'))).toBe(false)
   })
@@ -121,7 +121,7 @@ describe('an order', () => {
       void (method === 'GET' && response.writeHead(200).end(other))
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
       code: 'digest-mismatch',
-      message: expect.stringContaining('behind the tag v1'),
+      message: expect.stringContaining('the tag v1 on '),
     })
   })
 })
@@ -180,7 +180,7 @@ describe('where an upload is sent', () => {
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'bad-reply' })
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(202).end())
-    await expect(createPusher().push(createPushOrder())).rejects.toThrow(/where to send the upload/)
+    await expect(createPusher().push(createPushOrder())).rejects.toThrow(/did not return an upload URL/)
     expect(storageServer.requests).toHaveLength(0)
   })
 })

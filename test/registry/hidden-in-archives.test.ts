@@ -220,7 +220,11 @@ describe('compression', () => {
     return frame
   }
   test.each<[string, Buffer, RegExp]>([
-    ['a member behind zeros', Buffer.concat([gzipSync(archive), Buffer.alloc(4), hidden]), /data after the end/],
+    [
+      'a member behind zeros',
+      Buffer.concat([gzipSync(archive), Buffer.alloc(4), hidden]),
+      /data after the end/,
+    ],
     ['a gzip stream that is a tar archive', twoInOne(), /whether a client decompresses it with gzip/],
     [
       'a part in front that only some readers skip',
@@ -267,11 +271,15 @@ describe('layers', () => {
       /through the link/,
     ],
     ['a file below a file', [[createTarEntry('manifests'), evilEntry]], /not a directory/],
-    ['a whiteout of its own layer', [[evilEntry, createTarEntry('manifests/.wh.evil')]], /entry of its own layer/],
+    [
+      'a whiteout of its own layer',
+      [[evilEntry, createTarEntry('manifests/.wh.evil')]],
+      /entry of the same layer/,
+    ],
     [
       'a whiteout of its own directory',
       [[createTarEntry('manifests/d/x'), createTarEntry('manifests/.wh.d')]],
-      /entry of its own layer/,
+      /entry of the same layer/,
     ],
     ['a whiteout of nothing', [[createTarEntry('manifests/.wh.')]], /hides nothing/],
     ['a whiteout of its directory', [[createTarEntry('manifests/.wh...')]], /hides nothing/],

@@ -75,10 +75,10 @@ describe('the canary', () => {
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(findDifferences(ended)).toEqual([
-      'Checks on the merge count for its push, though the head is behind and has none',
-      'They count where branches must be up to date, too: the merge contains the base',
+      'Checks on the merge commit count for its push, even if the head is behind and has none',
+      'They also count if branches must be up to date, because the merge contains the base',
       'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
-      'The merge API accepts a head that is behind and has the checks',
+      'The merge API accepts a head that is behind but has the checks',
     ])
   }, 120_000)
 

@@ -45,7 +45,7 @@ describe('commands of a page', () => {
       readCommands('<!-- ci: not run, needs a cluster -->\n```sh\nhelm install\n```\n').commands,
     ).toMatchObject([{ notRun: 'needs a cluster' }])
     expect(readCommands('<!-- ci: not run -->\n```sh\nhelm install\n```\n').problems).toEqual([
-      'PAGE.md:1: nobody knows "not run"',
+      'PAGE.md:1: unknown "ci:" comment "not run"',
     ])
   })
 })
@@ -53,7 +53,7 @@ describe('commands of a page', () => {
 describe('a page', () => {
   test('may not tell of a script that does not exist', () => {
     expect(readCommands('Then `npm run lint` and `npm run lnt`.').problems).toEqual([
-      'PAGE.md:1: there is no npm script "lnt"',
+      'PAGE.md:1: the npm script "lnt" does not exist',
     ])
   })
 

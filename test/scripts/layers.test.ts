@@ -34,7 +34,7 @@ describe('the guard of the floors', () => {
   test('refuses an import that goes down', () => {
     write('catalog/read.ts', "import type { Registry } from '../ports/registry.ts'\n")
     expect(listViolations()).toEqual([
-      'src/catalog/read.ts: floor catalog imports floor ports, which stands below it',
+      'src/catalog/read.ts: layer catalog imports layer ports, which is below it',
     ])
   })
 
@@ -47,15 +47,15 @@ describe('the guard of the floors', () => {
 
   test('refuses the platform in a pure floor', () => {
     write('gate/decide.ts', "import { readFileSync } from 'node:fs'\n")
-    expect(listViolations()).toEqual(['src/gate/decide.ts: a pure floor imports node:fs'])
+    expect(listViolations()).toEqual(['src/gate/decide.ts: a pure layer imports node:fs'])
   })
 
   test('refuses an adapter that calls another adapter', () => {
     write('git/mirror.ts', "import { x } from '../github/octokit.ts'\n")
-    expect(listViolations()[0]).toContain('floor git imports floor github')
+    expect(listViolations()[0]).toContain('layer git imports layer github')
     rmSync(join(root, 'src'), { recursive: true })
     write('github/octokit.ts', "import { x } from '../git/mirror.ts'\n")
-    expect(listViolations()[0]).toContain('adapters meet only below them')
+    expect(listViolations()[0]).toContain('adapters must be independent of each other')
   })
 
   test('lets what moves a branch stand in its own files alone', () => {
@@ -81,7 +81,7 @@ describe('the guard of the floors', () => {
 
   test('lets nobody but the gate mint a permit', () => {
     write('app/land.ts', "import { mint } from '../gate/merge-permit.ts'\n")
-    expect(listViolations()).toEqual(['src/app/land.ts: only gate/decide.ts may mint a merge permit'])
+    expect(listViolations()).toEqual(['src/app/land.ts: only gate/decide.ts can mint a merge permit'])
   })
 
   test('refuses a folder that is no floor, and a floor that imports the entry files', () => {
@@ -109,8 +109,8 @@ describe('the guard of the floors', () => {
     write('web/page.ts', "import type { Ajv } from 'ajv'\n")
     write('../sandbox/validator.ts', "import { Ajv } from 'ajv/dist/2020.js'\n")
     expect(listViolations()).toEqual([
-      'src/web/page.ts: imports ajv, which is no dependency of the published package',
-      'sandbox/validator.ts: imports ajv, which is no dependency of the published package',
+      'src/web/page.ts: imports ajv, which is not a dependency of the published package',
+      'sandbox/validator.ts: imports ajv, which is not a dependency of the published package',
     ])
   })
 
@@ -119,9 +119,7 @@ describe('the guard of the floors', () => {
     write('git/deep/b.ts', "export { c } from '../c.ts'\n")
     write('git/c.ts', "const late = () => import('./a.ts')\n")
     write('git/d.ts', "import { a } from './a.ts'\n")
-    expect(listViolations()).toEqual([
-      'src/git/a.ts: imports itself by way of src/git/c.ts, src/git/deep/b.ts',
-    ])
+    expect(listViolations()).toEqual(['src/git/a.ts: imports itself through src/git/c.ts, src/git/deep/b.ts'])
     write('git/c.ts', '')
     expect(listViolations()).toEqual([])
   })

@@ -45,7 +45,7 @@ test('a new check is in every list, passes what it does not look at, and can hav
   expect(readFileSync(join(temporaryDirectory, 'src/checks/all-rules.ts'), 'utf8')).toContain(
     '  ...priceTagsRules,\n',
   )
-  expect(() => writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')).toThrow(/exists already/)
+  expect(() => writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')).toThrow(/already exists/)
 })
 
 test.each([
@@ -57,8 +57,8 @@ test.each([
 
 test.each([
   [['Price'], /^usage: npm run new-check ID "TITLE"/],
-  [['Price', 'Nobody has to pay'], /^new-check: a check's id is kebab-case, not "Price"\n$/],
-  [['images', 'Nobody has to pay'], /^new-check: src\/checks\/images\/images.ts exists already\n$/],
+  [['Price', 'Nobody has to pay'], /^new-check: the check ID must be kebab-case, but is "Price"\n$/],
+  [['images', 'Nobody has to pay'], /^new-check: src\/checks\/images\/images.ts already exists\n$/],
 ])('%j gets a sentence and exit code 2, and no trace', (words, says) => {
   const script = join(projectRoot, 'scripts/new-check.ts')
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {

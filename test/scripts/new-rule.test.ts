@@ -137,7 +137,7 @@ describe('a new rule', () => {
       expect(existsSync(join(projectRoot, foundIn))).toBe(true)
       expect(describeNextSteps('three-heads', kind)).toContain(foundIn)
     }
-    expect(describeNextSteps('three-heads', 'image')).toContain('finding(threeHeads, place, data)')
+    expect(describeNextSteps('three-heads', 'image')).toContain('createFinding(threeHeads, place, data)')
     expect(describeNextSteps('three-heads', 'opm-bundle')).toContain("opm's message")
     expect(describeNextSteps('three-heads')).toContain('src/checks/validation/rules/three-heads.ts')
   })
@@ -163,14 +163,14 @@ describe('a new rule', () => {
   test('overwrites nothing', () => {
     for (const kind of ['catalog', 'opm-bundle']) {
       writeRule(temporaryDirectory, `of-${kind}`, kind)
-      expect(() => writeRule(temporaryDirectory, `of-${kind}`, kind)).toThrow(/exists already/)
+      expect(() => writeRule(temporaryDirectory, `of-${kind}`, kind)).toThrow(/already exists/)
     }
   })
 
   test('is refused where no list would hold it, and nothing is written', () => {
     rmSync(join(temporaryDirectory, 'src/checks/commits/rules.ts'))
     expect(() => writeRule(temporaryDirectory, 'three-heads', 'commits')).toThrow(
-      /src\/checks\/commits\/rules has no list/,
+      /src\/checks\/commits\/rules has no rule list/,
     )
     expect(existsSync(join(temporaryDirectory, 'docs/rules/three-heads.md'))).toBe(false)
   })
@@ -194,10 +194,10 @@ describe('a new rule', () => {
   })
 
   test.each([
-    [['Two_Heads'], /^new-rule: a rule's id is kebab-case, not "Two_Heads"\n$/],
-    [['two-heads', 'song'], /^new-rule: a rule's kind is one of .*, not "song"\n$/],
-    [['several-heads'], /^new-rule: .* exists already\n$/],
-    [['two-heads', 'bundle', 'songs'], /^new-rule: a suite is one of .*, not "songs"\n$/],
+    [['Two_Heads'], /^new-rule: the rule ID must be kebab-case, but is "Two_Heads"\n$/],
+    [['two-heads', 'song'], /^new-rule: the kind must be one of .*, but is "song"\n$/],
+    [['several-heads'], /^new-rule: .* already exists\n$/],
+    [['two-heads', 'bundle', 'songs'], /^new-rule: the suite must be one of .*, but is "songs"\n$/],
     [['two-heads', 'bundle', 'community', 'songs'], /^usage: /],
     [[], /^usage: npm run new-rule ID /],
   ])('of %j gets a sentence and exit code 2, and no trace', (words, says) => {

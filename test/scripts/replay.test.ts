@@ -115,9 +115,9 @@ test('each is told with its decision, the rules and the cost, and all of them in
     { number: 8, author: 'ann', paths: 1 },
     { author: 'zoe@example.com', decision: 'wait' },
   ])
-  expect(stderr).toMatch(/decisions\n +\d+ {2}wait\n[^]*the first look: \d+ ms, \d+ ms of the processor\n/)
+  expect(stderr).toMatch(/decisions\n +\d+ {2}wait\n[^]*first evaluation: \d+ ms, \d+ ms of processor time\n/)
   expect(stderr).toMatch(
-    /\nall, 2: p50 \d+, p95 \d+, most \d+ ms; of the processor p50 \d+, p95 \d+, most \d+ ms\n/,
+    /\nall, 2: p50 \d+, p95 \d+, most \d+ ms; processor time p50 \d+, p95 \d+, most \d+ ms\n/,
   )
   expect(stderr).toMatch(/\ncatalogs, 1: /)
 })

@@ -79,7 +79,7 @@ describe('pages of rules', () => {
     const body = '\n## What\n'
     await expect(updateRulePage('# two-heads\n', sampleRule, ruleFixtures)).rejects.toThrow(/no "## What"/)
     await expect(updateRulePage(`# other\n${body}`, sampleRule, ruleFixtures)).rejects.toThrow(
-      /does not begin/,
+      /does not start with/,
     )
     for (const path of ['bad/x', 'bad/fork/no-such-file.yaml'])
       await expect(
@@ -97,12 +97,12 @@ describe('pages of rules', () => {
     )
   })
 
-  test('every error that is not opm’s says who comes to harm, and nothing else does', () => {
+  test('every error that is not opm’s says who is affected, and nothing else does', () => {
     const error = { ...sampleRule, severity: 'error' as const }
     expect(renderHarmTable([error], { [sampleRule.id]: 'Users: it fails.' })).toContain('| Users: it fails.')
-    expect(() => renderHarmTable([error], {})).toThrow(/does not say who/)
+    expect(() => renderHarmTable([error], {})).toThrow(/rule-harm\.ts does not contain/)
     expect(() => renderHarmTable([{ ...sampleRule, severity: 'warning' }], { [sampleRule.id]: 'x' })).toThrow(
-      /is no error/,
+      /is not an error/,
     )
     expect(renderHarmTable([{ ...error, fixed: true }], {})).not.toContain(sampleRule.id)
   })

@@ -180,7 +180,7 @@ describe('with a cache that is emptied between any two steps', () => {
   }, 60_000)
 
   test('an owner is asked for a review once, in one comment', async () => {
-    const story = demoStories.find(({ id }) => id === "stranger's update")
+    const story = demoStories.find(({ id }) => id === 'update by a non-owner')
     if (story === undefined) throw new Error('no story')
     pull = await coast.github.openPull(story.open(coast))
     for (let times = 0; times < 3; times++) await bot.sweep()

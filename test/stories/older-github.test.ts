@@ -62,7 +62,7 @@ describe('an older GitHub', () => {
   test('a pull request that is up to date and one that is behind are merged, each as it was checked', async () => {
     const { demo } = world
     const told: OpenedDemoStory[] = []
-    for (const id of ['good update', 'first of two']) {
+    for (const id of ['good update', 'first of two competing updates']) {
       const story = demoStories.find((each) => each.id === id)
       if (story === undefined) throw new Error(`no story ${id}`)
       told.push({

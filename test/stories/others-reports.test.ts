@@ -78,7 +78,7 @@ describe.each([
     }
     rules({ type: 'pull_request', parameters })
     const before = github.webhooks.hold(({ event }) => event === 'pull_request')
-    const pull = await open('first of two')
+    const pull = await open('first of two competing updates')
     github.openConversation(pull)
     before()
     await says(pull, /conversation must be resolved/)

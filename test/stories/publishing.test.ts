@@ -118,7 +118,7 @@ describe('a catalog that is merged', () => {
 
   test('can be tried before it is merged, and rolled back after, by a comment', async () => {
     const former = (await read('latest'))?.digest
-    const story = demoStories.find(({ id }) => id === "stranger's update")
+    const story = demoStories.find(({ id }) => id === 'update by a non-owner')
     if (story === undefined) throw new Error('no story')
     const { github } = world.demo
     const open = await github.openPull(story.open(world.demo))

@@ -55,7 +55,7 @@ describe('GitHub refuses', () => {
       required_review_thread_resolution: false,
     }
     const rule = github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters: approvals }])
-    const pull = await open('first of two')
+    const pull = await open('first of two competing updates')
     await says(pull, /GitHub rejected the merge: At least 1 approving review is required/)
     expect(comment(pull)).not.toContain('GitHub has rejected merges into')
     github.review(pull, 'harbormaster', 'approve')
@@ -65,7 +65,7 @@ describe('GitHub refuses', () => {
 
   test('nobody but maintainers stop and allow merging', async () => {
     const { github } = world.demo
-    const pull = await open("stranger's update")
+    const pull = await open('update by a non-owner')
     await says(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
     await says(pull, /mallory` cannot use `\/freeze`: only maintainers/)

@@ -53,7 +53,7 @@ const commentCount = 2400
 beforeAll(async () => {
   storyEnvironment = await openStoryEnvironment({ sweepSeconds: 600 })
   const { github } = storyEnvironment.demo
-  const story = demoStories.find(({ id }) => id === "stranger's update")
+  const story = demoStories.find(({ id }) => id === 'update by a non-owner')
   if (story === undefined) throw new Error('the demo has no such story')
   const opened: MockPull[] = []
   for (let count = 0; count < 2; count += 1) {
@@ -225,7 +225,9 @@ test('many deliveries cost no more than the allowance of what they are about', a
   const one = getBound('`issue_comment` deleted').one
   expect(listPaidRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
-  expect(storyEnvironment.log.some((line) => line.includes('used its GitHub request allowance for the last hour'))).toBe(true)
+  expect(
+    storyEnvironment.log.some((line) => line.includes('used its GitHub request allowance for the last hour')),
+  ).toBe(true)
   const story = demoStories.find(({ id }) => id === 'good update')
   if (story === undefined) throw new Error('the demo has no such story')
   const other = await github.openPull(story.open(storyEnvironment.demo))

@@ -35,7 +35,7 @@ async function readHeldBackCount(work: string): Promise<number> {
 
 test('six pull requests that wait for it send nothing that is refused, and all have their answer', async () => {
   const pulls: MockPull[] = []
-  for (let count = 0; count < 6; count += 1) pulls.push(await openStoryPull("stranger's update"))
+  for (let count = 0; count < 6; count += 1) pulls.push(await openStoryPull('update by a non-owner'))
   await waitUntil(
     'all are told',
     () => pulls.every(({ comments }) => comments.length === 1),
@@ -68,9 +68,7 @@ test('where less is left, scans wait first, then the sweep; a pull request is lo
   )
   const pull = await openStoryPull('good update')
   await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
-  expect(await fetchPage('/readyz')).toMatch(
-    /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,
-  )
+  expect(await fetchPage('/readyz')).toMatch(/^to stay within GitHub's rate limit .*: sweeps, image scans$/m)
   const { limited } = JSON.parse(await fetchPage(`/r/${demoRepositoryName}.json`)) as {
     limited: { kind: string }[]
   }

@@ -33,7 +33,7 @@ const findLogEntries = (message: string) =>
 describe('a pull request that waits', () => {
   test('is asked about again only when something of it is another on the new base', async () => {
     const { github, registry, repository } = storyEnvironment.demo
-    const pull = await openStoryPull("stranger's update")
+    const pull = await openStoryPull('update by a non-owner')
     const countEvaluations = () =>
       findLogEntries('examined').filter((entry) => entry['pull'] === pull.number).length
     await waitUntil('it waits', () => pull.comments.length === 1, 60, storyEnvironment.log)
@@ -165,7 +165,7 @@ describe('a pull request that was merged a moment ago', () => {
     const { github } = storyEnvironment.demo
     const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
     try {
-      const pull = await openStoryPull('first of two')
+      const pull = await openStoryPull('first of two competing updates')
       const getLastComment = () => pull.comments.at(-1)?.body ?? ''
       await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
       await waitUntil('its comment says so', () => /merged/i.test(getLastComment()), 60, storyEnvironment.log)

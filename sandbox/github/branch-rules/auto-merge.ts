@@ -8,7 +8,7 @@ import { mergePull } from './merge-pull.ts'
 import { computeMergeState } from './merge-state.ts'
 import { formatMergeMethodNotAllowed } from './required-pull.ts'
 
-/** Switches it on. Throws what GitHub says where that cannot be; "Pull request" is GitHub's own prefix. */
+/** Enables auto-merge. Throws GitHub's error if that is impossible. "Pull request" is GitHub's own prefix. */
 export async function enableAutoMerge(
   state: GitHubState,
   pull: MockPull,
@@ -29,7 +29,10 @@ export async function enableAutoMerge(
   await emitPullRequestEvent(state, pull, 'auto_merge_enabled', by)
 }
 
-/** Merges what waits for it and has everything now. A refusal leaves it waiting. */
+/**
+ * Merges pull requests that wait for auto-merge and meet all requirements. After a rejection, a pull request keeps
+ * waiting.
+ */
 export async function mergeReadyAutoMergePulls(state: GitHubState, repo: MockRepository): Promise<void> {
   for (const pull of repo.pulls.values()) {
     const { autoMerge } = pull

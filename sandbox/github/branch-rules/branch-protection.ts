@@ -1,17 +1,18 @@
-// Classic branch protection, as `PUT /branches/{branch}/protection` takes it, written as rules that judge as a
-// ruleset's do. What differs from rulesets stands here: who is exempt, and that making a branch is mostly free.
+// Classic branch protection, in the format of `PUT /branches/{branch}/protection`, expressed as rules that work like
+// those of a ruleset. This file contains the differences from rulesets: the exempt users, and that branch creation is
+// mostly unrestricted.
 import { minimatch } from 'minimatch'
 import type { MockRepository } from '../github-data.ts'
 import type { BranchProtection, BranchRule } from './rule-types.ts'
 
-/** The protection of a branch: an exact name wins over a pattern, an earlier pattern over a later one. */
+/** The protection of a branch. An exact name has priority over a pattern, and an earlier pattern over a later one. */
 export function findBranchProtection(repo: MockRepository, branch: string): BranchProtection | undefined {
   const exact = repo.protections.get(branch)
   if (exact !== undefined) return exact
   return [...repo.protections].find(([pattern]) => minimatch(branch, pattern, { dot: true }))?.[1]
 }
 
-/** Each required check, with the app that must set it if one is named (-1 and null: any). */
+/** Each required check, with the app that must set it, if one is given (-1 and null: any app). */
 export function parseRequiredChecks(
   protection: BranchProtection,
 ): { readonly context: string; readonly app_id: number | null }[] {
@@ -24,7 +25,7 @@ export function parseRequiredChecks(
   return [...pinned, ...named.map((context) => ({ context, app_id: null }))]
 }
 
-/** What the protection demands of an update of a branch that is there. */
+/** The requirements of the protection for an update of an existing branch. */
 export function toBranchUpdateRules(protection: BranchProtection): BranchRule[] {
   const checks = protection.required_status_checks
   const rules: (BranchRule | undefined)[] = [
@@ -52,7 +53,7 @@ export function toBranchUpdateRules(protection: BranchProtection): BranchRule[] 
   return rules.filter((it) => it !== undefined)
 }
 
-/** The part about pull requests, which has exceptions of its own. */
+/** The settings for pull requests, which have separate exceptions. */
 export function toPullRequestRules(protection: BranchProtection): BranchRule[] {
   const reviews = protection.required_pull_request_reviews
   const resolved = protection.required_conversation_resolution === true

@@ -1,5 +1,5 @@
-// Who need not keep a rule. A ruleset names actors; classic protection spares administrators unless told otherwise
-// and has lists of its own.
+// The users and apps that are exempt from a rule. A ruleset lists bypass actors. Classic protection exempts
+// administrators by default, and has separate lists.
 import type { Caller } from '../http/caller.ts'
 import { findCollaboratorRole } from '../github-data.ts'
 import type { MockRepository, CollaboratorRole, MockGitHubData } from '../github-data.ts'
@@ -7,7 +7,7 @@ import type { ActorNames } from './rule-types.ts'
 import type { BypassActor } from './rule-types.ts'
 import type { RefUpdate } from './ref-update.ts'
 
-// GitHub's ids of its own roles.
+// GitHub's IDs of its built-in roles.
 const rolesByActorId: Readonly<Record<number, readonly CollaboratorRole[]>> = {
   5: ['admin'],
   4: ['write', 'maintain', 'admin'],
@@ -45,7 +45,7 @@ function matchesBypassActor(
   }
 }
 
-/** How a caller stands to a bypass list; of several entries the strongest counts. */
+/** The caller's bypass mode in a list. The strongest of several entries counts. */
 export function computeBypassMode(
   world: MockGitHubData,
   repo: MockRepository,
@@ -58,7 +58,7 @@ export function computeBypassMode(
   return (['exempt', 'always', 'pull_request'] as const).find((it) => modes.includes(it)) ?? 'never'
 }
 
-/** What a mode means for an update: "pull request only" helps nobody who pushes. */
+/** The effect of a mode on an update. "Pull request only" does not apply to a push. */
 export function decideBypass(update: RefUpdate, mode: BypassMode): 'no' | 'yes' | 'exempt' {
   if (mode === 'exempt') return 'exempt'
   return mode === 'always' || (mode === 'pull_request' && update.merge !== undefined) ? 'yes' : 'no'
@@ -82,7 +82,7 @@ export function isInAllowList(
   return team || users.some((it) => it.toLowerCase() === account.login.toLowerCase())
 }
 
-/** Whether a caller is an administrator, for classic protection's eyes: an app never is. */
+/** Whether classic protection treats a caller as an administrator. Apps are never administrators. */
 export function isAdministrator(world: MockGitHubData, repo: MockRepository, by: Caller): boolean {
   return by.kind === 'user' && findCollaboratorRole(world, repo, by.account) === 'admin'
 }

@@ -1,4 +1,4 @@
-// Code owners of a change: CODEOWNERS of the base branch, last matching line, people and teams.
+// The code owners of a change: CODEOWNERS of the base branch, the last matching line, users and teams.
 import { minimatch } from 'minimatch'
 import { GitFailure, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
@@ -41,13 +41,16 @@ function readFileAtCommit(path: string, commit: string, filePath: string): strin
   return entry === undefined ? undefined : readLooseObject(path, entry.id).bytes.toString()
 }
 
-/** As gitignore's patterns: a slash inside ties to the root, a folder means all below it. */
+/**
+ * Patterns like in gitignore: a slash inside anchors the pattern to the root, and a folder matches everything below
+ * it.
+ */
 export function matchesCodeownersPattern(pattern: string, file: string): boolean {
   const rooted = pattern.replace(/\/$/, '').includes('/')
   const glob = rooted ? pattern.replace(/^\//, '') : `**/${pattern}`
   const folder = glob.replace(/\/$/, '')
   const options = { dot: true, nonegate: true, nocomment: true }
-  // `docs/*` does not reach below docs' folders, as GitHub's page says.
+  // `docs/*` does not match files in subfolders of docs, according to GitHub's documentation.
   const below = folder.endsWith('/*') ? false : minimatch(file, `${folder}/**`, options)
   return below || (!glob.endsWith('/') && minimatch(file, glob, options))
 }
@@ -59,7 +62,7 @@ export async function listChangedFiles({ repo, headSha }: MockPull, base: string
   return names.split('\0').filter(Boolean)
 }
 
-/** The groups of owners of whom one each must approve, for the files that a pull request changes. */
+/** The groups of owners for the files that a pull request changes. One owner from each group must approve. */
 export async function findRequiredOwners(pull: MockPull, base: string): Promise<(readonly string[])[]> {
   const lines = await readCodeownersLines(pull.repo.path, base)
   if (lines.length === 0) return []
@@ -71,7 +74,7 @@ export async function findRequiredOwners(pull: MockPull, base: string): Promise<
   return [...groups.values()]
 }
 
-/** Whether a person is one of these owners, by login or as a team's member. */
+/** Whether a user is one of these owners, by login or as a member of a team. */
 export function isCodeOwner(world: MockGitHubData, account: MockAccount, owners: readonly string[]): boolean {
   return owners.some((owner) => {
     const [name = '', team] = owner.replace(/^@/, '').split('/')

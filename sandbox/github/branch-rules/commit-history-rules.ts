@@ -1,9 +1,9 @@
-// Rules about the commits that an update brings: no merges among them, all of them signed.
+// Rules about the commits in an update: no merge commits, and signatures on all commits.
 import { listCommitsBeyond, readCommitParents } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 
-/** The commits that an update adds: for a new ref, those that no branch has. */
+/** The commits that an update adds. For a new ref, the commits that are on no branch. */
 export async function listAddedCommits({
   repo,
   path,
@@ -25,7 +25,7 @@ export async function checkCommitSignatures(move: NonDeletingRefUpdate): Promise
   const commits = (await listAddedCommits(move)).filter((it) => !world.signatures.has(it))
   // "You cannot squash and merge a pull request into the branch on GitHub unless you are the author of the pull request":
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
-  // The words of that refusal are not documented; the rule has no others.
+  // The message of that rejection is not documented. The rule has no other message.
   const isOthers = merge?.method === 'squash' && getActingAccount(by) !== merge.pull.author
   return commits.length === 0 && !isOthers
     ? []

@@ -1,4 +1,5 @@
-// Whether a pull request may enter the merge queue: all its branch wants of it, but for what the queue itself sees to.
+// Whether a pull request may enter the merge queue: it must meet all requirements of its branch that the queue itself
+// does not ensure.
 import type { Caller } from '../http/caller.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
@@ -21,7 +22,7 @@ export interface EnqueueRequest {
   readonly jump?: boolean | null
 }
 
-/** Puts a pull request into the queue, or throws what GitHub says instead. */
+/** Adds a pull request to the queue, or throws GitHub's error. */
 export async function enqueuePull(
   state: GitHubState,
   pull: MockPull,

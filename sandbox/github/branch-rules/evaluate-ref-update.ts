@@ -1,5 +1,5 @@
-// The judgement of one ref update: every layer that is in force, every rule in it, who is spared, and what is said.
-// It reads; it never moves a ref.
+// The evaluation of one ref update: every layer that is in force, every rule in it, the exemptions, and the messages.
+// It never moves a ref.
 import type { ActorNames } from './rule-types.ts'
 import { checkLinearHistory, checkCommitSignatures } from './commit-history-rules.ts'
 import { collectRuleLayers } from './rule-layers.ts'
@@ -28,9 +28,9 @@ import {
 } from './restrictions.ts'
 import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-types.ts'
 
-/** Why an update is refused, or what a bypass spared it. */
+/** The reason why an update is rejected, or the violation that a bypass allowed. */
 export interface RuleVerdict {
-  /** GH013 speaks of rulesets, GH006 of classic protection. */
+  /** GH013 is for rulesets, and GH006 for classic protection. */
   readonly code: 'GH006' | 'GH013'
   readonly rejected: readonly RuleViolation[]
   readonly bypassed: readonly RuleViolation[]
@@ -41,7 +41,7 @@ type RuleEvaluator = (
   parameters: unknown,
 ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
 
-/** A rule about what an update leads to: a deletion leads nowhere. */
+/** A rule about the new commit of an update. A deletion has none. */
 const skipRuleForDeletions =
   (
     judge: (
@@ -96,7 +96,7 @@ export async function evaluateRefUpdate(it: RefUpdate): Promise<RuleVerdict> {
     for (const rule of rules)
       for (const violation of await evaluateRule(it, rule)) {
         if (bypass === 'no' && ruleset !== undefined) code = 'GH013'
-        // What two layers say alike is said once.
+        // A message that two layers share is reported once.
         ;(bypass === 'yes' ? bypassed : rejected).set(violation.message, violation)
       }
   }

@@ -1,11 +1,11 @@
-// Which pull request a push brings in. GitHub takes a hand-made merge for the pull request's own when it is that:
-// the branch as it was and the pull request's head, nothing else, and one pull request at a time.
+// Finds the pull request that a push merges. GitHub recognizes a manual merge if its parents are exactly the old tip
+// of the branch and the head of one pull request.
 import { isAncestor, readCommitParents } from '../git/git-store.ts'
 import { getBranchName } from './ref-update.ts'
 import type { NonDeletingRefUpdate } from './ref-update.ts'
 import type { MockPull } from '../github-data.ts'
 
-/** The open pull request that this update merges, by button or by push; undefined when there is not exactly one. */
+/** The open pull request that this update merges, by button or by push. Undefined unless there is exactly one. */
 export async function findMergedPull(move: NonDeletingRefUpdate): Promise<MockPull | undefined> {
   const { repo, path, old, now, merge } = move
   if (merge !== undefined) return merge.pull

@@ -1,4 +1,5 @@
-// The commits that GitHub makes of a pull request: a merge, one commit, or each of its commits anew.
+// The commits that GitHub creates for a pull request: a merge commit, one squashed commit, or a rebased copy of each
+// commit.
 import {
   commitTree,
   listCommitsBeyond,
@@ -17,7 +18,7 @@ export interface MergeCommitText {
   readonly body?: string | undefined
 }
 
-/** 'conflict', or 'not rebaseable' for a head that has merges of its own. */
+/** 'conflict', or 'not rebaseable' for a head that contains merge commits. */
 export type MergeFailure = 'conflict' | 'not rebaseable'
 
 export interface MergeCommitContext {
@@ -26,7 +27,7 @@ export interface MergeCommitContext {
   readonly by: MockAccount
 }
 
-/** Makes what a method makes of a pull request on top of `base`; no ref moves. */
+/** Creates the commits of a merge method for a pull request on top of `base`. Does not move any ref. */
 export async function createMergeCommit(
   made: MergeCommitContext,
   pull: MockPull,
@@ -60,7 +61,7 @@ function formatCommitMessage(
   return [title ?? usualTitle, body ?? usualBody].filter((it) => it !== '').join('\n\n')
 }
 
-/** A single commit's own body; a list of the commits when there are several. */
+/** The body of a single commit, or a list of the commits if there are several. */
 async function formatSquashBody(path: string, base: string, pull: MockPull): Promise<string> {
   const commits = await readCommits(path, '--reverse', '--no-merges', `${base}..${pull.headSha}`)
   const [only] = commits
@@ -68,7 +69,7 @@ async function formatSquashBody(path: string, base: string, pull: MockPull): Pro
   return commits.map(({ message }) => `* ${message}`).join('\n\n')
 }
 
-/** GitHub always writes the commits anew, with itself out of it: they carry no signature. */
+/** GitHub always rewrites the commits with a different committer, so they have no signature. */
 async function rebaseCommits(
   { world, path, by }: MergeCommitContext,
   pull: MockPull,
@@ -87,7 +88,7 @@ async function rebaseCommits(
   return { sha: tip }
 }
 
-/** The tree of one commit's change on another tip: a merge whose common ancestor is made to be the commit's parent. */
+/** Applies the change of one commit to another tip: a merge whose common ancestor is the parent of the commit. */
 async function cherryPickTree(path: string, tip: string, commit: CommitData): Promise<string | undefined> {
   const [parent] = await readCommitParents(path, commit.sha)
   if (parent === undefined) return undefined

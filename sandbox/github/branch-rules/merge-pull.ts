@@ -1,5 +1,5 @@
 // GitHub's own merge of a pull request: `PUT /pulls/{number}/merge` and the mutation of the same name. `sha` pins the
-// head and nothing pins the base: it is merged into whatever the base is by then.
+// head, but nothing pins the base: GitHub merges into the current base.
 import type { Caller } from '../http/caller.ts'
 import { setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
@@ -29,7 +29,7 @@ const mergeFailureMessages: Readonly<Record<MergeFailure, string>> = {
 /** Pull requests that are being merged right now. */
 const pullsBeingMerged = new WeakSet<MockPull>()
 
-/** Merges and returns the commit that landed. Throws GitHub's 405 or 409. */
+/** Merges, and returns the merged commit. Throws GitHub's 405 or 409. */
 export async function mergePull(
   state: GitHubState,
   pull: MockPull,
@@ -50,14 +50,14 @@ export async function mergePull(
     if (pull.state !== 'open') throw new GitHubApiError(405, 'Pull Request is not mergeable')
     if (pull.draft) throw new GitHubApiError(405, 'Pull Request is still a draft')
     if (pull.mergeable === undefined) {
-      // The merge box says "Checking for the ability to merge automatically" meanwhile:
+      // During that time, the merge box shows "Checking for the ability to merge automatically":
       // https://docs.github.com/rest/pulls/pulls#get-a-pull-request (mergeable is null)
       state.runInBackground(computeMergeability(state, pull))
       if (world.testMergeDelay > 0) throw new GitHubApiError(405, 'Pull Request is not mergeable')
     }
     if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatMergeMethodNotAllowed(method))
     const base = repo.knownRefs.get(ref)
-    // Another merge was on its way when this one was asked for: GitHub's own race.
+    // Another merge was in progress when this one was requested: a race on GitHub's side.
     if (base === undefined || base !== knownTip)
       throw new GitHubApiError(405, 'Base branch was modified. Review and try the merge again.')
     const made = await createMergeCommit(
@@ -78,7 +78,7 @@ export async function mergePull(
     throwIfRejected(await evaluateRefUpdate(update), 405)
     await setRef(repo.path, ref, sha, base)
     await processRefChanges(state, repo, getActingAccount(by))
-    // Squashed and rebased commits are not found by following the refs.
+    // Squashed and rebased commits cannot be found by following the refs.
     if (pull.merged === null) await markPullMerged(state, pull, sha, getActingAccount(by))
     return sha
   })

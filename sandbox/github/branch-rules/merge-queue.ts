@@ -1,5 +1,5 @@
-// GitHub's merge queue: pull requests wait in a row, each as a commit on top of those before it, under a temporary
-// branch. The required checks are judged on those commits, and what is green lands as it was tested.
+// GitHub's merge queue: each pull request in the queue has a commit on top of the earlier ones, on a temporary
+// branch. The required checks run on those commits, and commits with passing checks merge exactly as tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
 import { emitPullRequestEvent, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
@@ -50,7 +50,7 @@ function findBranchRules(repo: MockRepository, branch: string): BranchRule[] {
   ]
 }
 
-/** How the branch's merge queue is set, or undefined when it has none. */
+/** The settings of the branch's merge queue, or undefined if it has none. */
 export function findMergeQueueParameters(
   repo: MockRepository,
   branch: string,
@@ -63,7 +63,7 @@ export const toQueueMergeMethod = ({
   merge_method,
 }: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod => merge_method.toLowerCase() as MergeMethod
 
-/** Puts a pull request into its branch's queue. Whether it may be there is judged before. Call it in line. */
+/** Adds a pull request to its branch's queue. The caller checks whether that is allowed. Call it in line. */
 export async function addMergeQueueEntry(
   state: GitHubState,
   pull: MockPull,
@@ -95,7 +95,7 @@ export async function addMergeQueueEntry(
 export const findQueueEntry = (pull: MockPull): QueueEntry | undefined =>
   pull.repo.queues.get(pull.baseRef)?.find((it) => it.pull === pull)
 
-/** Takes a pull request out. Those behind it are built anew. Call it in line. */
+/** Removes a pull request. The groups of later pull requests are rebuilt. Call it in line. */
 export async function removeMergeQueueEntry(
   state: GitHubState,
   entry: QueueEntry,
@@ -115,7 +115,7 @@ export async function removeMergeQueueEntry(
   await emitPullRequestEvent(state, pull, 'dequeued', by, { reason })
 }
 
-/** Tells the apps of a group: that checks are wanted on its commit, or why it is gone. */
+/** Notifies the apps about a group: its commit needs checks, or the reason for its removal. */
 export async function emitMergeGroupEvent(
   state: GitHubState,
   repo: MockRepository,
@@ -149,10 +149,13 @@ async function dissolveMergeGroup(
   await processRefChanges(state, pull.repo, by)
 }
 
-/** Does what is due in a repository's queues: builds groups, merges what is green, drops what failed. Call it in line. */
+/**
+ * Processes a repository's queues: builds groups, merges groups that passed, and removes those that failed. Call it
+ * in line.
+ */
 export async function advanceMergeQueues(state: GitHubState, repo: MockRepository): Promise<void> {
   for (const branch of repo.queues.keys()) {
-    // Each step changes one thing; the next looks at everything anew.
+    // Each step makes one change, and the next step reads the new state.
     let goesOn = true
     while (goesOn) goesOn = await advanceMergeQueue(state, repo, branch)
   }
@@ -181,7 +184,10 @@ async function advanceMergeQueue(state: GitHubState, repo: MockRepository, branc
   )
 }
 
-/** Makes the group of the first entry that has none on its right base; tears down one that stands on a wrong base. */
+/**
+ * Builds the group of the first entry that has none on its correct base. Destroys a group that has an outdated
+ * base.
+ */
 async function buildMergeGroup(
   state: GitHubState,
   repo: MockRepository,
@@ -220,7 +226,10 @@ async function requestMergeGroupChecks(
   await emitMergeGroupEvent(state, repo, entry.group, 'checks_requested')
 }
 
-/** An approval that ended, or changes that were requested, after it had entered: the branch does not take it any more. */
+/**
+ * An approval was dismissed, or changes were requested, after the pull request entered: the branch no longer
+ * accepts it.
+ */
 async function removeIneligibleEntry(
   state: GitHubState,
   repo: MockRepository,
@@ -276,7 +285,7 @@ function evaluateMergeGroupChecks(
   return state.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
 }
 
-/** With HEADGREEN an entry that failed may still land under a later one that is green. */
+/** With HEADGREEN, an entry that failed can still merge with a later one that passed. */
 async function removeFailedEntry(
   state: GitHubState,
   repo: MockRepository,

@@ -1,4 +1,4 @@
-// The word that REST gives for how a pull request stands: https://docs.github.com/graphql/reference/enums#mergestatestatus
+// REST's name for the merge state of a pull request: https://docs.github.com/graphql/reference/enums#mergestatestatus
 import { isAncestor } from '../git/git-store.ts'
 import type { MockPull, MockGitHubData } from '../github-data.ts'
 import { evaluateRule } from './evaluate-ref-update.ts'
@@ -7,7 +7,7 @@ import type { StatusCheckParameters } from './rule-types.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
-// How it is merged is the merger's choice, and the queue has a separate endpoint.
+// The merge method does not matter here, and the queue has a separate endpoint.
 const ruleTypesIgnoredForMergeState = new Set(['required_linear_history', 'merge_queue'])
 
 /** Evaluated for a person without any bypass. Only Enterprise Server with pre-receive hooks reports `has_hooks`. */
@@ -24,7 +24,7 @@ export async function computeMergeState(world: MockGitHubData, pull: MockPull): 
     const update = { world, repo, path: repo.path, ref, old, now, by, merge }
     const rules = collectRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
     for (const rule of rules.filter(({ type }) => !ruleTypesIgnoredForMergeState.has(type))) {
-      // The test merge is GitHub's own: only what others committed lacks a signature.
+      // GitHub itself creates the test merge, so only commits by others can lack a signature.
       const found = (await evaluateRule(update, rule)).filter(({ commits = [] }) => commits.join() !== now)
       if (found.length > 0) return 'blocked'
     }

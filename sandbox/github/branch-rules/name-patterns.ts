@@ -27,14 +27,14 @@ function matchesPatternOperator(text: string, { operator, pattern }: NamePattern
   return operator === 'contains' ? text.includes(pattern) : new RegExp(pattern, 'm').test(text)
 }
 
-/** The words of the settings page: it says which pattern is to be matched, in a sentence that no document spells. */
+/** The wording of the settings page, with the pattern. The exact sentence is not documented. */
 const formatPatternViolation = (subject: string, pattern: NamePattern): string =>
   `${subject} must ${pattern.negate === true ? 'not ' : ''}${phraseByPatternOperator[pattern.operator]}: ${pattern.pattern}`
 
 const satisfiesNamePattern = (text: string, pattern: NamePattern): boolean =>
   matchesPatternOperator(text, pattern) !== (pattern.negate === true)
 
-/** A branch is named once: when it is made. */
+/** A branch name is checked once, when the branch is created. */
 export function checkBranchName(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
   if (update.old !== undefined || satisfiesNamePattern(getBranchName(update), pattern)) return []
   return [{ message: formatPatternViolation('Branch name', pattern) }]

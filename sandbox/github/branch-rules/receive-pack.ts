@@ -1,5 +1,5 @@
-// git's push protocol, as much of it as the rules need: which refs a request wants to move, the pack behind them, and
-// the reason that the report gives for a ref.
+// Git's push protocol, as far as the rules need it: the refs that a request moves, the pack after them, and the
+// reason that the report gives for a ref.
 import { GitFailure, runGitForBytes } from '../git/git-store.ts'
 
 export interface PushCommand {
@@ -8,7 +8,7 @@ export interface PushCommand {
   readonly ref: string
 }
 
-/** Cuts pkt-lines until a flush; returns what they hold and where the rest begins. */
+/** Reads pkt-lines up to a flush packet. Returns their contents and the offset of the rest. */
 function parsePktLines(bytes: Buffer, from = 0): { readonly lines: Buffer[]; readonly end: number } {
   const lines: Buffer[] = []
   let at = from
@@ -26,7 +26,7 @@ function formatPktLine(content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(size), content])
 }
 
-/** The commands of a push request, and its pack: empty for deletions alone. */
+/** The commands of a push request, and its pack, which is empty if it only deletes refs. */
 export function parsePushRequest(body: Buffer): { readonly commands: PushCommand[]; readonly pack: Buffer } {
   const { lines, end } = parsePktLines(body)
   const [, capabilities = ''] = (lines[0]?.toString() ?? '').split('\0')
@@ -38,7 +38,7 @@ export function parsePushRequest(body: Buffer): { readonly commands: PushCommand
   return { commands, pack: body.subarray(hasOptions ? parsePktLines(body, end).end : end) }
 }
 
-/** Writes the objects of a pack into the repository at `path`. A pack that git cannot read is left to git to refuse. */
+/** Writes the objects of a pack into the repository at `path`. Git itself rejects a pack that it cannot read. */
 export async function unpackGitObjects(path: string, pack: Buffer): Promise<void> {
   if (pack.length === 0) return
   try {
@@ -48,7 +48,7 @@ export async function unpackGitObjects(path: string, pack: Buffer): Promise<void
   }
 }
 
-/** Puts our reasons into git's report, where its own says no more, twice, than that a hook declined. */
+/** Inserts the sandbox's reasons into Git's report, where Git only reports, twice, that a hook declined. */
 export function addReasonsToStatusReport(answer: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
   const { lines, end } = parsePktLines(answer)
   const report = lines.filter((it) => it[0] === 1).map((it) => it.subarray(1))
@@ -63,7 +63,7 @@ export function addReasonsToStatusReport(answer: Buffer, reasons: ReadonlyMap<st
   return Buffer.concat([...shown, formatPktLine(band), Buffer.from('0000'), answer.subarray(end)])
 }
 
-/** A packet of what the client prints, without git's own line about the hook. */
+/** A packet of client output, without Git's own line about the hook. */
 function stripHookDeclinedMessage(line: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
   let text = line.toString('latin1')
   for (const ref of reasons.keys()) {

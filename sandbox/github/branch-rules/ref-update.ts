@@ -1,31 +1,31 @@
-// An update of a ref that someone asks for, before anything moved: what every rule judges.
+// A requested update of a ref, before the ref moves: the input of every rule.
 import type { Caller } from '../http/caller.ts'
 import type { MergeMethod, MockPull, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export interface RefUpdate {
   readonly world: MockGitHubData
   readonly repo: MockRepository
-  /** Where its objects are: the repository itself, or the quarantine of a push. */
+  /** The location of its objects: the repository itself, or the quarantine of a push. */
   readonly path: string
   readonly ref: string
-  /** Undefined: the ref is made. */
+  /** Undefined: the ref is created. */
   readonly old: string | undefined
   /** Undefined: the ref is deleted. */
   readonly now: string | undefined
   readonly by: Caller
-  /** Set when GitHub itself merges a pull request; without it the update is a push, or REST's word for one. */
+  /** Set when GitHub itself merges a pull request. Otherwise the update is a push, or its REST equivalent. */
   readonly merge?: {
     readonly pull: MockPull
     readonly method: MergeMethod
-    /** Set when it waits in the merge queue for it. */
+    /** Set if the pull request merges through the merge queue. */
     readonly queued?: boolean
   }
 }
 
-/** An update that leads to a commit: not a deletion. */
+/** An update with a new commit, not a deletion. */
 export type NonDeletingRefUpdate = RefUpdate & { readonly now: string }
 
-/** One sentence of GitHub's, and the commits that it is about. */
+/** One of GitHub's messages, and the commits that it refers to. */
 export interface RuleViolation {
   readonly message: string
   readonly commits?: readonly string[]

@@ -6,7 +6,7 @@ import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockAccount, MockRepository } from '../github-data.ts'
 
-/** Pull requests onto the branch follow it and protection does, too; those from it are closed. */
+/** Pull requests into the branch, and its protection, follow the new name. Pull requests from it are closed. */
 export async function renameBranch(
   state: GitHubState,
   repo: MockRepository,

@@ -1,5 +1,5 @@
-// Required checks, judged on the commit that would be the branch's tip. One documented leniency: the local merge of a
-// pull request that is up to date and green needs no checks of its own.
+// Required checks, evaluated on the commit that would be the branch's tip. GitHub documents one exception: the local
+// merge of an up-to-date pull request with passing checks does not need checks.
 import { isAncestor, readCommitTree } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
 import { findMergedPull } from './find-merged-pull.ts'
@@ -7,7 +7,7 @@ import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { StatusCheckParameters } from './rule-types.ts'
 
 type RequiredCheck = StatusCheckParameters['required_status_checks'][number]
-/** How a required check stands, in GitHub's words; undefined: it passed. */
+/** The state of a required check, in GitHub's words. Undefined: it passed. */
 type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | 'foreign' | undefined
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
@@ -17,7 +17,10 @@ interface ReportedCheckState {
   readonly state: RequiredCheckState
 }
 
-/** The newest word of each reporter on a check of this name: check runs and statuses count alike, and both must pass. */
+/**
+ * The newest result of each reporter for a check of this name. Check runs and statuses count alike, and both must
+ * pass.
+ */
 function findCheckReports(
   world: MockGitHubData,
   repo: MockRepository,
@@ -68,7 +71,7 @@ interface UnmetCheck {
   readonly state: Exclude<RequiredCheckState, undefined>
 }
 
-/** The required checks that a commit does not have green. */
+/** The required checks that have not passed on a commit. */
 export function findUnmetChecks(
   world: MockGitHubData,
   repo: MockRepository,
@@ -82,7 +85,7 @@ export function findUnmetChecks(
   })
 }
 
-/** GitHub names a single check, counts several of one kind, and tells kinds apart when they are mixed. */
+/** GitHub names a single check, counts several checks in the same state, and lists the states if they differ. */
 export function formatUnmetChecks(unmet: readonly UnmetCheck[], total: number): string {
   const [first] = unmet
   if (first === undefined) return ''
@@ -93,7 +96,7 @@ export function formatUnmetChecks(unmet: readonly UnmetCheck[], total: number): 
   const shownStates = unmet.map(({ state }) => (state === 'foreign' ? 'expected' : state))
   const share = `${unmet.length} of ${total} required status checks`
   if (shownStates.every((it) => it === shownStates[0])) return `${share} are ${shownStates[0] ?? ''}.`
-  // Runs in progress are not among the kinds that it counts here.
+  // GitHub does not count runs in progress here.
   const kinds = (['expected', 'failing', 'pending'] as const)
     .map((kind) => [shownStates.filter((it) => it === kind).length, kind] as const)
     .filter(([count]) => count > 0)
@@ -116,9 +119,9 @@ export async function checkRequiredChecks(
     unmet.length === 0 ? [] : [{ message: formatUnmetChecks(unmet, required.length) }]
   if (merge !== undefined) {
     const { headSha } = merge.pull
-    // A queue puts the pull request on the base's tip itself.
+    // A merge queue puts the pull request on the base's tip itself.
     const behind = old !== undefined && merge.queued !== true && !(await isAncestor(path, old, headSha))
-    // GitHub says "expected" of all of them when the head is behind, green as they are.
+    // If the head is behind, GitHub reports all checks as "expected", even if they passed.
     if (strict_required_status_checks_policy && behind)
       return toViolations(required.map(({ context }) => ({ context, state: 'expected' })))
     return toViolations(findUnmetChecks(world, repo, headSha, required))
@@ -131,7 +134,10 @@ export async function checkRequiredChecks(
     : toViolations(unmet)
 }
 
-/** The head of the pull request whose local merge this is, if that head contains the branch: then the trees are one. */
+/**
+ * The head of the pull request that this local merge contains, if that head contains the branch. Then both trees
+ * are identical.
+ */
 async function findUpToDatePullHead(move: NonDeletingRefUpdate): Promise<string | undefined> {
   const { path, old, now } = move
   const head = (await findMergedPull(move))?.headSha

@@ -1,5 +1,5 @@
-// "Require a pull request": there is one, it is approved as the rule says, and a hand-made merge of it is the merge
-// that GitHub would have made where approvals could otherwise be carried over to something else.
+// "Require a pull request": one exists, it has the approvals that the rule requires, and a manual merge of it equals
+// GitHub's own merge if approvals could otherwise apply to other content.
 import { mergeTrees, readCommitParents, readCommitTree } from '../git/git-store.ts'
 import { canPush } from '../github-data.ts'
 import type { MergeMethod, MockPull, MockReview } from '../github-data.ts'
@@ -14,7 +14,7 @@ const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
   rebase: 'Rebase merges',
 }
 
-/** What GitHub says of a merge method that is switched off. */
+/** GitHub's message about a disabled merge method. */
 export const formatMergeMethodNotAllowed = (method: MergeMethod): string =>
   `${mergeMethodLabels[method]} are not allowed on this repository.`
 
@@ -23,7 +23,7 @@ const formatApprovalsNeeded = (count: number): string =>
     ? 'At least 1 approving review is required by reviewers with write access.'
     : `At least ${count} approving reviews are required by reviewers with write access.`
 
-/** The last word of everyone with write access: comments do not take a word back. */
+/** The last review of each user with write access. Comments do not replace a review. */
 function findLatestReviews({ world }: NonDeletingRefUpdate, pull: MockPull): MockReview[] {
   const last = new Map<number, MockReview>()
   for (const review of pull.reviews)
@@ -87,7 +87,9 @@ async function checkRequiredReviews(
   return violations
 }
 
-/** Whether another open pull request has the same head commit, and a review that rejects it or is not submitted yet. */
+/**
+ * Whether another open pull request has the same head commit, and a review that rejects it or is not submitted yet.
+ */
 function isBlockedBySameHeadPull(move: NonDeletingRefUpdate, pull: MockPull): boolean {
   const twins = [...pull.repo.pulls.values()].filter(
     (it) => it !== pull && it.state === 'open' && it.headSha === pull.headSha,
@@ -127,7 +129,7 @@ async function checkRequiredReviewers(
   })
 }
 
-/** Whether a pushed merge holds something else than GitHub's own merge of the same commits would. */
+/** Whether a pushed merge has different contents from GitHub's own merge of the same commits. */
 async function differsFromGitHubMerge(
   { path, old, now, merge }: NonDeletingRefUpdate,
   pull: MockPull,
@@ -143,13 +145,13 @@ function checkPullConversations(pull: MockPull): RuleViolation[] {
     : [{ message: 'A conversation must be resolved before this pull request can be merged.' }]
 }
 
-/** Classic protection can ask for resolved conversations without asking for a pull request. */
+/** Classic protection can require resolved conversations without requiring a pull request. */
 export async function checkConversationResolution(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
   const pull = await findMergedPull(move)
   return pull === undefined ? [] : checkPullConversations(pull)
 }
 
-/** A pushed merge commit counts as the method "merge"; a fast-forward is no method at all. */
+/** A pushed merge commit counts as the method "merge". A fast-forward does not count as a method. */
 async function checkMergeMethod(
   { path, now, merge }: NonDeletingRefUpdate,
   parameters: PullRequestParameters,

@@ -34,9 +34,9 @@ export function checkRequiredDeployments(
 }
 
 /**
- * Each tool must have uploaded an analysis of the commit.
+ * Each tool must have uploaded its results for the commit.
  * https://docs.github.com/code-security/code-scanning/managing-your-code-scanning-configuration/set-code-scanning-merge-protection
- * The sentences: https://github.com/github/codeql/issues/19459 (push), https://github.com/quokka-astro/quokka/pull/1200 (merge).
+ * The messages: https://github.com/github/codeql/issues/19459 (push), https://github.com/quokka-astro/quokka/pull/1200 (merge).
  */
 export function checkRequiredCodeScanning(
   move: NonDeletingRefUpdate,

@@ -1,4 +1,4 @@
-// Rules about who may do what with a ref at all, whatever the commits are.
+// Rules about who may perform an action on a ref, regardless of the commits.
 import { isAncestor } from '../git/git-store.ts'
 import type { ActorNames } from './rule-types.ts'
 import { isInAllowList } from './bypass.ts'
@@ -7,25 +7,25 @@ import type { RefUpdate, RuleViolation } from './ref-update.ts'
 const createRuleViolations = (message: string): RuleViolation[] => [{ message }]
 const getRefKind = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
 
-/** Making a ref that a ruleset's patterns cover. */
+/** Creating a ref that matches a ruleset's patterns. */
 export const checkRefCreation = (update: RefUpdate): RuleViolation[] =>
   update.old === undefined ? createRuleViolations('Cannot create ref due to creations being restricted.') : []
 
-/** Moving it, whoever moves it and however: a merge button is a push, too. */
+/** Moving it, by any user and in any way: a merge button is a push, too. */
 export const checkRefUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
   old !== undefined && now !== undefined ? createRuleViolations('Cannot update this protected ref.') : []
 
 export const checkRefDeletion = (update: RefUpdate): RuleViolation[] =>
   update.now === undefined ? createRuleViolations(`Cannot delete this ${getRefKind(update)}`) : []
 
-/** A force push: what was there is not in what comes. */
+/** A force push: the new commit does not contain the old one. */
 export async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> {
   const { path, old, now } = update
   if (old === undefined || now === undefined || (await isAncestor(path, old, now))) return []
   return createRuleViolations(`Cannot force-push to this ${getRefKind(update)}`)
 }
 
-/** Classic protection's list of who may push: necessary, never sufficient. */
+/** Classic protection's list of who may push: necessary, but not sufficient. */
 export function checkRestrictedPushers(update: RefUpdate, named: ActorNames): RuleViolation[] {
   const { world, repo, by } = update
   if (isInAllowList(world, repo, by, named)) return []

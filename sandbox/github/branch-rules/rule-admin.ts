@@ -1,4 +1,4 @@
-// How a test or the demo sets rules, as an administrator would: the same JSON that the REST interface takes.
+// Sets rules for a test or the demo, as an administrator would, with the JSON format of the REST API.
 import { toPullSummary } from '../views/pull-view.ts'
 import { toNodeId } from '../views/account-view.ts'
 import { emitBranchProtectionEvent, emitRulesetEvent, storeRuleset } from '../routes/rule-routes.ts'
@@ -15,7 +15,7 @@ export class RuleAdmin extends GitHubAdmin {
     return storeRuleset(this.state, repo, parseRuleset(repo, request as unknown as GitHubPayload), repo.owner)
   }
 
-  /** A ruleset of these rules for the default branch, without bypass unless some is given. */
+  /** A ruleset with these rules for the default branch, without bypass by default. */
   addRules(repository: string, rules: readonly BranchRule[], more: Partial<RulesetRequest> = {}): Ruleset {
     return this.addRuleset(repository, {
       name: rules.map(({ type }) => type).join(', '),
@@ -32,7 +32,7 @@ export class RuleAdmin extends GitHubAdmin {
     emitRulesetEvent(this.state, repo, ruleset, 'deleted', repo.owner)
   }
 
-  /** A ruleset of an organization, for the default branches of all its repositories unless said otherwise. */
+  /** A ruleset of an organization, for the default branches of all its repositories by default. */
   addOrganizationRules(
     login: string,
     rules: readonly BranchRule[],
@@ -74,7 +74,7 @@ export class RuleAdmin extends GitHubAdmin {
     this.account(login).rulesets?.delete(id)
   }
 
-  /** Classic protection of a branch or of a pattern of branches; null ends it. */
+  /** Classic protection of a branch or of a pattern of branches. Null removes it. */
   protect(
     repository: string,
     pattern: string,
@@ -87,21 +87,22 @@ export class RuleAdmin extends GitHubAdmin {
     else repo.protections.set(pattern, now)
     const reported = now ?? old
     const action = now === undefined ? 'deleted' : old === undefined ? 'created' : 'edited'
-    if (reported !== undefined) emitBranchProtectionEvent(this.state, repo, [pattern, reported], action, repo.owner)
+    if (reported !== undefined)
+      emitBranchProtectionEvent(this.state, repo, [pattern, reported], action, repo.owner)
   }
 
-  /** Switches on or off that nobody at all may push to a branch. */
+  /** Locks or unlocks a branch. No user can push to a locked branch. */
   protectBranch(repository: string, branch: string, on = true): void {
     const nobody = { users: [], teams: [], apps: [] }
     this.protect(repository, branch, on ? { restrictions: nobody, enforce_admins: true } : null)
   }
 
-  /** How the repository lets pull requests be merged at all. */
+  /** The merge methods that the repository allows. */
   allowMergeMethods(repository: string, allowed: Partial<Record<MergeMethod, boolean>>): void {
     Object.assign(this.repository(repository).mergeMethods, allowed)
   }
 
-  /** Somebody starts a conversation on a line of a pull request; it stays open until `resolveConversation`. */
+  /** A user starts a conversation on a line of a pull request. It remains open until `resolveConversation`. */
   openConversation(pull: MockPull): void {
     pull.openConversations += 1
     this.#emitThread(pull, 'unresolved')
@@ -121,24 +122,24 @@ export class RuleAdmin extends GitHubAdmin {
     this.state.queueDue(pull.repo)
   }
 
-  /** Switches the repository's "Allow auto-merge". */
+  /** Sets the repository's "Allow auto-merge". */
   allowAutoMerge(repository: string, on = true): void {
     this.repository(repository).allowAutoMerge = on
   }
 
-  /** A code scanning tool uploads its analysis of a commit. */
+  /** A code scanning tool uploads its results for a commit. */
   analyze(repository: string, sha: string, tool: string, alerts = 0): void {
     const repo = this.repository(repository)
     repo.analyses.push({ sha, tool, alerts })
     this.state.queueDue(repo)
   }
 
-  /** How many milliseconds GitHub needs from now on to compute whether a pull request can be merged. */
+  /** Sets how many milliseconds GitHub needs to compute whether a pull request can be merged. */
   delayTestMerges(milliseconds: number): void {
     this.state.world.testMergeDelay = milliseconds
   }
 
-  /** How many milliseconds pass until rules see a check or status that was just posted. */
+  /** Sets how many milliseconds pass until rules see a new check or status. */
   delayChecks(milliseconds: number): void {
     this.state.world.checkDelay = milliseconds
   }

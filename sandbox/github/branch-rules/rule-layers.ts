@@ -1,5 +1,5 @@
-// What is in force for a ref, layer by layer: every ruleset that speaks of it, and classic protection. Layers add up,
-// and each has its own exceptions.
+// The layers that are in force for a ref: every ruleset that matches it, and classic protection. Layers are
+// cumulative, and each has separate exceptions.
 import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
 import { isAdministrator, computeBypassMode, decideBypass, isInAllowList } from './bypass.ts'
 import { getBranchName } from './ref-update.ts'
@@ -21,12 +21,12 @@ export const collectRulesets = ({ owner, rulesets }: MockRepository): Ruleset[] 
 ]
 
 export function findRulesetsForRef(repo: MockRepository, ref: string): Ruleset[] {
-  // Those of the organization and those of the repository add up:
+  // Rulesets of the organization and of the repository are cumulative:
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets#about-rule-layering
   return collectRulesets(repo).filter((it) => rulesetAppliesToRef(repo, it, ref))
 }
 
-/** Whether anything at all is in force for a ref. */
+/** Whether any rule is in force for a ref. */
 export function hasRulesForRef(repo: MockRepository, ref: string): boolean {
   const branch = ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
   return (
@@ -57,7 +57,7 @@ function toProtectionLayers(update: RefUpdate): RuleLayer[] {
     rules,
     bypass: bypass ? 'yes' : 'no',
   })
-  // Making a branch that matches a pattern is free, unless the pattern restricts who makes them.
+  // Creating a branch that matches a pattern is allowed, unless the pattern restricts creations.
   if (old === undefined) {
     const restricted = protection.restrictions && protection.block_creations === true
     return restricted

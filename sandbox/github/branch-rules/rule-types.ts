@@ -1,5 +1,5 @@
-// What rules of branches look like, as REST takes and gives them. Types alone: the state of the world has them, and what
-// judges by them knows that state.
+// The types of branch rules in the REST API. This module contains only types, because the state uses them, and the
+// evaluation uses both.
 import type { MergeMethod } from '../merge-method.ts'
 
 export interface BranchRule {
@@ -13,7 +13,7 @@ export interface BypassActor {
   readonly bypass_mode?: 'always' | 'pull_request' | 'exempt'
 }
 
-/** What an administrator sends, and what "Import a ruleset" reads from a file. */
+/** The format that an administrator sends, and that "Import a ruleset" reads from a file. */
 export interface RulesetRequest {
   readonly name: string
   readonly target?: 'branch' | 'tag' | 'push'
@@ -21,7 +21,7 @@ export interface RulesetRequest {
   readonly bypass_actors?: readonly BypassActor[]
   readonly conditions?: {
     readonly ref_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
-    /** Of an organization's ruleset. */
+    /** For an organization's ruleset. */
     readonly repository_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
   }
   readonly rules?: readonly BranchRule[]
@@ -29,7 +29,7 @@ export interface RulesetRequest {
 
 export interface Ruleset extends Required<RulesetRequest> {
   readonly id: number
-  /** The organization whose ruleset it is; null: the repository's own. */
+  /** The organization that owns the ruleset. Null: the repository. */
   readonly organization: string | null
   readonly createdAt: string
   readonly updatedAt: string
@@ -68,7 +68,7 @@ export interface MergeQueueParameters {
   readonly min_entries_to_merge_wait_minutes: number
 }
 
-/** People by login, teams and apps by slug. */
+/** Users by login, teams and apps by slug. */
 export interface ActorNames {
   readonly users?: readonly string[]
   readonly teams?: readonly string[]
@@ -101,6 +101,6 @@ export interface BranchProtectionRequest {
 }
 
 export interface BranchProtection extends BranchProtectionRequest {
-  /** Has an endpoint of its own. */
+  /** Has a separate endpoint. */
   readonly required_signatures: boolean
 }

@@ -1,11 +1,12 @@
-// A repository ruleset, as the REST interface takes and gives it, and whether it speaks of a ref.
+// A repository ruleset in the format of the REST API, and whether it applies to a ref.
 import { minimatch } from 'minimatch'
 import { createValidationError } from '../http/route.ts'
 import type { GitHubApiError } from '../http/route.ts'
 import type { GitHubPayload, MockRepository } from '../github-data.ts'
 import type { Ruleset, RulesetRequest } from './rule-types.ts'
 
-// What a rule must say. A rule that the sandbox does not enforce is refused: silence would look like a pass.
+// The required parameters of each rule. A rule that the sandbox does not enforce is rejected, because ignoring it
+// would look like a pass.
 const requiredFieldsByRuleType: Readonly<Record<string, readonly string[]>> = {
   creation: [],
   update: [],
@@ -39,7 +40,7 @@ const requiredFieldsByRuleType: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Reads a request or a file of an administrator's; throws GitHub's 422 for what it would not take. */
+/** Parses an administrator's request or file. Throws GitHub's 422 if it is invalid. */
 export function parseRuleset(
   repo: Pick<MockRepository, 'owner'>,
   body: GitHubPayload,
@@ -51,17 +52,21 @@ export function parseRuleset(
     throw createValidationError('Ruleset', 'enforcement', 'missing_field')
   for (const { type, parameters = {} } of request.rules ?? []) {
     const fields = requiredFieldsByRuleType[type]
-    if (fields === undefined) throw createInvalidRuleError(`Invalid rule '${type}': the sandbox does not enforce it`)
+    if (fields === undefined)
+      throw createInvalidRuleError(`Invalid rule '${type}': the sandbox does not enforce it`)
     for (const field of fields)
       if (!(field in parameters)) throw createInvalidRuleError(`Invalid rule '${type}': ${field} is missing`)
-    // Merge queues are for organizations.
-    if (type === 'merge_queue' && repo.owner.type === 'User') throw createInvalidRuleError(`Invalid rule '${type}'`)
+    // Merge queues are available only to organizations.
+    if (type === 'merge_queue' && repo.owner.type === 'User')
+      throw createInvalidRuleError(`Invalid rule '${type}'`)
     if (source === 'Organization' && ['merge_queue', 'required_deployments'].includes(type))
       throw createInvalidRuleError(`Invalid rule '${type}'`)
   }
   for (const { actor_type, actor_id } of request.bypass_actors ?? [])
     if (actor_type === 'Integration' && repo.owner.type === 'User')
-      throw createInvalidRuleError(`Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`)
+      throw createInvalidRuleError(
+        `Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`,
+      )
   return request
 }
 
@@ -79,7 +84,7 @@ function rulesetAppliesToRepository(repo: MockRepository, { conditions }: Rulese
   return include.some(matches) && !exclude.some(matches)
 }
 
-/** Whether a ruleset that is in force speaks of this ref. */
+/** Whether an active ruleset applies to this ref. */
 export function rulesetAppliesToRef(repo: MockRepository, ruleset: Ruleset, ref: string): boolean {
   if (!rulesetAppliesToRepository(repo, ruleset)) return false
   const folder = { branch: 'refs/heads/', tag: 'refs/tags/', push: undefined }[ruleset.target]

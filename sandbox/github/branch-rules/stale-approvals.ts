@@ -1,4 +1,5 @@
-// Approvals that end by themselves where a rule says so: when what was approved is no longer what would be merged.
+// Approvals that are dismissed automatically if a rule requires it: when the approved change differs from the change
+// that would merge.
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
 import { toPullSummary, toReviewView } from '../views/pull-view.ts'
@@ -20,13 +21,16 @@ function shouldDismissStaleApprovals({ repo, baseRef }: MockPull): boolean {
   )
 }
 
-/** The change as reviewers see it: from where it left the base to its head. */
+/** The change as reviewers see it: from its merge base to its head. */
 async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): Promise<string> {
   const from = (await findMergeBase(repo.path, baseSha, head)) ?? baseSha
   return await runGitForText(repo.path, 'diff', '--no-ext-diff', '--full-index', '--binary', from, head, '--')
 }
 
-/** After a push to the head: a push that leaves the change as it was (the base merged in) ends no approval. */
+/**
+ * After a push to the head. A push that does not alter the change, such as a merge of the base, dismisses no
+ * approval.
+ */
 export async function dismissApprovalsAfterHeadPush(
   state: GitHubState,
   pull: MockPull,
@@ -38,7 +42,7 @@ export async function dismissApprovalsAfterHeadPush(
     dismissAllApprovals(state, pull, by)
 }
 
-/** After the base moved: a merge base that moved with it shows another change than the one that was approved. */
+/** After the base moved. If the merge base moved, too, the change differs from the approved one. */
 export async function dismissApprovalsAfterBaseMove(
   state: GitHubState,
   pull: MockPull,
@@ -52,7 +56,7 @@ export async function dismissApprovalsAfterBaseMove(
     await findMergeBase(repo.path, old, headSha),
     await findMergeBase(repo.path, now, headSha),
   ]
-  // The head itself: the pull request was merged by this very push.
+  // The head itself: this push merged the pull request.
   if (before !== after && after !== headSha) dismissAllApprovals(state, pull, by)
 }
 

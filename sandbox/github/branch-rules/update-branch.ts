@@ -1,4 +1,4 @@
-// "Update branch": the base is merged into the head, by anyone who may push to the head.
+// "Update branch" merges the base into the head. Available to anyone who may push to the head.
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request-branch
 import { commitTree, isAncestor, mergeTrees, setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'

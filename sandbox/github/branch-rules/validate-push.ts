@@ -1,5 +1,5 @@
-// A push under rules. Its objects are looked at in a quarantine beside the repository; git then takes the push itself,
-// with a hook that declines the refs that were refused and prints what GitHub prints.
+// A push under rules. Its objects are inspected in a quarantine next to the repository. Then Git handles the push
+// itself, with a hook that declines the rejected refs and prints GitHub's messages.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Caller } from '../http/caller.ts'
@@ -16,12 +16,12 @@ import {
 } from './verdict-messages.ts'
 import { canWriteWorkflowFiles, findWorkflowFileRejection } from './workflow-files.ts'
 
-/** What is to be said of a push: reasons by refused ref, and where the hook finds its words. */
+/** The messages about a push: reasons by rejected ref, and the files that the hook reads. */
 export interface PushValidationResult {
   readonly reasons: ReadonlyMap<string, string>
-  /** For git's environment. */
+  /** For Git's environment. */
   readonly environment: Readonly<Record<string, string>>
-  /** Forgets the quarantine. */
+  /** Deletes the quarantine. */
   cleanUp(): Promise<void>
 }
 
@@ -35,12 +35,12 @@ const updateHookScript = `#!/bin/sh
 words="$SANDBOX_VERDICTS/$1"
 [ -n "$SANDBOX_VERDICTS" ] || exit 0
 [ -f "$words/said" ] && cat "$words/said" >&2
-[ ! -f "$words/refused" ]
+[ ! -f "$words/rejected" ]
 `
 
 const zeroSha = '0'.repeat(40)
 
-/** Judges a push before git sees it. Where no rule speaks of its refs it costs nothing. */
+/** Evaluates a push before Git handles it. Does nothing if no rule applies to its refs. */
 export async function validatePush(
   world: MockGitHubData,
   repo: MockRepository,
@@ -75,7 +75,7 @@ export async function validatePush(
 
 interface UpdateHookVerdict {
   readonly lines: readonly string[]
-  /** Undefined: the push goes through. */
+  /** Undefined: the push is accepted. */
   readonly reason?: string
 }
 
@@ -90,7 +90,7 @@ async function validatePushCommand(
   const to = now === zeroSha ? undefined : now
   const rejection = await findWorkflowFileRejection(repo, path, from, to, by)
   if (rejection !== undefined) return { lines: [], reason: rejection }
-  // A push that starts from an old tip is git's to refuse: the words are its own.
+  // Git itself rejects a push that starts from an old tip, with its own message.
   if (!hasRulesForRef(repo, ref) || repo.knownRefs.get(ref) !== from) return undefined
   const verdict = await evaluateRefUpdate({ world, repo, path, ref, old: from, now: to, by })
   if (verdict.rejected.length > 0)
@@ -104,5 +104,5 @@ async function validatePushCommand(
 async function writeUpdateHookVerdict(folder: string, { lines, reason }: UpdateHookVerdict): Promise<void> {
   await mkdir(folder, { recursive: true })
   if (lines.length > 0) await writeFile(join(folder, 'said'), `${lines.join('\n')}\n`)
-  if (reason !== undefined) await writeFile(join(folder, 'refused'), '')
+  if (reason !== undefined) await writeFile(join(folder, 'rejected'), '')
 }

@@ -1,4 +1,4 @@
-// How a verdict is told: as lines of a push, and as a message of the REST interface. The words are GitHub's.
+// Formats a verdict as lines for a push, and as a message of the REST API. The wording is GitHub's.
 import { GitHubApiError } from '../http/route.ts'
 import type { MockRepository } from '../github-data.ts'
 import { getRepositoryWebUrl } from '../views/repository-view.ts'
@@ -6,7 +6,7 @@ import type { MockGitHubData } from '../github-data.ts'
 import type { RuleVerdict } from './evaluate-ref-update.ts'
 import type { RuleViolation } from './ref-update.ts'
 
-/** What stands behind `! [remote rejected] main -> main`, in brackets. */
+/** The text in parentheses after `! [remote rejected] main -> main`. */
 export const declineMessageByRuleCode = {
   GH006: 'protected branch hook declined',
   GH013: 'push declined due to repository rule violations',
@@ -21,7 +21,7 @@ function formatViolation({ message, commits = [] }: RuleViolation): string[] {
 const formatViolations = (violations: readonly RuleViolation[]): string[] =>
   violations.flatMap((it) => [...formatViolation(it), ''])
 
-/** What a client prints behind `remote: `, when a push is refused. */
+/** The lines that a client prints after `remote: ` when a push is rejected. */
 export function formatPushRejectionLines(
   world: MockGitHubData,
   repo: MockRepository,
@@ -42,19 +42,19 @@ export function formatPushRejectionLines(
   ]
 }
 
-/** What is printed when a push went through past a rule. */
+/** The lines for a push that bypassed a rule. */
 export function formatRuleBypassLines(ref: string, verdict: RuleVerdict): string[] {
   return [`Bypassed rule violations for ${ref}:`, '', ...formatViolations(verdict.bypassed)]
 }
 
-/** The sentence of REST and GraphQL. */
+/** The message of REST and GraphQL. */
 export function formatApiRejectionMessage(verdict: RuleVerdict): string {
   const messages = verdict.rejected.map(({ message }) => message)
   if (verdict.code === 'GH006') return messages.join(' ')
   return `Repository rule violations found\n\n${messages.map((it) => `${it}\n\n`).join('')}`
 }
 
-/** Throws when a verdict refuses: with 405 for a merge, 422 for a ref. */
+/** Throws if a verdict rejects the update: 405 for a merge, 422 for a ref. */
 export function throwIfRejected(verdict: RuleVerdict, status: 405 | 422): void {
   if (verdict.rejected.length > 0) throw new GitHubApiError(status, formatApiRejectionMessage(verdict))
 }

@@ -1,4 +1,4 @@
-// Workflow files in what an app pushes: GitHub wants the permission `workflows` for them, whatever the branch.
+// Workflow files in an app's push: GitHub requires the permission `workflows` for them on every branch.
 import type { Caller } from '../http/caller.ts'
 import { listCommitsBeyond, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
@@ -8,7 +8,7 @@ import type { MockRepository } from '../github-data.ts'
 
 const workflowsFolder = '.github/workflows'
 
-/** People may; of apps those that were granted it, and still are. */
+/** Users have the permission. Apps have it if it was granted to them and still is. */
 export function canWriteWorkflowFiles(by: Caller): boolean {
   return (
     by.kind !== 'installation' ||
@@ -16,7 +16,7 @@ export function canWriteWorkflowFiles(by: Caller): boolean {
   )
 }
 
-/** GitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
+/** GitHub's rejection message, or undefined. Inspects each commit that is on no branch of the repository. */
 export async function findWorkflowFileRejection(
   repo: MockRepository,
   path: string,
@@ -33,7 +33,7 @@ export async function findWorkflowFileRejection(
     '--format=',
     '--name-only',
     '-z',
-    // A merge counts by what differs from all its parents: what it only brings together is somebody else's commit.
+    // Only differences from all parents count for a merge. The other changes belong to the merged commits.
     '-c',
     '--full-history',
     '--no-renames',
@@ -47,7 +47,7 @@ export async function findWorkflowFileRejection(
   return `refusing to allow a GitHub App to create or update workflow \`${file.trim()}\` without \`workflows\` permission`
 }
 
-/** Whether the folder of some new commit is none of its parents'. */
+/** Whether a new commit has a workflow folder that differs from those of all its parents. */
 async function hasChangedWorkflowFiles(
   path: string,
   known: readonly string[],

@@ -1,4 +1,5 @@
-// How many files and lines differ between two commits, renames followed, as GitHub shows it on a pull request.
+// The number of files and lines that differ between two commits, following renames, as GitHub shows it on a pull
+// request.
 import { runGitForText } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
 import { readLooseOrRunGit, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
@@ -28,7 +29,10 @@ export async function countChangedLines(
   )
 }
 
-/** Where no file can be a renamed one, and no lines can be paired in two ways; NotLooseError for all else. */
+/**
+ * Only for differences where no file can be renamed and lines can be paired in only one way. Otherwise throws
+ * NotLooseObjectError.
+ */
 function countLooseChangedLines(path: string, before: string, after: string): ChangedLineCounts {
   const differences = diffLooseTrees(
     path,
@@ -56,7 +60,10 @@ function countLooseChangedLines(path: string, before: string, after: string): Ch
   return { files: differences.length, additions, deletions }
 }
 
-/** Lines with their ends, so that a last one without is another. Undefined for what git takes to be no text. */
+/**
+ * Lines with their line endings, so that a last line without one is distinct. Undefined for files that Git treats
+ * as binary.
+ */
 function readBlobLines(path: string, entry: LooseTreeEntry | undefined): string[] | undefined {
   if (entry === undefined) return []
   if (entry.mode === '160000') throw new NotLooseObjectError('a submodule')

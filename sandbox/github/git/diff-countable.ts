@@ -1,6 +1,6 @@
-// Whether GitHub would count what a commit changes. A few tree objects can stand for a billion paths, and git's own diff goes
-// through all of them before it says anything: GitHub answers all the same, with what it has. What it says then is not
-// documented; here it is nothing, the worst for whoever believes it.
+// Whether GitHub would count the changes of a commit. A few tree objects can expand to a billion paths, and Git's own
+// diff visits all of them before it prints anything. GitHub still answers, with partial data. Its answer in that case
+// is not documented. The sandbox answers zero, which is the worst case for a client that trusts it.
 import { spawn } from 'node:child_process'
 import { isolatedGitEnvironment } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
@@ -12,7 +12,7 @@ const maxPathsForDiffCount = 500_000
 const diffCountableCache = new Map<string, Promise<boolean>>()
 const maxCachedCommits = 1000
 
-/** Lists the commit's paths as far as that. */
+/** Lists the commit's paths up to that limit. */
 export function isDiffCountable(path: string, commit: string): Promise<boolean> {
   const found = diffCountableCache.get(commit) ?? computeDiffCountable(path, commit)
   diffCountableCache.set(commit, found)

@@ -1,5 +1,5 @@
-// git's smart HTTP for the bare repositories, answered by git itself (serve-git-request.ts).
-// It checks the token before git sees the request and looks at the refs after a push.
+// Git's smart HTTP for the bare repositories, answered by Git itself (serve-git-request.ts). Checks the token before
+// Git sees the request, and processes ref changes after a push.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import { requirePermissions, canSeeRepository, formatCallerName } from '../http/auth.ts'
@@ -59,7 +59,7 @@ export async function handleGitHttp(
     repo = openRepository(state, caller, owner, name, writes)
   } catch (error) {
     if (!(error instanceof GitHubApiError)) throw error
-    // 401 without credentials, so that git asks its helper and comes back with them.
+    // 401 without credentials, so that Git asks its credential helper and retries.
     const status = request.headers.authorization === undefined ? 401 : error.status
     log('anonymous', status)
     sendError(response, status, error.message)
@@ -82,7 +82,7 @@ export async function handleGitHttp(
         ? await receivePush(state, caller, repo, gitRequest)
         : await serveGitRequest(gitRequest)
     if (fault !== undefined) {
-      // Applied; only the answer goes wrong.
+      // The push is applied, and only the answer fails.
       log(formatCallerName(caller), 'applyThenFail' in fault ? fault.applyThenFail : 0)
       if ('applyThenFail' in fault) sendError(response, fault.applyThenFail, 'Server Error')
       else response.destroy()
@@ -102,7 +102,7 @@ function openRepository(
   writes: boolean,
 ): MockRepository {
   const repo = findRepositoryByName(state.world, owner, name)
-  // git tells a missing repository from a forbidden one as little as REST does.
+  // Like REST, the Git server does not distinguish a missing repository from a forbidden one.
   if (repo === undefined || !canSeeRepository(state.world, caller, repo))
     throw new GitHubApiError(404, 'Repository not found.')
   try {
@@ -129,7 +129,10 @@ function sendError(response: ServerResponse, status: number, message: string): v
   response.writeHead(status, headers).end(`${message}\n`)
 }
 
-/** A push: judged by the branch's rules, then taken by git, then followed by all that GitHub does on one. */
+/**
+ * A push: evaluated by the branch's rules, handled by Git, and followed by everything that GitHub does after a
+ * push.
+ */
 async function receivePush(
   state: GitHubState,
   caller: Caller,

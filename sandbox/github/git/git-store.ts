@@ -1,6 +1,7 @@
-// The git side of the sandbox: real bare repositories. What it does most is done to their files (loose-objects.ts), everything
-// else by the git program in a closed environment. It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
-// commit of the network is reachable by its id in every repository of it.
+// The Git storage of the sandbox: real bare repositories. The most frequent operations work on their files
+// (loose-objects.ts), and the others run the Git program in an isolated environment. There is never a working tree. A
+// fork shares its parent's object folder, as on GitHub, so every commit of the network is reachable by its ID in each
+// of its repositories.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { launchProcess } from '../../../src/git/launcher.ts'
@@ -15,7 +16,7 @@ import { readLooseOrRunGit, NotLooseObjectError, readLooseObject, writeLooseObje
 import { editLooseTree, mergeLooseTrees, type TreeFileEdit } from './loose-trees.ts'
 import { updateRefFile, readRefs } from './refs.ts'
 
-/** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
+/** The content to write at a path: text or bytes, optionally executable or a link. Null deletes the path. */
 export type FileChange =
   string | Uint8Array | null | { readonly content: string | Uint8Array; readonly mode: FileMode }
 export type FileMode = '100644' | '100755' | '120000'
@@ -40,7 +41,7 @@ export class GitFailure extends Error {
 /** Milliseconds. */
 const gitTimeoutMs = 600_000
 
-// Nothing of the machine's or the user's configuration may change what the sandbox does.
+// The configuration of the machine or the user must not change the sandbox's behavior.
 export const isolatedGitEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',
   HOME: '/nonexistent',
@@ -50,7 +51,7 @@ export const isolatedGitEnvironment: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
 }
 
-/** Runs a program of git's in the closed environment, to its end. */
+/** Runs a Git program in the isolated environment to completion. */
 export const runInIsolatedGitEnvironment = (
   program: string,
   args: readonly string[],
@@ -68,7 +69,10 @@ export const runInIsolatedGitEnvironment = (
     hasGroup: false,
   })
 
-/** Runs git on a bare repository and returns its output as bytes. Throws a GitFailure on another exit status than 0. */
+/**
+ * Runs Git on a bare repository, and returns its output as bytes. Throws a GitFailure on an exit status other than
+ * 0.
+ */
 export async function runGitForBytes(
   path: string,
   args: readonly string[],
@@ -87,7 +91,7 @@ export async function runGitForText(path: string, ...args: string[]): Promise<st
   return (await runGitForBytes(path, args)).toString()
 }
 
-/** True or false by exit status 0 or 1; any other status throws. */
+/** Returns true or false for exit status 0 or 1. Throws on any other status. */
 async function runGitForBoolean(path: string, ...args: string[]): Promise<boolean> {
   try {
     await runGitForBytes(path, args)
@@ -118,7 +122,10 @@ const bareRepositoryConfig = `[core]
 \tunpackLimit = 200
 `
 
-/** Lays out an empty bare repository by hand (faster than starting git for it); `sharing` makes it a fork's. */
+/**
+ * Creates an empty bare repository manually, which is faster than starting Git. `sharing` makes it a fork of that
+ * repository.
+ */
 export async function createBareRepository(path: string, branch: string, sharing?: string): Promise<void> {
   await mkdir(join(path, 'refs', 'heads'), { recursive: true })
   if (sharing === undefined) await mkdir(join(path, 'objects', 'pack'), { recursive: true })
@@ -145,7 +152,7 @@ function* buildFastImportStream(
   yield data(message)
   if (parent !== undefined) yield line(`from ${parent}`)
   for (const [path, change] of Object.entries(files)) {
-    // Quoted, so that a path may hold anything but NUL.
+    // Quoted, so that a path can contain any byte except NUL.
     const quoted = `"${path.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`
     if (change === null) yield line(`D ${quoted}`)
     else {
@@ -154,19 +161,19 @@ function* buildFastImportStream(
       yield data(given?.content ?? (change as string | Uint8Array))
     }
   }
-  // The id comes back on git's output; the ref was only there to build on and goes again.
+  // Git prints the ID. The ref existed only for the import and is deleted.
   yield line('get-mark :1')
   yield line(`reset ${ref}`)
   yield line(`from ${'0'.repeat(40)}`)
 }
 
 let scratchRefCount = 0
-/** From here on a pack is quicker than a file for each object. */
+/** With this number of files, a pack is faster than separate object files. */
 const minFilesForFastImport = 200
 
 /**
- * Makes a commit of `files` on top of `parent` (all its other files stay) and returns its id.
- * No ref is changed: who calls this decides where it goes.
+ * Creates a commit of `files` on top of `parent`, keeping all its other files, and returns its ID. Does not change
+ * any ref. The caller decides which ref gets the commit.
  */
 export async function commitFiles(
   path: string,
@@ -218,7 +225,7 @@ async function runFastImport(
     .trim()
 }
 
-/** All files below a folder, links and executable bits included, `.git` left out. */
+/** All files in a folder, including links and executable bits, without `.git`. */
 export async function readFilesRecursively(directory: string): Promise<FileChanges> {
   const files: Record<string, FileChange> = {}
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -232,12 +239,12 @@ export async function readFilesRecursively(directory: string): Promise<FileChang
   return files
 }
 
-/** Branches (`refs/heads/`) and tags with their ids. */
+/** Branches (`refs/heads/`) and tags with their IDs. */
 export async function readBranchesAndTags(path: string): Promise<Map<string, string>> {
   return await readRefs(path, ['refs/heads/', 'refs/tags/'])
 }
 
-/** Sets a ref; with `expected` only from that value ('' for: must not exist). */
+/** Sets a ref. With `expected`, only if the ref has that value ('': the ref must not exist). */
 export async function setRef(path: string, ref: string, sha: string, expected?: string): Promise<void> {
   const isThere = () => readLooseObject(path, sha).type === 'commit'
   if ((await readLooseOrRunGit(isThere, async () => false)) && updateRefFile(path, ref, sha, expected)) return
@@ -254,10 +261,10 @@ export async function deleteRef(path: string, ref: string): Promise<void> {
   if (!updateRefFile(path, ref, undefined)) await runGitForText(path, 'update-ref', '-d', ref)
 }
 
-/** Commits that were seen, by repository and id: none is ever taken away. */
+/** Commits that are known to exist, by repository and ID. Commits are never removed. */
 const knownCommitCache = new Set<string>()
 
-/** The commit that a branch, tag, full ref or id means, or undefined. */
+/** The commit that a branch, tag, full ref, or ID refers to, or undefined. */
 export async function resolveCommit(path: string, name: string): Promise<string | undefined> {
   if (name.startsWith('-')) return undefined
   if (knownCommitCache.has(`${path} ${name}`)) return name
@@ -308,7 +315,7 @@ export async function isAncestor(path: string, ancestor: string, commit: string)
   )
 }
 
-/** The commits that `tip` contains and `known` do not, as `git log` has them: the newest first. */
+/** The commits that `tip` contains and `known` do not, in the order of `git log`: newest first. */
 export async function listCommitsBeyond(
   path: string,
   known: readonly string[],
@@ -346,7 +353,7 @@ export async function readCommitParents(path: string, commit: string): Promise<r
   )
 }
 
-/** The tree of merging `head` into `base`, or undefined when they conflict. */
+/** The tree of a merge of `head` into `base`, or undefined if they conflict. */
 export async function mergeTrees(path: string, base: string, head: string): Promise<string | undefined> {
   const mergeLoose = (): string => {
     const commonAncestor = findMergeBaseInLooseObjects(path, base, head)
@@ -360,7 +367,7 @@ export async function mergeTrees(path: string, base: string, head: string): Prom
   )
 }
 
-/** Undefined where git ends with 1: there is no such thing. */
+/** Undefined if Git exits with 1: the object does not exist. */
 async function catchExitOneAsUndefined<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
   try {
     return await runCommand()
@@ -408,7 +415,7 @@ export async function writeBlob(path: string, bytes: Uint8Array): Promise<string
   return (await runGitForBytes(path, ['hash-object', '-w', '--stdin'], [bytes])).toString().trim()
 }
 
-/** A tree with these blobs in it, and with all else of `base`. */
+/** The tree of `base` with these blobs added or replaced. */
 export async function writeTree(
   path: string,
   base: string | undefined,

@@ -1,8 +1,8 @@
-// git's `ls-refs` (protocol 2) read from a bare repository's files: nearly every look asks this alone, and git would take two
-// processes for it. Whatever else is asked goes to git itself.
+// Git's `ls-refs` (protocol 2), from the files of a bare repository. Nearly every evaluation sends only this request,
+// for which Git would start two processes. Git itself handles other requests.
 import { readRefs } from './refs.ts'
 
-/** The body of the answer, or undefined for any request that is not a plain `ls-refs` of some prefixes. */
+/** The body of the answer, or undefined for any request that is not a plain `ls-refs` with prefixes. */
 export async function listRefs(repository: string, request: Buffer): Promise<Buffer | undefined> {
   const prefixes = parseRefPrefixes(request)
   if (prefixes === undefined) return undefined
@@ -28,7 +28,8 @@ function parseRefPrefixes(request: Buffer): string[] | undefined {
     if (length === 1) isArgument = true
     else if (isArgument) {
       const argument = text.slice(at + 4, at + length).trimEnd()
-      // Only below a folder of refs, so that one folder is all there is to read. Peeled tags and the like: git's work.
+      // Only for prefixes in a ref folder, so that only one folder is read. Git handles peeled tags and other
+      // options.
       if (
         !argument.startsWith(refPrefixArgument) ||
         !/^refs\/(?:heads|pull)\/./.test(argument.slice(refPrefixArgument.length))

@@ -1,4 +1,4 @@
-// Commits of loose objects and what they have in common, as git tells it.
+// Commits from loose objects, and their common history, with the same results as Git.
 import { memoizeByObjectId, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
 
 export interface LooseCommitIdentity {
@@ -16,7 +16,7 @@ export interface LooseCommit {
   readonly message: string
 }
 
-/** Throws NotLooseError for whatever is no plain commit in UTF-8. */
+/** Throws NotLooseObjectError for anything other than a plain commit in UTF-8. */
 export const readLooseCommit = memoizeByObjectId((path, id): LooseCommit => {
   const { type, bytes } = readLooseObject(path, id)
   const text = bytes.toString()
@@ -43,7 +43,7 @@ function parseCommitIdentity(line: string): LooseCommitIdentity | undefined {
   return name === undefined || email === undefined ? undefined : { name, email, at: Number(at) }
 }
 
-/** The commits, and all that they contain. */
+/** The commits and all their ancestors. */
 function listReachableCommits(path: string, from: readonly string[]): Set<string> {
   const visited = new Set<string>()
   const left = [...from]
@@ -56,7 +56,7 @@ function listReachableCommits(path: string, from: readonly string[]): Set<string
 }
 
 export function isAncestorInLooseObjects(path: string, commit: string, ancestor: string): boolean {
-  // It has to be there, as git wants it.
+  // The object must exist, as Git requires.
   readLooseCommit(path, ancestor)
   const visited = new Set<string>()
   const left = [commit]
@@ -69,7 +69,7 @@ export function isAncestorInLooseObjects(path: string, commit: string, ancestor:
   return false
 }
 
-/** The commits that `tip` contains and `known` do not, in the order of `git log`: the newest first. */
+/** The commits that `tip` contains and `known` do not, in the order of `git log`: newest first. */
 export function listLooseCommitRange(path: string, tip: string, known: readonly string[]): readonly string[] {
   const visited = listReachableCommits(path, known)
   const line: string[] = []
@@ -103,7 +103,10 @@ export function findIntroducingMerge(path: string, commit: string, tip: string):
   return found
 }
 
-/** The best common ancestor, undefined for none. Of several git chooses one: that is git's to say. */
+/**
+ * The best common ancestor, or undefined for unrelated histories. If there are several, Git chooses one, so this function
+ * does not.
+ */
 export function findMergeBaseInLooseObjects(path: string, one: string, other: string): string | undefined {
   const ofOther = listReachableCommits(path, [other])
   const common = [...listReachableCommits(path, [one])].filter((commit) => ofOther.has(commit))

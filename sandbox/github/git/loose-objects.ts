@@ -1,5 +1,6 @@
-// Git's objects as they lie in a bare repository: one compressed file each. To start git takes longer than all that the sandbox
-// asks of it most, so that is read and written here. What lies in packs is not read: git itself is asked then.
+// Git's loose objects in a bare repository: one compressed file each. Starting Git takes longer than the sandbox's
+// most frequent operations, so this module reads and writes the files directly. It does not read packs. For packed
+// objects, the sandbox runs Git.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,10 +13,10 @@ export interface LooseObject {
   readonly bytes: Buffer
 }
 
-/** An object that does not lie loose, or one that this code does not understand. */
+/** An object that is not loose, or that this code does not support. */
 export class NotLooseObjectError extends Error {}
 
-/** What can be read of loose objects, or else what git says. */
+/** The result from loose objects, or Git's result if they are not sufficient. */
 export async function readLooseOrRunGit<T>(read: () => T, askGit: () => Promise<T>): Promise<T> {
   try {
     return read()
@@ -27,7 +28,7 @@ export async function readLooseOrRunGit<T>(read: () => T, askGit: () => Promise<
 
 const objectIdPattern = /^[0-9a-f]{40}$/
 
-/** Throws NotLooseError, also where there is no such object. */
+/** Throws NotLooseObjectError, also if the object does not exist. */
 export function readLooseObject(path: string, id: string): LooseObject {
   if (!objectIdPattern.test(id)) throw new NotLooseObjectError(id)
   for (const folder of listObjectFolders(path)) {
@@ -41,13 +42,13 @@ export function readLooseObject(path: string, id: string): LooseObject {
   throw new NotLooseObjectError(id)
 }
 
-/** Writes an object, if it is not there, and returns its id. */
+/** Writes an object unless it exists, and returns its ID. */
 export function writeLooseObject(path: string, type: GitObjectType, bytes: Uint8Array): string {
   const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes])
   const id = createHash('sha1').update(whole).digest('hex')
   const file = getLooseObjectPath(join(path, 'objects'), id)
   if (readFileIfExists(file) !== undefined) return id
-  // Readers find all of it or nothing.
+  // Readers find the complete file or none.
   const draft = `${file}-${process.pid}`
   const packed = deflateSync(whole, { level: 1 })
   try {
@@ -63,7 +64,7 @@ export function writeLooseObject(path: string, type: GitObjectType, bytes: Uint8
 
 const getLooseObjectPath = (folder: string, id: string): string => join(folder, id.slice(0, 2), id.slice(2))
 
-/** A quarantine's own objects first, then those of the repository that it stands before. */
+/** The quarantine's own object folder first, and then that of its repository. */
 function listObjectFolders(path: string): string[] {
   const own = join(path, 'objects')
   const others = readFileIfExists(join(own, 'info', 'alternates'))?.toString() ?? ''
@@ -79,7 +80,7 @@ function readFileIfExists(file: string): Buffer | undefined {
   }
 }
 
-/** What was read, by repository and id: an object never changes and never goes. Forgotten when it becomes too much. */
+/** A cache by repository and ID: an object never changes or disappears. Cleared when it becomes too large. */
 export function memoizeByObjectId<T>(read: (path: string, id: string) => T): (path: string, id: string) => T {
   const cached = new Map<string, T>()
   return (path, id) => {

@@ -1,13 +1,13 @@
-// Trees of loose objects: compared, merged and edited as git does it.
+// Trees from loose objects: compares, merges, and edits them like Git.
 import { memoizeByObjectId, NotLooseObjectError, readLooseObject, writeLooseObject } from './loose-objects.ts'
 
 export interface LooseTreeEntry {
-  /** As git writes it: `40000` is a folder. */
+  /** In Git's format: `40000` is a folder. */
   readonly mode: string
   readonly id: string
 }
 
-/** Entries by name. A name is a string of bytes (latin1): git's names need no encoding. */
+/** Entries by name. A name is a byte string (latin1), because Git's names have no encoding. */
 export type LooseTree = ReadonlyMap<string, LooseTreeEntry>
 
 const treeEntryMode = '40000'
@@ -46,7 +46,7 @@ function writeLooseTree(path: string, tree: LooseTree): string {
   return writeLooseObject(path, 'tree', Buffer.concat(parts))
 }
 
-/** How many files lie in a tree: each of its trees is counted once, however often it stands in it. */
+/** The number of files in a tree. Each of its subtrees is counted once, even if it occurs several times. */
 export const countFilesInLooseTree = memoizeByObjectId((path, id): number => {
   let count = 0
   for (const entry of readLooseTree(path, id).values())
@@ -69,7 +69,7 @@ export interface FileDifference {
   readonly after?: LooseTreeEntry
 }
 
-/** The files in which two trees differ, no renames followed. Undefined: nothing is there. */
+/** The files in which two trees differ, without rename detection. Undefined: the file does not exist. */
 export function diffLooseTrees(path: string, before?: string, after?: string): FileDifference[] {
   const found: FileDifference[] = []
   const treeOf = (entry: LooseTreeEntry | undefined) =>
@@ -107,7 +107,7 @@ export function mergeLooseTrees(path: string, ancestor: string, ours: string, th
     for (const name of new Set([...was.keys(), ...one.keys(), ...other.keys()])) {
       const [before, here, there] = [was.get(name), one.get(name), other.get(name)]
       const isGone = here === undefined || there === undefined
-      // A file that is gone may be one that was moved.
+      // A deleted file may have been renamed.
       if (before !== undefined && isGone) throw new NotLooseObjectError(name)
       if (isSameTreeEntry(here, there) || isSameTreeEntry(there, before)) setTreeEntry(merged, name, here)
       else if (isSameTreeEntry(here, before)) setTreeEntry(merged, name, there)
@@ -145,18 +145,21 @@ function setTreeEntry(
 
 export interface TreeFileEdit {
   readonly path: string
-  /** Undefined: the file, or the folder with all that it holds, goes. */
+  /** Undefined: the file, or the folder with all its contents, is deleted. */
   readonly to: { readonly mode: string; readonly bytes: Uint8Array } | undefined
 }
 
-/** Every other name git has a look at first: what could mean `.git` on some machine, and what leads elsewhere. */
+/**
+ * Names that need no further check by Git. Git checks names that could mean `.git` on some system or that point
+ * elsewhere.
+ */
 const safeEntryNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
 
 interface EditableTree {
   readonly entries: Map<string, LooseTreeEntry | EditableTree>
 }
 
-/** A tree with these edits, one after the other. NotLooseError for paths that git looks at twice. */
+/** A tree with these edits, applied in order. Throws NotLooseObjectError for paths that Git must check. */
 export function editLooseTree(
   path: string,
   tree: string | undefined,
@@ -191,7 +194,7 @@ export function editLooseTree(
   }
   return write(root) ?? writeLooseTree(path, emptyTree)
 
-  /** Undefined for a folder in which nothing is left: git keeps none. */
+  /** Undefined for an empty folder, because Git does not store empty folders. */
   function write(one: EditableTree): string | undefined {
     const entries = new Map<string, LooseTreeEntry>()
     for (const [name, entry] of one.entries)

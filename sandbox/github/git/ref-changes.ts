@@ -1,5 +1,5 @@
-// What follows from a change of refs: push webhooks, synchronized and merged pull requests, check suites.
-// It compares the refs on disk with those last seen, so it does not matter who moved them: git, REST or a test.
+// The effects of ref changes: push webhooks, synchronized and merged pull requests, check suites. It compares the
+// refs on disk with their last known values, so it does not matter whether Git, REST, or a test moved them.
 import {
   commitTree,
   deleteRef,
@@ -34,7 +34,7 @@ const zeroSha = '0'.repeat(40)
 // A push payload lists at most this many commits.
 const maxPushPayloadCommits = 2048
 
-/** Looks at a repository's refs again and lets everything follow that GitHub would do. Call it in line. */
+/** Reads a repository's refs again, and triggers all the effects that GitHub would trigger. Call it in line. */
 export async function processRefChanges(
   state: GitHubState,
   repo: MockRepository,
@@ -71,7 +71,7 @@ async function emitPushEvent(
 ): Promise<void> {
   if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
   const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxPushPayloadCommits)
-  // Paths per commit may cost a git process each; GitHub leaves them out of long pushes too.
+  // Paths per commit can require one Git process each. GitHub also omits them for long pushes.
   const commits = await Promise.all(
     found
       .slice(0, 20)
@@ -116,7 +116,7 @@ async function handlePullHeadMoved(
   const before = pull.headSha
   pull.headSha = now
   pull.lastPusher = by
-  // The head may lie in a fork, the queue never does.
+  // The head can be in a fork, but the queue cannot.
   state.queueDue(pull.repo)
   pull.baseSha = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
   pull.mergeable = undefined
@@ -140,7 +140,7 @@ async function handlePullBaseMoved(
   pull.mergeable = undefined
   await dismissApprovalsAfterBaseMove(state, pull, by, old)
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
-  // The commit of the base's own line that brought the head in.
+  // The first-parent commit of the base that brought in the head.
   const { path } = pull.repo
   const sha = await readLooseOrRunGit(
     () => findIntroducingMerge(path, pull.headSha, now),
@@ -153,7 +153,7 @@ async function handlePullBaseMoved(
   await markPullMerged(state, pull, sha ?? pull.headSha, by)
 }
 
-/** Switches auto-merge off; a pull request without it stays as it is. */
+/** Disables auto-merge. Has no effect on a pull request without it. */
 export async function endAutoMerge(
   state: GitHubState,
   pull: MockPull,
@@ -183,7 +183,7 @@ export async function closePull(state: GitHubState, pull: MockPull, by: MockAcco
   await emitPullRequestEvent(state, pull, 'closed', by)
 }
 
-/** The suite of an app for a commit, made when it is not there yet. */
+/** An app's check suite for a commit. Created if it does not exist. */
 export function findOrCreateCheckSuite(
   state: GitHubState,
   repo: MockRepository,
@@ -210,7 +210,7 @@ export function findOrCreateCheckSuite(
   return suite
 }
 
-/** On a push GitHub opens a suite for every app that may write checks, and tells it. */
+/** On a push, GitHub creates a suite for every app that can write checks, and notifies the app. */
 export async function createCheckSuites(
   state: GitHubState,
   repo: MockRepository,
@@ -235,7 +235,9 @@ export async function createCheckSuites(
   }
 }
 
-/** Computes in the background whether a pull request can be merged, and keeps the test merge under refs/pull/N/merge. */
+/**
+ * Computes in the background whether a pull request can be merged, and stores the test merge as refs/pull/N/merge.
+ */
 export async function computeMergeability(state: GitHubState, pull: MockPull): Promise<void> {
   const { path } = pull.repo
   const { testMergeDelay } = state.world

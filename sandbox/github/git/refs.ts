@@ -1,9 +1,9 @@
-// The refs of a bare repository, as the files that they are: no process of git for what is asked most.
+// The refs of a bare repository, read from its files, because frequent operations should not start a Git process.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The refs whose full names begin with one of `prefixes`, with their ids, in the order of their names. */
+/** The refs whose full names start with one of `prefixes`, with their IDs, sorted by name. */
 export async function readRefs(
   repository: string,
   prefixes: readonly string[],
@@ -22,7 +22,7 @@ export async function readRefs(
     }
   }
   await read('refs')
-  // After the loose ones: a ref that is packed meanwhile is in one of both.
+  // After the loose refs, so that a ref that is being packed is found in at least one place.
   for (const line of (await readTextIfExists(join(repository, 'packed-refs'))).split('\n')) {
     const [, id = '', ref = ''] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? []
     if (isRequested(ref) && !found.has(ref)) found.set(ref, id)
@@ -49,8 +49,9 @@ async function readTextIfExists(path: string): Promise<string> {
 const simpleRefNamePattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
 
 /**
- * Moves a ref, or deletes it (undefined), under git's own lock; with `expected` only from that value ('': it must not exist).
- * False: nothing was done, for whatever reason. Git is to do it, or to say why not.
+ * Moves a ref, or deletes it (undefined), under Git's own lock. With `expected`, only if the ref has that value
+ * ('': it must not exist). Returns false if nothing was done, for any reason. Then Git must do it, or report the
+ * reason.
  */
 export function updateRefFile(path: string, ref: string, to: string | undefined, expected?: string): boolean {
   if (!simpleRefNamePattern.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs')))

@@ -1,5 +1,5 @@
-// What git's own server says to a request of its HTTP protocol: by git's http-backend, or where the request is a usual one by
-// the single process that this would start, or by none for what is the same in every repository.
+// Answers a request of Git's HTTP protocol like Git's own server: with git-http-backend or, for common requests, with
+// the single process that it would start, or without a process if the answer is the same for every repository.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { lazy } from '../../../src/findings/memoize.ts'
@@ -8,12 +8,12 @@ import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
 export interface GitHttpRequest {
-  /** Of the repository. */
+  /** The path of the repository. */
   readonly path: string
   readonly method: string
   /** `info/refs`, `git-upload-pack` or `git-receive-pack`. */
   readonly service: string
-  /** After the question mark. */
+  /** The query string. */
   readonly query: string
   readonly contentType: string
   /** The header Git-Protocol. */
@@ -49,19 +49,19 @@ const createGitResponse = (kind: string, body: Buffer): GitHttpResponse => ({
   body,
 })
 
-/** What git can do, by service and version: the same in every repository of the sandbox. */
+/** Git's capabilities, by service and version. They are the same for every repository of the sandbox. */
 const gitCapabilityCache = new Map<string, Buffer>()
 
 async function advertiseCapabilities(path: string, service: string, protocol: string): Promise<Buffer> {
   const key = `${service} ${protocol}`
   const known = gitCapabilityCache.get(key)
-  // Version 2 says what git can do, the versions before it which refs there are.
+  // Version 2 advertises capabilities, and earlier versions advertise refs.
   const isOfAll = service === 'upload-pack' && protocol === 'version=2'
   if (known !== undefined) return isOfAll ? known : await advertisePushRefs(path, known, protocol)
   const args = [service, '--http-backend-info-refs', path]
   const advertisement = await runGitProgram('git', args, { protocol, body: Buffer.alloc(0) })
   if (isOfAll) gitCapabilityCache.set(key, advertisement)
-  // A ref, a NUL, what git can do.
+  // A ref, a NUL, and the capabilities.
   const nul = advertisement.indexOf(0)
   if (service === 'receive-pack' && ['', 'version=2'].includes(protocol) && nul > 0)
     gitCapabilityCache.set(
@@ -78,7 +78,7 @@ const formatPktLine = (content: string): string =>
 const formatServiceHeader = (service: string): Buffer =>
   Buffer.from(`${formatPktLine(`# service=git-${service}\n`)}0000`)
 
-/** As receive-pack tells it: without the refs that nobody may push to. */
+/** The refs as receive-pack advertises them, without the read-only refs. */
 async function advertisePushRefs(path: string, can: Buffer, protocol: string): Promise<Buffer> {
   const refs = [...(await readRefs(path, ['refs/']))].filter(([ref]) => !ref.startsWith('refs/pull/'))
   const lines =
@@ -99,7 +99,7 @@ async function runGitProgram(
     .stdout
 }
 
-// Itself, and not by `git http-backend`, which would be a process more for each request.
+// Directly, and not as `git http-backend`, which would start another process for each request.
 const getHttpBackendPath = lazy(() =>
   join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
 )

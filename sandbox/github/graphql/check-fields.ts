@@ -78,7 +78,7 @@ interface CreateCheckRunInput {
   }
 }
 
-/** `createCheckRun`: Apps alone. */
+/** `createCheckRun`: only for Apps. */
 export async function createCheckRun(
   state: GitHubState,
   by: Caller,
@@ -98,7 +98,7 @@ export async function createCheckRun(
   return { checkRun: toCheckRunFields(world, run) }
 }
 
-/** The same in REST's words. */
+/** The same in REST's format. */
 function toRestCheckRunBody({
   name,
   externalId,

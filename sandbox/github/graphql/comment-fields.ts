@@ -7,7 +7,7 @@ import { toNodeId } from '../views/account-view.ts'
 import type { IssueComment, MockGitHubData } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 
-/** The comment of this global id. Refuses as GitHub does where there is none that the caller may see. */
+/** The comment with this global ID. Throws GitHub's error if there is no such comment that the caller can see. */
 export function findCommentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {
   const comment = findCommentByNodeId(world, caller, id)
   if (comment === undefined)
@@ -17,17 +17,20 @@ export function findCommentFields(world: MockGitHubData, caller: Caller, id: unk
     __typename: 'IssueComment',
     id: toNodeId('IssueComment', comment.id),
     lastEditedAt: edit?.at ?? null,
-    // The first edit keeps what was there before beside it.
+    // The first edit also stores the original version.
     includesCreatedEdit: edit !== undefined,
     editor:
       edit === undefined || edit.by.deleted
         ? null
-        : // GraphQL says an App's name without the brackets that REST adds.
+        : // GraphQL shows an App's name without the `[bot]` suffix of REST.
           { __typename: edit.by.type, login: edit.by.login.replace(/\[bot\]$/, '') },
   }
 }
 
-/** What `nodes` has of these global ids: null where there is none that the caller may see. At most 100 in one list, as GitHub says. */
+/**
+ * The `nodes` of these global IDs. Null if there is no such node that the caller can see. Like GitHub, accepts at
+ * most 100 IDs.
+ */
 export function findCommentListFields(
   world: MockGitHubData,
   caller: Caller,

@@ -1,4 +1,4 @@
-// A connection of GitHub's GraphQL, as far as a first page of it goes.
+// A GraphQL connection, limited to its first page.
 import type { GraphqlFields } from './execute-query.ts'
 
 export const createConnectionFields =

@@ -1,9 +1,9 @@
-// Answers a parsed query from plain objects: a field is a value, or a function of its arguments. As GitHub does, it
-// answers 200 with what it has, and a list of errors beside it.
+// Answers a parsed query from plain objects: a field is a value, or a function of its arguments. Like GitHub, it
+// answers 200 with partial data and a list of errors.
 import { GitHubApiError } from '../http/route.ts'
 import type { QueryField } from './parse-query.ts'
 
-/** What a type offers: values, or functions from arguments. */
+/** The fields of a type: values, or functions of arguments. */
 export type GraphqlFields = Readonly<Record<string, unknown>>
 
 interface GraphqlError {
@@ -45,7 +45,7 @@ export async function executeQuery(
     path: readonly (string | number)[],
   ): Promise<Record<string, unknown>> => {
     const shown: Record<string, unknown> = {}
-    // One after the other: mutations are so by definition.
+    // In order, because mutations are sequential by definition.
     for (const field of fields) {
       const here = [...path, field.alias]
       try {

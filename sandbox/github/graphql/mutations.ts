@@ -1,4 +1,5 @@
-// The mutations that land something: into the queue and out of it, a merge, refs by compare-and-swap, a commit of files.
+// The mutations that merge or push: enqueue and dequeue, merge, ref updates with compare-and-swap, and a commit of
+// files.
 import { requirePermissions } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { enableAutoMerge } from '../branch-rules/auto-merge.ts'
@@ -136,7 +137,7 @@ interface RefUpdateInput {
 
 const zeroSha = '0'.repeat(40)
 
-/** All of them or none: each is judged before the first is moved. */
+/** All updates or none: each is evaluated before the first ref moves. */
 async function updateRefs(
   state: GitHubState,
   repo: MockRepository,

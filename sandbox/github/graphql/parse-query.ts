@@ -1,5 +1,5 @@
-// The part of GraphQL's query language that clients of GitHub write: one operation, variables, aliases, arguments,
-// inline and named fragments. Directives are not among it.
+// The part of GraphQL's query language that GitHub clients use: one operation, variables, aliases, arguments, and
+// inline and named fragments. Directives are not supported.
 export interface QueryField {
   readonly name: string
   readonly alias: string
@@ -46,7 +46,7 @@ class GraphqlTokenReader {
     const found = this.take()
     if (found !== wanted) throw new Error(`Parse error on "${found}"`)
   }
-  /** Skips what stands between a pair of brackets: the declarations of variables. */
+  /** Skips the contents of a pair of brackets: the declarations of variables. */
   skip(): void {
     this.expect('(')
     while (this.take() !== ')');
@@ -112,7 +112,7 @@ function parseQuerySelections(reader: GraphqlTokenReader): QuerySelection[] {
   return found
 }
 
-/** Reads a request's operation with its variables filled in. Throws on what it cannot read. */
+/** Parses a request's operation and substitutes its variables. Throws on a syntax error. */
 export function parseQuery(text: string, variables: Readonly<Record<string, unknown>> = {}): QueryOperation {
   const reader = new GraphqlTokenReader(text, variables)
   const fragments = new Map<string, QuerySelection[]>()

@@ -1,4 +1,4 @@
-// What a query can ask of a repository: refs and their rule, pull requests, merge queues. Names and types are those of
+// The fields of a repository: refs and their rules, pull requests, and merge queues. Names and types come from
 // GitHub's schema.
 import { canWriteContents } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
@@ -75,7 +75,7 @@ export function toRefFields(
   }
 }
 
-/** The rules of a branch as they bind this reader: those that they bypass are not shown. */
+/** The rules of a branch that apply to this caller, without those that the caller bypasses. */
 function toRefUpdateRuleFields(
   by: Caller,
   { world }: GitHubState,
@@ -137,7 +137,7 @@ export function toPullRequestFields(state: GitHubState, pull: MockPull): Graphql
       })),
     ),
     mergeCommit: pull.merged === null ? null : toCommitFields(pull.merged.sha),
-    // No other events of the timeline are asked for.
+    // No other timeline events are requested.
     timelineItems: createConnectionFields(
       pull.queueRemoval === undefined ? [] : [toQueueRemovalFields(pull.queueRemoval)],
     ),
@@ -162,7 +162,7 @@ const toQueueRemovalFields = ({
   actor: by === null ? { __typename: 'Bot', login: 'github-merge-queue' } : toActorFields(by),
 })
 
-/** Who opened it from where, and what people put on it. */
+/** The author and the source of a pull request, and its comments and reviews. */
 function toPullRequestDetailFields(pull: MockPull): GraphqlFields {
   const { headRepo } = pull
   return {
@@ -192,7 +192,7 @@ function toPullRequestDetailFields(pull: MockPull): GraphqlFields {
   }
 }
 
-/** GraphQL says an App's name without the brackets that REST adds. */
+/** GraphQL shows an App's name without the `[bot]` suffix of REST. */
 const toActorFields = (account: MockAccount): GraphqlFields | null =>
   account.deleted
     ? null

@@ -1,10 +1,10 @@
-// What a request to `/graphql` does, for whoever counts requests: the name of its operation, and how many changes it makes.
+// Summarizes a request to `/graphql` for request counters: the name of its operation, and the number of changes.
 import { parseQuery } from './parse-query.ts'
 
 export interface GraphqlOperationSummary {
-  /** As its client calls it. */
+  /** The name that the client gave it. */
   readonly operation: string
-  /** Mutations: each is a write, however many of them come in one request. */
+  /** The number of mutations. Each one is a write, even if one request contains several. */
   readonly writes: number
 }
 

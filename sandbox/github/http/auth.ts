@@ -1,5 +1,5 @@
-// Who calls: app JWTs (RS256), installation tokens and people's tokens. Tokens live in memory only and
-// never reach a log: what is recorded is the caller's name.
+// Authenticates callers: app JWTs (RS256), installation tokens, and users' tokens. Tokens exist only in memory and
+// are never logged. The log contains the caller's name.
 import { createPublicKey, createVerify, randomBytes } from 'node:crypto'
 import type { Caller } from './caller.ts'
 import {
@@ -46,12 +46,15 @@ export class TokenRegistry {
     this.#world = world
   }
 
-  /** A personal access token: what a person's own git or client uses. It does not expire. */
+  /** A personal access token, for a user's own Git or API client. It does not expire. */
   personalToken(account: MockAccount): string {
     return this.#issue('ghp_', { kind: 'user', account }, Number.POSITIVE_INFINITY)
   }
 
-  /** An installation token of one hour, for `repositories` and `permissions` or for all that the installation has. */
+  /**
+   * An installation token, valid for one hour, for `repositories` and `permissions`, or for everything that the
+   * installation has.
+   */
   installationToken(
     installation: Installation,
     repositories: ReadonlySet<MockRepository> | undefined,
@@ -72,22 +75,22 @@ export class TokenRegistry {
     return token
   }
 
-  /** A token by which an App acts for somebody who signed in with it: eight hours. */
+  /** A token with which an App acts for a user who signed in with it. Valid for eight hours. */
   signedInToken(account: MockAccount): string {
     return this.#issue('ghu_', { kind: 'user', account }, this.#world.now() + 8 * 3_600_000)
   }
 
-  /** False: there was none. */
+  /** Returns false if there was no such token. */
   revokeToken(token: string): boolean {
     return this.#tokens.delete(token)
   }
 
-  /** Ends the token that this very caller came with. */
+  /** Revokes the token that this caller used. */
   revoke(caller: Caller): void {
     for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
   }
 
-  /** Who sends this Authorization header. Throws GitHub's 401 for a token or JWT that is not valid (any more). */
+  /** The caller who sent this Authorization header. Throws GitHub's 401 for an invalid or expired token or JWT. */
   identify(header: string | undefined): Caller {
     if (header === undefined) return { kind: 'anonymous' }
     const token = parseAuthorizationToken(header)
@@ -115,7 +118,7 @@ export class TokenRegistry {
     const verifier = createVerify('RSA-SHA256').update(`${head}.${body}`)
     if (!verifier.verify(createPublicKey(app.privateKey), signature, 'base64url'))
       throw new GitHubApiError(401, 'A JSON web token could not be decoded')
-    // Clients take the machine's clock for these, whatever clock the sandbox was given.
+    // Clients use the machine's clock for these claims, regardless of the sandbox's clock.
     const seconds = Date.now() / 1000
     const { exp, iat } = claims
     if (typeof exp !== 'number') throw new GitHubApiError(401, "Missing 'expiration' claim ('exp')")
@@ -138,7 +141,7 @@ export class TokenRegistry {
 function parseAuthorizationToken(header: string | undefined): string | undefined {
   const [scheme = '', value = ''] = (header ?? '').split(' ')
   if (/^(bearer|token)$/i.test(scheme)) return value
-  // git sends the token as a password; the name beside it does not matter.
+  // Git sends the token as a password, and the user name does not matter.
   if (/^basic$/i.test(scheme)) return Buffer.from(value, 'base64').toString().split(':').slice(1).join(':')
   return undefined
 }
@@ -151,7 +154,7 @@ function decodeJwtSegment(part: string): Record<string, unknown> {
   }
 }
 
-/** Whether a caller may see a repository at all: what it may not see does not exist for it. */
+/** Whether a caller may see a repository. Other repositories do not exist for the caller. */
 export function canSeeRepository(world: MockGitHubData, caller: Caller, repo: MockRepository): boolean {
   if (!repo.private) return true
   if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) !== undefined
@@ -175,7 +178,7 @@ export function requirePermissions(
     return
   }
   if (caller.kind === 'user') {
-    // A person with read access may open pull requests, comment and review; the rest needs push access.
+    // A user with read access may open pull requests, comment, and review. Everything else requires write access.
     const open = ['issues', 'pull_requests'].some((it) => it in permissions)
     if (writes && !open && !canPush(world, repo, caller.account))
       throw repo.private
@@ -189,7 +192,7 @@ export function requirePermissions(
 
 function hasPermissions(caller: Caller & { kind: 'installation' }, wanted: AppPermissions): boolean {
   return Object.entries(wanted).every(([name, level]) => {
-    // Every token may read metadata; an installation's later loss of a permission binds its old tokens too.
+    // Every token can read metadata. If an installation loses a permission, its existing tokens lose it, too.
     if (name === 'metadata') return level === 'read'
     const held = [caller.permissions[name], caller.installation.permissions[name]]
     return held.every((it) => it === 'write' || (it === 'read' && level === 'read'))
@@ -206,7 +209,10 @@ export function canWriteContents(world: MockGitHubData, caller: Caller, repo: Mo
   )
 }
 
-/** Whether a caller may change a repository's settings, or with 'read' only see what administrators see. */
+/**
+ * Whether a caller may change a repository's settings or, with 'read', view the settings that only administrators
+ * can see.
+ */
 export function canAdministerRepository(
   world: MockGitHubData,
   caller: Caller,
@@ -221,7 +227,7 @@ export function canAdministerRepository(
   )
 }
 
-/** Throws unless the caller may use a route; for repository routes `repo` is the one that the path names. */
+/** Throws unless the caller may use a route. For repository routes, `repo` is the repository in the path. */
 export function authorizeRouteCall(
   world: MockGitHubData,
   caller: Caller,
@@ -250,7 +256,7 @@ export function authorizeRouteCall(
   } else if (caller.kind !== 'user') throw new GitHubApiError(401, 'Requires authentication')
 }
 
-/** The permissions a token gets: those asked for, each within what the installation has. */
+/** The permissions of a token: the requested ones, limited to those of the installation. */
 export function narrowTokenPermissions(installation: Installation, asked: unknown): AppPermissions {
   if (asked === undefined) return { ...installation.permissions, metadata: 'read' }
   for (const [name, level] of Object.entries(asked as AppPermissions)) {

@@ -1,4 +1,4 @@
-// Who calls the sandbox, as the request's header says it.
+// The caller of the sandbox, from the request's header.
 import type { MockAccount, MockApp, Installation, AppPermissions, MockRepository } from '../github-data.ts'
 
 export type Caller =
@@ -9,6 +9,6 @@ export type Caller =
       readonly kind: 'installation'
       readonly installation: Installation
       readonly permissions: AppPermissions
-      /** Undefined: all that the installation has. */
+      /** Undefined: everything that the installation has. */
       readonly repositories: ReadonlySet<MockRepository> | undefined
     }

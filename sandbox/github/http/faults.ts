@@ -1,25 +1,28 @@
-// The world's misbehaviour on order: answers that fail, never come, come after the deed, or are old.
+// Injected faults: answers that fail, never arrive, arrive after the action, or are outdated.
 
 export interface FaultRequest {
   readonly method: string
-  /** As GitHub's documentation writes it, `/repos/{owner}/{repo}/pulls`; git's are `/{owner}/{repo}.git/git-receive-pack`. */
+  /**
+   * As in GitHub's documentation, `/repos/{owner}/{repo}/pulls`. Git's paths are
+   * `/{owner}/{repo}.git/git-receive-pack`.
+   */
   readonly template: string
   readonly path: string
-  /** Of GraphQL: the operation's name. */
+  /** The name of a GraphQL operation. */
   readonly operation?: string
 }
 
-/** `METHOD /template`, or any question about the request. */
+/** `METHOD /template`, or any predicate on the request. */
 export type FaultMatcher = string | ((request: FaultRequest) => boolean)
 
 export type FaultOutcome =
-  /** Answered so, and not done. */
+  /** Answered this way, without any effect. */
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  /** No answer until the client gives up; not done. */
+  /** No answer until the client gives up, without any effect. */
   | { readonly timeout: true }
-  /** Done, then answered with this status. */
+  /** Processed, and then answered with this status. */
   | { readonly applyThenFail: number }
-  /** The connection is cut, before or after it was done. */
+  /** The connection is closed, before or after the request is processed. */
   | { readonly disconnect: 'before' | 'after' }
 
 interface InjectedFault {
@@ -36,7 +39,7 @@ export class FaultInjector {
   readonly #faults: InjectedFault[] = []
   readonly #lagging: ((request: FaultRequest) => boolean)[] = []
 
-  /** The next `times` matching requests end so. Returns a function that takes it back. */
+  /** Makes the next `times` matching requests fail this way. Returns a function that cancels it. */
   fail(matcher: FaultMatcher, outcome: FaultOutcome, times = 1): () => void {
     const fault: InjectedFault = { matches: toFaultPredicate(matcher), outcome, remaining: times }
     this.#faults.push(fault)
@@ -45,7 +48,7 @@ export class FaultInjector {
     }
   }
 
-  /** Matching reads are answered as they were last answered to the same caller, until taken back. */
+  /** Matching reads repeat their last answer to the same caller, until canceled. */
   lag(matcher: FaultMatcher): () => void {
     const matches = toFaultPredicate(matcher)
     this.#lagging.push(matches)
@@ -71,7 +74,9 @@ export class FaultInjector {
   }
 }
 
-/** What GitHub answers when the hourly limit is used up (403 with a reset time) or calls come too fast (403 or 429). */
+/**
+ * GitHub's answer when the hourly limit is used up (403 with a reset time) or calls are too frequent (403 or 429).
+ */
 export function createRateLimitOutcome(
   kind: 'primary' | 'secondary',
   nowSeconds: number,

@@ -1,21 +1,21 @@
-// How much an installation may ask for, and what it has used: plain records.
+// The limits of an installation, and its usage: plain records.
 
-/** GitHub's usual hourly allowance of an installation. */
+/** GitHub's usual hourly limit of an installation. */
 export const defaultHourlyLimit = 5000
 
 export interface RateLimits {
   /** Requests, or points of GraphQL, within a window. */
   hourly: number
   windowSeconds: number
-  /** Points within a minute, all resources together; Infinity: as many as somebody likes. */
+  /** Points per minute, for all resources together. Infinity: unlimited. */
   pointsPerMinute: number
-  /** Comments, issues, pull requests and reviews within a minute. */
+  /** Comments, issues, pull requests, and reviews per minute. */
   contentPerMinute: number
-  /** Seconds for which everything is refused after too much within a minute. */
+  /** The number of seconds for which every request is rejected after a limit per minute is exceeded. */
   pauseSeconds: number
 }
 
-/** The sandbox's own traffic is much faster than people: it keeps the hourly limit alone, unless somebody sets more. */
+/** The sandbox's traffic is much faster than real traffic, so only the hourly limit applies by default. */
 export const createDefaultRateLimits = (hourly = defaultHourlyLimit): RateLimits => ({
   hourly,
   windowSeconds: 3600,
@@ -24,11 +24,11 @@ export const createDefaultRateLimits = (hourly = defaultHourlyLimit): RateLimits
   pauseSeconds: 60,
 })
 
-/** What an installation has used. */
+/** The usage of an installation. */
 export interface RateLimitUsage {
-  /** Of the resource `core`; `Installation` has it by this name. */
+  /** For the resource `core`. `Installation` stores it under this name. */
   readonly graphql: { remaining: number; resetsAt: number }
-  /** Seconds since the epoch, with points and whether something was created. */
+  /** Seconds since the epoch, with points and whether content was created. */
   readonly recent: { readonly at: number; readonly points: number; readonly creates: boolean }[]
   blockedUntil: number
 }

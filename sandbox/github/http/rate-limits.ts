@@ -1,6 +1,6 @@
-// GitHub's limits on requests, as it enforces them: the hourly one of each resource, told with every answer, and those on points
-// and on what is created within a minute, which it tells by refusing alone. Who goes on asking is refused for longer.
-// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+// GitHub's rate limits: the hourly limit of each resource, which every answer reports, and the limits on points and
+// on created content per minute, which GitHub reports only when it rejects a request. Further requests extend the
+// wait time. https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 import type { Installation, MockGitHubData } from '../github-data.ts'
 import { GitHubApiError } from './route.ts'
 
@@ -10,7 +10,7 @@ export interface RateLimitedRequest {
   readonly body: unknown
 }
 
-/** A refusal for a limit, with the headers that say how long. */
+/** A rejection because of a limit, with the headers that give the wait time. */
 export class RateLimitError extends GitHubApiError {
   readonly headers: Readonly<Record<string, string>>
   constructor(message: string, headers: Readonly<Record<string, string>>) {
@@ -48,7 +48,7 @@ const isContentCreatingRequest = ({ method, template }: RateLimitedRequest): boo
   (method === 'POST' && /\/(?:issues|pulls|comments|reviews|requested_reviewers)$/.test(template)) ||
   (method === 'PUT' && template.endsWith('/merge'))
 
-/** Takes one request off what is left. Throws a RateLimitError where there is nothing. */
+/** Subtracts one request from the remainder. Throws a RateLimitError if no request remains. */
 export function consumeRateLimit(
   world: MockGitHubData,
   installation: Installation,
@@ -64,7 +64,7 @@ export function consumeRateLimit(
   counter.remaining -= 1
 }
 
-/** Asking for what has not changed costs nothing of the hour. */
+/** A conditional request for unchanged data does not count against the hourly limit. */
 export function refundRateLimit(
   world: MockGitHubData,
   installation: Installation,

@@ -1,4 +1,4 @@
-// What a REST route of the sandbox is: an operation of GitHub's, the permission it needs, and a handler.
+// A REST route of the sandbox: a GitHub operation, the permission that it requires, and a handler.
 import type { Caller } from './caller.ts'
 import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../github-data.ts'
 
@@ -14,7 +14,7 @@ export interface RouteCall {
   readonly query: URLSearchParams
   readonly body: GitHubPayload
   readonly caller: Caller
-  /** The URL as asked, for Link headers. */
+  /** The requested URL, for Link headers. */
   readonly url: URL
 }
 
@@ -37,7 +37,7 @@ export interface Route {
 export type RouteAccessRequirement =
   'app' | 'anyone' | 'installation' | { readonly repo: readonly AppPermissions[] } | AppPermissions
 
-/** An answer that GitHub gives instead of what was asked. */
+/** An error that GitHub returns. */
 export class GitHubApiError extends Error {
   readonly status: number
   readonly errors: readonly unknown[] | undefined
@@ -52,7 +52,7 @@ export const createNotFoundError = (): GitHubApiError => new GitHubApiError(404,
 export const createNotAccessibleError = (): GitHubApiError =>
   new GitHubApiError(403, 'Resource not accessible by integration')
 
-/** 422 with GitHub's list of what is wrong with which field. */
+/** 422 with GitHub's list of invalid fields. */
 export function createValidationError(
   resource: string,
   field: string,
@@ -73,7 +73,7 @@ export function defineRoute(
   return { method, template, needs, handle }
 }
 
-/** A route below a repository: the rest of its path, and the permissions any one of which opens it. */
+/** A route below a repository: the rest of its path, and the permissions of which any one is sufficient. */
 export function defineRepositoryRoute(
   operation: string,
   needs: AppPermissions | readonly AppPermissions[],
@@ -92,7 +92,7 @@ export const respondOk = (body: unknown): RouteResponse => ({ status: 200, body 
 export const respondCreated = (body: unknown): RouteResponse => ({ status: 201, body })
 export const respondNoContent = (): RouteResponse => ({ status: 204 })
 
-/** One page of a list with GitHub's Link header; `per_page` is 30 unless asked, and never above 100. */
+/** One page of a list with GitHub's Link header. `per_page` is 30 by default and at most 100. */
 export function paginate<T>(
   call: RouteCall,
   items: readonly T[],
@@ -117,7 +117,7 @@ export function paginate<T>(
   }
 }
 
-/** A page whose items are shown by an asynchronous view: only those on the page are made. */
+/** A page whose items are rendered asynchronously. Only the items on the page are rendered. */
 export async function paginateAsync<T>(
   call: RouteCall,
   items: readonly T[],
@@ -133,14 +133,14 @@ function parseInteger(text: string | null, otherwise: number): number {
   return text !== null && /^\d+$/.test(text) ? Number(text) : otherwise
 }
 
-/** A path parameter that must be a number; anything else is not found. */
+/** A path parameter that must be a number. Other values are not found. */
 export function parseIdParam(call: RouteCall, name: string): number {
   const text = call.params[name] ?? ''
   if (!/^\d+$/.test(text)) throw createNotFoundError()
   return Number(text)
 }
 
-/** A required text of the request's body, or GitHub's 422. */
+/** A required string of the request's body, or GitHub's 422. */
 export function requireStringField(call: RouteCall, field: string, resource: string): string {
   const value = call.body[field]
   if (typeof value !== 'string' || value === '') throw createValidationError(resource, field, 'missing_field')

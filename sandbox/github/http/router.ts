@@ -1,5 +1,5 @@
-// From an HTTP request to a route and back: matching, authentication, rate limits, ETags, faults, the request log.
-// It knows nothing of pull requests; git's own protocol goes past it.
+// Routes HTTP requests: matching, authentication, rate limits, ETags, faults, and the request log. It is independent
+// of pull requests. Git's own protocol bypasses it.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorizeRouteCall, canSeeRepository, formatCallerName } from './auth.ts'
@@ -20,13 +20,13 @@ export interface RequestRecord {
   readonly callerName: string
   /** 0 when no answer was given. */
   readonly status: number
-  /** Of GraphQL: the operation's name. */
+  /** The name of a GraphQL operation. */
   readonly operation?: string
-  /** How much it changes: a request of REST that is no GET changes one thing, one of GraphQL as many as it has mutations. */
+  /** The number of writes: one for a REST request other than GET, or the number of mutations for GraphQL. */
   readonly writes?: number
 }
 
-/** One exchange, for whoever checks traffic against GitHub's document. */
+/** One exchange, for validation against GitHub's API description. */
 export interface RecordedExchange {
   readonly method: string
   readonly template: string
@@ -50,7 +50,7 @@ interface RouteMatch {
   readonly params: Record<string, string>
 }
 
-// `{path}` and `{ref}` of these take slashes; a template's other parameters end at one.
+// In these templates, `{path}` and `{ref}` can contain slashes. Other parameters end at a slash.
 const multiSegmentPattern =
   /\/(contents\/\{path\}|git\/(ref|refs|matching-refs)\/\{ref\}|branches\/\{branch\}|compare\/\{basehead\})$/
 
@@ -60,7 +60,7 @@ function compileRoutePattern(route: Route): { route: Route; pattern: RegExp; nam
   const source = route.template
     .replace(/[.[\]]/g, '\\$&')
     .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.*)' : '([^/]+)'))
-  // A commit's name may hold slashes too: commits/{ref}/check-runs of a branch `topic/one`. The root has no path.
+  // A ref can contain slashes, too: commits/{ref}/check-runs of a branch `topic/one`. The root has no path.
   return {
     route,
     names,
@@ -73,12 +73,12 @@ function compileRoutePattern(route: Route): { route: Route; pattern: RegExp; nam
 export class RestRouter {
   readonly #options: RouterOptions
   readonly #table: ReturnType<typeof compileRoutePattern>[]
-  /** Last good answers by caller and URL: what a lagging replica still says. */
+  /** The last successful answers by caller and URL, which a lagging replica repeats. */
   readonly #remembered = new Map<string, RouteResponse>()
 
   constructor(options: RouterOptions) {
     this.#options = options
-    // Longer templates first: `commits/{ref}/status` must not be taken for a commit of that name.
+    // Longer templates first, so that `commits/{ref}/status` does not match as a commit of that name.
     const countSegments = ({ template }: Route): number => template.split('/').length
     this.#table = [...options.routes]
       .sort((one, other) => countSegments(other) - countSegments(one))
@@ -155,7 +155,7 @@ export class RestRouter {
     record({ ...requestInfo, callerName, status })
   }
 
-  /** A name for the log before anything is checked: faults hit a request wherever it comes from. */
+  /** The caller's name for the log, before authentication, because faults apply to requests from any caller. */
   #guess(request: IncomingMessage): string {
     try {
       return formatCallerName(this.#options.credentials.identify(request.headers.authorization))
@@ -164,7 +164,7 @@ export class RestRouter {
     }
   }
 
-  /** Whether a path is one of REST's. */
+  /** Whether a path belongs to REST. */
   knows(method: string, path: string): boolean {
     return this.#match(method, path) !== undefined
   }
@@ -233,7 +233,7 @@ function parseBody(raw: Buffer): unknown {
   } catch {
     throw new GitHubApiError(400, 'Problems parsing JSON')
   }
-  // Labels may come as a bare list; everything else GitHub wants as an object.
+  // Labels can be a bare list. GitHub requires an object for everything else.
   if (Array.isArray(value)) return { labels: value }
   if (typeof value !== 'object' || value === null)
     throw new GitHubApiError(400, 'Body should be a JSON object')

@@ -1,4 +1,4 @@
-// REST routes of Actions: workflows, their runs, and the two ways to start one from outside.
+// REST routes of Actions: workflows, their runs, and the two ways to trigger one through the API.
 import { resolveCommit } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'

@@ -128,7 +128,7 @@ export function createAppRoutes(state: GitHubState): Route[] {
   ]
 }
 
-// A route below a repository that only the app's JWT opens, hence not a defineRepositoryRoute.
+// A repository route that only accepts the app's JWT, so it does not use defineRepositoryRoute.
 function createRepoInstallationRoute({ world }: GitHubState): Route {
   return defineRoute('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
     const repo = (call as RouteCall & { repo: MockRepository }).repo
@@ -167,7 +167,7 @@ function createTeamRoutes(world: MockGitHubData): Route[] {
     const { org = '', team_slug = '' } = call.params
     const organization = findAccountByLogin(world, org)
     const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
-    // A token of an installation elsewhere does not see inside this organization.
+    // A token of another organization's installation has no access to this organization.
     const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
     if (team === undefined || outside) throw createNotFoundError()
     return team

@@ -111,7 +111,7 @@ export function createCheckRoutes(state: GitHubState): Route[] {
   ]
 }
 
-/** Only apps have checks; people's tokens are told so. */
+/** Only apps can create checks. Users' tokens get GitHub's error. */
 function requireApp(call: RepositoryCall): MockApp {
   if (call.caller.kind !== 'installation')
     throw new GitHubApiError(403, 'You must authenticate via a GitHub App.')

@@ -1,4 +1,4 @@
-// REST routes of deployments and their statuses, as far as an App records them.
+// REST routes of deployments and their statuses, limited to those that an App uses.
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {

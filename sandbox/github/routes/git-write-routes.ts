@@ -1,5 +1,5 @@
-// REST's way to make blobs, trees and commits without a push. What an app makes so, saying nothing of author, committer or
-// signature, GitHub signs.
+// REST's way to create blobs, trees, and commits without a push. GitHub signs an app's commits that do not specify an
+// author, committer, or signature.
 import {
   GitFailure,
   commitTree,
@@ -53,7 +53,7 @@ export function createGitWriteRoutes({ world }: GitHubState): Route[] {
       if (base !== undefined && !(await hasObjectType(repo.path, base, 'tree')))
         throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
       const sha = await writeTree(repo.path, base, entries)
-      // The answer lists what lies at the top, and nothing below.
+      // The answer lists only the top-level entries.
       const listed = (await runGitForText(repo.path, 'ls-tree', '-l', '-z', sha))
         .split('\0')
         .filter((line) => line !== '')

@@ -1,5 +1,5 @@
-// `POST /graphql`: what landing needs that REST does not have. The merge queue, the rule of a ref as its reader meets
-// it, several refs at once by compare-and-swap; and who edited a comment.
+// `POST /graphql`: the merge features that REST does not have. These are the merge queue, the rules of a ref for its
+// caller, and atomic updates of several refs with compare-and-swap. Also shows who edited a comment.
 import { executeQuery } from '../graphql/execute-query.ts'
 import type { GraphqlResult } from '../graphql/execute-query.ts'
 import { findCommentFields, findCommentListFields } from '../graphql/comment-fields.ts'

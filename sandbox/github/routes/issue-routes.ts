@@ -1,4 +1,5 @@
-// REST routes of issues, and of the issue side of pull requests: comments, reactions, labels; and comments on commits.
+// REST routes of issues, and of the issue side of pull requests: comments, reactions, and labels. Also comments on
+// commits.
 import type { Caller } from '../http/caller.ts'
 import { addComment, addCommitComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
 import { getActingAccount } from '../github-state.ts'
@@ -38,10 +39,10 @@ import type {
 } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
-// A pull request's comments and labels open to either permission.
+// Either permission gives access to a pull request's comments and labels.
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
 const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
-// GitHub's cap on a comment's text.
+// GitHub's limit on the length of a comment.
 const maxBodyCharacters = 65_536
 const maxTitleCharacters = 256
 
@@ -55,7 +56,7 @@ export function createIssueRoutes(state: GitHubState): Route[] {
   ]
 }
 
-/** A pull request by its number; labels of other issues are not played here. */
+/** A pull request by its number. Labels of other issues are not simulated. */
 function requirePull(call: RepositoryCall): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
   if (pull === undefined) throw createNotFoundError()
@@ -89,11 +90,11 @@ function requireBodyText(call: RouteCall, resource: string): string {
 const findCallerApp = (caller: Caller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
-/** Who may change a comment: its author, and people who may push. */
+/** Whether the caller may change a comment: its author, and users with write access. */
 function requireCommentEditor(call: RepositoryCall, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
   if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
-    // An app with write permission may edit others' comments as well; GitHub lets it.
+    // GitHub also lets an app with write permission edit comments by others.
     if (call.caller.kind !== 'installation') throw createNotAccessibleError()
   }
   return actor
@@ -116,7 +117,7 @@ function createPullOrIssueRoutes(state: GitHubState): Route[] {
       if (call.query.get('direction') === 'asc') found.reverse()
       return paginate(call, found, (items) => items.map((it) => toIssueView(world, it)))
     }),
-    // A pull request's own permission does not open these: it is for pull requests alone.
+    // The pull request permission does not give access to these routes, because it applies only to pull requests.
     defineRepositoryRoute('POST /issues', { issues: 'write' }, (call) => {
       if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
       const author = getActingAccount(call.caller)

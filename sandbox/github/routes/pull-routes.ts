@@ -50,7 +50,7 @@ import type {
 
 const pullsReadPermission = { pull_requests: 'read' } as const
 const pullsWritePermission = { pull_requests: 'write' } as const
-// What GitHub's lists end at, whatever the paging.
+// The maximum length of GitHub's lists, regardless of paging.
 const maxListedPullFiles = 3000
 const maxListedPullCommits = 250
 
@@ -91,7 +91,7 @@ export function createPullRoutes(state: GitHubState): Route[] {
     defineRepositoryRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
       const pull = requirePull(call)
       const reply = respondOk(await toPullView(world, pull))
-      // Asking is what makes GitHub compute it; this answer still says null.
+      // The request itself makes GitHub compute it. This answer still contains null.
       if (pull.state === 'open' && pull.mergeable === undefined)
         state.runInBackground(computeMergeability(state, pull))
       return reply
@@ -146,7 +146,7 @@ function findPullsMatchingQuery({ repo, query }: RepositoryCall): MockPull[] {
     .filter((it) => base === null || it.baseRef === base)
     .filter((it) => head === null || `${it.headOwner.login}:${it.headRef}` === head)
     .sort((one, other) => sortKey(one).localeCompare(sortKey(other)) || one.number - other.number)
-  // Newest first, unless another sort was asked without a direction: then GitHub turns round.
+  // Newest first, unless the request has another sort and no direction: then GitHub reverses the order.
   const ascending =
     query.get('direction') === 'asc' ||
     (query.get('direction') === null && (query.get('sort') ?? 'created') !== 'created')
@@ -206,7 +206,7 @@ const createNotCollaboratorError = (): GitHubApiError =>
     'Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the repository.',
   )
 
-/** Reviews can be asked of people with a role of their own, not of anyone who can read a public repository. */
+/** Only users with an explicit role can be requested as reviewers, not everyone who can read a public repository. */
 function requireCollaborator(world: MockGitHubData, repo: MockRepository, login: string): MockAccount {
   const account = findAccountByLogin(world, login)
   const role = account && findCollaboratorRole(world, repo, account)
@@ -261,7 +261,7 @@ function createReviewRoutes(state: GitHubState): Route[] {
   }
   return [
     defineRepositoryRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
-      // A pending review is seen by its author alone.
+      // Only the author of a pending review can see it.
       paginate(
         call,
         requirePull(call)
@@ -281,7 +281,7 @@ function createReviewRoutes(state: GitHubState): Route[] {
         commit_id?: string
         comments?: readonly DraftReviewComment[]
       }
-      // Comments on lines stand for words of its own.
+      // A review with line comments does not need a body.
       if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
         throw new GitHubApiError(422, 'Unprocessable Entity', ['Body can not be blank'])
       const pull = requirePull(call)

@@ -1,4 +1,4 @@
-// REST routes of repositories and their git data: branches, refs, commits, trees, contents, people's permissions.
+// REST routes of repositories and their Git data: branches, refs, commits, trees, contents, and user permissions.
 import {
   GitFailure,
   listCommitsBeyond,
@@ -67,7 +67,7 @@ export function createRepositoryRoutes(state: GitHubState): Route[] {
       const account = findAccountByLogin(world, call.params['username'] ?? '')
       if (account === undefined) throw createNotFoundError()
       const role = findCollaboratorRole(world, call.repo, account)
-      // The old word folds the newer roles; role_name has the real one.
+      // The legacy field maps the newer roles to older ones. role_name has the real role.
       const permission = role === 'maintain' ? 'write' : role === 'triage' ? 'read' : (role ?? 'none')
       return respondOk({
         permission,
@@ -145,7 +145,7 @@ function createRefRoutes(state: GitHubState): Route[] {
       throw new GitHubApiError(422, 'Object does not exist')
     return sha
   }
-  /** A ref that REST moves is a push to the rules. */
+  /** For the rules, a ref update through REST is a push. */
   const enforceRefRules = async (
     call: RepositoryCall,
     ref: string,
@@ -155,7 +155,7 @@ function createRefRoutes(state: GitHubState): Route[] {
     const { repo, caller: by } = call
     throwIfRejected(await evaluateRefUpdate({ world, repo, path: repo.path, ref, old, now, by }), 422)
   }
-  /** Refs of pull requests are readable too; they are not among those that `known` holds. */
+  /** Refs of pull requests are readable, too, but `known` does not contain them. */
   const readAllRefs = ({ path }: MockRepository): Promise<Map<string, string>> => readRefs(path, ['refs/'])
   return [
     defineRepositoryRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
@@ -214,7 +214,7 @@ function createRefRoutes(state: GitHubState): Route[] {
   ]
 }
 
-/** The commit that a call's `ref` names, or GitHub's 422 for a word that names none. */
+/** The commit that a call's `ref` refers to, or GitHub's 422 for an unknown ref. */
 export async function requireCommit({ repo }: { repo: MockRepository }, ref: string): Promise<string> {
   const sha = await resolveCommit(repo.path, ref)
   if (sha === undefined) throw new GitHubApiError(422, `No commit found for SHA: ${ref}`)
@@ -268,7 +268,7 @@ function createCommitRoutes(world: MockGitHubData): Route[] {
         behind_by: behind,
         total_commits: ahead.length,
         commits: ahead.slice(0, 250).map((it) => toCommitView(world, repo, it)),
-        // GitHub gives no more than this here, without a sign that there are more.
+        // GitHub returns at most this many here, and does not indicate that there are more.
         files: (await readChangedFiles(world, repo, base, head)).slice(0, 300),
       })
     }),
@@ -350,7 +350,7 @@ function createGitObjectRoutes(world: MockGitHubData): Route[] {
       ).trim()
       const entries = await listTree(repo, ...(call.query.has('recursive') ? ['-r', '-t'] : []), sha)
       const url = `${getRepositoryApiUrl(world, repo)}/git`
-      // GitHub's cap on a recursive tree.
+      // GitHub's limit for a recursive tree.
       const limit = 100_000
       return respondOk({
         sha,

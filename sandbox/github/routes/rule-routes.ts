@@ -31,7 +31,7 @@ import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts
 
 const administrationWritePermission = { administration: 'write' } as const
 
-/** People need the admin role; apps were asked for their permission already. */
+/** Users need the admin role. The permissions of apps were already checked. */
 function requireAdmin({ world, caller, repo }: RepositoryCall): void {
   if (!canAdministerRepository(world, caller, repo))
     throw new GitHubApiError(403, 'Must have admin rights to Repository.')
@@ -64,7 +64,7 @@ export function emitBranchProtectionEvent(
   })
 }
 
-/** Stores a ruleset, under a new id or in place of the one that has it, and tells the apps. */
+/** Stores a ruleset under a new ID, or replaces the one with its ID, and notifies the apps. */
 export function storeRuleset(
   state: GitHubState,
   repo: MockRepository,
@@ -103,7 +103,7 @@ function createRulesetRoutes(state: GitHubState): Route[] {
     if (found === undefined) throw createNotFoundError()
     return found
   }
-  /** Readers see the organization's, too; only the organization changes them. */
+  /** Readers see the organization's rulesets, too, but only the organization can change them. */
   const requireReadableRuleset = (call: RepositoryCall): Ruleset => {
     const found = collectRulesets(call.repo).find(({ id }) => id === parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw createNotFoundError()
@@ -174,7 +174,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
   }
   return [
     defineRepositoryRoute(`GET ${path}`, { administration: 'read' }, (call) => {
-      // People who are no administrators are not told that there is anything.
+      // Users who are not administrators do not learn whether protection exists.
       if (!canAdministerRepository(world, call.caller, call.repo, 'read')) throw createNotFoundError()
       return respondOk(toProtectionView(world, call.repo, requireBranch(call), requireProtection(call)))
     }),
@@ -227,7 +227,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
   ]
 }
 
-/** `PATCH /repos/{owner}/{repo}`, as far as it says how pull requests may be merged. */
+/** `PATCH /repos/{owner}/{repo}`, limited to the merge settings of pull requests. */
 function createMergeSettingsRoute({ world }: GitHubState): Route {
   const fields = { merge: 'allow_merge_commit', squash: 'allow_squash_merge', rebase: 'allow_rebase_merge' }
   return defineRepositoryRoute('PATCH ', administrationWritePermission, (call) => {

@@ -9,12 +9,12 @@ import type {
   MockGitHubData,
 } from '../github-data.ts'
 
-/** GitHub's opaque id of an object: unique, and never to be taken apart. */
+/** GitHub's opaque ID of an object. It is unique, and clients must not parse it. */
 export function toNodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64')
 }
 
-/** What `toNodeId` was given, or undefined when it was another kind of thing. */
+/** The input of `toNodeId`, or undefined for another kind of object. */
 export function parseNodeId(kind: string, node: unknown): string | undefined {
   const [found, id] = Buffer.from(typeof node === 'string' ? node : '', 'base64')
     .toString()
@@ -22,7 +22,7 @@ export function parseNodeId(kind: string, node: unknown): string | undefined {
   return found === kind ? id : undefined
 }
 
-/** An account; null when it was deleted ("ghost"). */
+/** An account, or null if it was deleted ("ghost"). */
 export function toAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload | null {
   return account.deleted ? null : toActiveAccountView(world, account)
 }
@@ -53,7 +53,7 @@ function toActiveAccountView(world: MockGitHubData, account: MockAccount): GitHu
   }
 }
 
-/** What `GET /users/{username}` adds: the profile. */
+/** The additional fields of `GET /users/{username}`: the profile. */
 export function toProfileView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const repositories = [...world.repos].filter((it) => it.owner === account && !it.private && !it.deleted)
   return {
@@ -114,7 +114,7 @@ export function toTeamView(world: MockGitHubData, team: Team): GitHubPayload {
   }
 }
 
-/** What `GET /orgs/{org}/teams/{team_slug}` adds. */
+/** The additional fields of `GET /orgs/{org}/teams/{team_slug}`. */
 export function toFullTeamView(world: MockGitHubData, team: Team): GitHubPayload {
   const { organization, members } = team
   const repositories = [...world.repos].filter((it) => it.owner === organization && !it.deleted)

@@ -14,7 +14,10 @@ import { toAccountView, toAppView, toNodeId } from './account-view.ts'
 import { readCommit, toShortCommitView } from './commit-view.ts'
 import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './repository-view.ts'
 
-/** Open pull requests of the repository's own branches at this commit: GitHub lists none for forks. */
+/**
+ * Open pull requests from branches of the repository itself at this commit. GitHub does not list pull requests from
+ * forks.
+ */
 function toPullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
   const shortRepository = (it: MockRepository): GitHubPayload => ({
     id: it.id,
@@ -103,7 +106,7 @@ const conclusionsInSeverityOrder = [
   'failure',
 ]
 
-/** A suite's conclusion is its worst run's, once all are completed. */
+/** The conclusion of a suite is that of its worst run, once all runs are completed. */
 export function computeCheckSuiteState(suite: CheckSuite): {
   readonly status: string
   readonly conclusion: string | null

@@ -1,4 +1,4 @@
-// Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
+// Commits and file differences as GitHub's REST answers and webhooks show them, read from Git.
 import { isDiffCountable } from '../git/diff-countable.ts'
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import { readLooseCommit, listLooseCommitRange, type LooseCommitIdentity } from '../git/loose-history.ts'
@@ -64,7 +64,7 @@ export async function readCommits(path: string, ...selection: string[]): Promise
     })
 }
 
-/** Commits that were read, by repository and id: they never change, and most answers show the same ones. */
+/** A cache of commits by repository and ID. They never change, and most answers contain the same ones. */
 const commitCache = new Map<string, CommitData>()
 
 export async function readCommit(path: string, sha: string): Promise<CommitData> {
@@ -80,7 +80,7 @@ export async function readCommit(path: string, sha: string): Promise<CommitData>
   return known
 }
 
-/** What a push brings, the newest first: of a new branch its tip alone. */
+/** The commits of a push, newest first. For a new branch, only its tip. */
 export async function readPushedCommits(
   path: string,
   old: string | undefined,
@@ -114,7 +114,7 @@ function readLooseCommitData(path: string, sha: string): CommitData {
   }
 }
 
-/** The account whose no-reply address a commit carries: all that the sandbox knows about who wrote it. */
+/** The account in a commit's no-reply address, which is the sandbox's only information about the author. */
 function toAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
   const login = /^(?:\d+\+)?(.+)@users\.noreply\./.exec(identity.email)?.[1]
   const account = login === undefined ? undefined : findAccountByLogin(world, login)
@@ -149,7 +149,7 @@ export function toCommitView(world: MockGitHubData, repo: MockRepository, commit
   }
 }
 
-/** A commit as `GET /git/commits` shows it: the git object. */
+/** A commit as `GET /git/commits` shows it: the Git object. */
 export function toGitCommitView(
   world: MockGitHubData,
   repo: MockRepository,
@@ -161,7 +161,7 @@ export function toGitCommitView(
   return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification }
 }
 
-/** A commit in webhooks and check suites: short. */
+/** A commit in webhooks and check suites: the short form. */
 export function toShortCommitView(commit: CommitData): GitHubPayload {
   const { sha, tree, message, author, committer } = commit
   return {
@@ -174,7 +174,7 @@ export function toShortCommitView(commit: CommitData): GitHubPayload {
   }
 }
 
-/** A commit of a push: short, with the paths it touched. */
+/** A commit in a push: the short form with the changed paths. */
 export async function toPushedCommitView(
   world: MockGitHubData,
   repo: MockRepository,
@@ -200,7 +200,7 @@ interface TouchedPath {
   readonly path: string
 }
 
-/** What a commit changes in its first parent, as git names the kinds of change. */
+/** The changes of a commit relative to its first parent, with Git's names for the kinds of change. */
 async function listTouchedPaths(
   path: string,
   { sha, tree, parents: [parent] }: CommitData,
@@ -230,10 +230,13 @@ const fileStatusByLetter: Readonly<Record<string, string>> = {
   C: 'copied',
   T: 'changed',
 }
-// GitHub leaves large patches out of the list; its threshold is not documented, this one is like it.
+// GitHub omits large patches from the list. Its threshold is not documented, so this one is an approximation.
 const maxPatchLines = 3000
 
-/** The changed files between two commits, three-dot and with renames detected, as GitHub lists a pull request's. */
+/**
+ * The changed files between two commits, three-dot and with rename detection, as GitHub lists those of a pull
+ * request.
+ */
 export async function readChangedFiles(
   world: MockGitHubData,
   repo: MockRepository,

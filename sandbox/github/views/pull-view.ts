@@ -26,7 +26,7 @@ export function toLabelView(world: MockGitHubData, repo: MockRepository, label: 
   return { id, node_id: toNodeId('Label', id), url, name, color, default: false, description }
 }
 
-/** GitHub's advisory word for how a person stands to a repository. */
+/** GitHub's informational value for a user's association with a repository. */
 function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, account: MockAccount): string {
   if (repo.owner === account) return 'OWNER'
   if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
@@ -35,7 +35,7 @@ function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, a
   return role !== undefined && role !== 'read' ? 'COLLABORATOR' : 'NONE'
 }
 
-/** The short form that lists give: no counts, no mergeability. */
+/** The short form in lists, without counts and mergeability. */
 export function toPullSummary(world: MockGitHubData, pull: MockPull): GitHubPayload {
   const { repo, number } = pull
   const url = `${getRepositoryApiUrl(world, repo)}/pulls/${number}`
@@ -142,7 +142,7 @@ async function readPullChangeCounts(pull: MockPull): Promise<PullChangeCounts> {
   return counts
 }
 
-/** The long form: what `GET /pulls/{number}` and webhooks give. */
+/** The long form in `GET /pulls/{number}` and webhooks. */
 export async function toPullView(world: MockGitHubData, pull: MockPull): Promise<GitHubPayload> {
   const { commits, additions, deletions, changed_files } = await readPullChangeCounts(pull)
   const open = pull.state === 'open'
@@ -203,7 +203,7 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
   }
 }
 
-/** What only a pull request's issue has. */
+/** Additional issue fields for a pull request. */
 function toIssuePullRequestView(
   world: MockGitHubData,
   { repo, number, draft, merged }: MockPull,

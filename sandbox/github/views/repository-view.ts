@@ -47,7 +47,8 @@ const repositoryUrlTemplates: readonly string[] = [
   'git/trees{/sha}',
 ]
 
-// The field for an address is its fixed words: `git/blobs{/sha}` is blobs_url, but `git/refs` is git_refs_url.
+// The name of a URL field consists of the fixed parts of the path: `git/blobs{/sha}` is blobs_url, but `git/refs` is
+// git_refs_url.
 function getUrlFieldName(address: string): string {
   const templatePath = address.split('{')[0]?.replace(/\/$/, '') ?? ''
   const short = {
@@ -63,7 +64,7 @@ const repositoryUrlFields = repositoryUrlTemplates.map(
   (address) => [getUrlFieldName(address), address] as const,
 )
 
-/** A repository; what the longer form adds is harmless in the shorter ones, so there is one form. */
+/** A repository. The additional fields of the long form do no harm in the short one, so there is only one form. */
 export function toRepositoryView(world: MockGitHubData, repo: MockRepository): GitHubPayload {
   const url = getRepositoryApiUrl(world, repo)
   const html = getRepositoryWebUrl(world, repo)
@@ -117,7 +118,7 @@ export function toRepositoryView(world: MockGitHubData, repo: MockRepository): G
   }
 }
 
-/** What `GET /repos/{owner}/{repo}` adds. */
+/** The additional fields of `GET /repos/{owner}/{repo}`. */
 export function toFullRepositoryView(
   world: MockGitHubData,
   repo: MockRepository,
@@ -126,7 +127,7 @@ export function toFullRepositoryView(
   const { merge, squash, rebase } = repo.mergeMethods
   return {
     ...toRepositoryView(world, repo),
-    // Who cannot write is not told how pull requests are merged.
+    // Users without write access cannot see the merge settings.
     ...(mayWrite
       ? {
           allow_merge_commit: merge,

@@ -1,4 +1,4 @@
-// Rulesets and branch protection as GitHub's REST answers show them, to those who may see them.
+// Rulesets and branch protection as GitHub's REST answers show them, to users who can see them.
 import { canAdministerRepository } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { parseRequiredChecks, findBranchProtection } from '../branch-rules/branch-protection.ts'
@@ -16,7 +16,7 @@ const toRulesetSourceView = (repo: MockRepository, { organization }: Ruleset): G
     ? { source_type: 'Repository', source: getRepositoryFullName(repo) }
     : { source_type: 'Organization', source: organization }
 
-/** A ruleset in a list: without its rules. */
+/** A ruleset in a list, without its rules. */
 export function toRulesetSummary(
   world: MockGitHubData,
   repo: MockRepository,
@@ -39,7 +39,10 @@ export function toRulesetSummary(
   }
 }
 
-/** A ruleset with its rules. Only who may change it sees who can bypass it; everyone sees whether they can. */
+/**
+ * A ruleset with its rules. Only users who can change it see its bypass list. Everyone sees whether they can bypass
+ * it.
+ */
 export function toRulesetView(
   world: MockGitHubData,
   repo: MockRepository,
@@ -60,7 +63,9 @@ export function toRulesetView(
   }
 }
 
-/** All rules of all rulesets that are in force for a branch, there or not. Classic protection is not among them. */
+/**
+ * All rules of all rulesets that are in force for a branch, even if it does not exist. Excludes classic protection.
+ */
 export function toBranchRulesView(repo: MockRepository, branch: string): GitHubPayload[] {
   return findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((ruleset) =>
     ruleset.rules.map((rule) => ({
@@ -72,7 +77,7 @@ export function toBranchRulesView(repo: MockRepository, branch: string): GitHubP
   )
 }
 
-/** What a branch's own answer says of classic protection, to everyone who can read it. */
+/** The summary of classic protection in the branch's own answer, visible to everyone who can read the branch. */
 export function toProtectionSummary(repo: MockRepository, branch: string): GitHubPayload {
   const protection = findBranchProtection(repo, branch)
   const checks = protection?.required_status_checks ? parseRequiredChecks(protection) : []
@@ -110,7 +115,7 @@ function toActorNamesView(
   }
 }
 
-/** `GET /branches/{branch}/protection`; with `made` as `PUT` answers. */
+/** `GET /branches/{branch}/protection`, or with `made` the answer of `PUT`. */
 export function toProtectionView(
   world: MockGitHubData,
   repo: MockRepository,
@@ -179,7 +184,7 @@ function toRequiredReviewsView(
   }
 }
 
-/** Classic protection as webhooks show it: each setting by whom it binds. */
+/** Classic protection as webhooks show it: each setting with the users it applies to. */
 export function toProtectionRuleView(
   world: MockGitHubData,
   repo: MockRepository,

@@ -145,7 +145,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
           ignores.set(toRelativePath(entry.path), decodeIgnoreFile(await repository.read(oid)))
       }
       const selection =
-        hasAcceptableIgnorePatterns(ignores, entries.length) ??
+        checkIgnorePatternLimit(ignores, entries.length) ??
         selectFiles(
           entries.map((entry) => toRelativePath(entry.path)),
           ignores,
@@ -194,7 +194,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
 const maxIgnorePatternComparisons = 10_000_000
 
 /** Too many patterns count as an unreadable ignore file, which makes the catalog invalid. */
-function hasAcceptableIgnorePatterns(
+function checkIgnorePatternLimit(
   ignores: ReadonlyMap<string, string>,
   paths: number,
 ): FileSelection | undefined {

@@ -26,7 +26,7 @@ describe('a private key', () => {
       .toString()
       .replace(/"N":\d+/, '"N":1073741824')
     const text = `-----BEGIN ${label}-----\n${Buffer.from(costly).toString('base64')}\n-----END ${label}-----\n`
-    await expect(openSigningKey(text, 'test')).rejects.toThrow('guarded in an unknown way')
+    await expect(openSigningKey(text, 'test')).rejects.toThrow('the key uses an unsupported encryption')
   })
   test('in PKCS #8 is RSA of 2048 bits, one of three curves or Ed25519', async () => {
     const good = [
@@ -58,9 +58,11 @@ describe('a private key', () => {
 describe('a file', () => {
   test('with a private key verifies nothing, and one with a public key signs nothing', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
-    expect(() => openVerifyingKey(exportPrivatePem(privateKey))).toThrow('the public key is what verifies')
+    expect(() => openVerifyingKey(exportPrivatePem(privateKey))).toThrow(
+      'use the public key (cosign.pub) to verify',
+    )
     await expect(openSigningKey(derivePublicPem(exportPrivatePem(privateKey)))).rejects.toThrow(
-      'no key to sign with',
+      'cannot be used for signing',
     )
   })
   test('that is none, or broken, is told of without a word of it', async () => {

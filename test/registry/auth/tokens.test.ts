@@ -169,7 +169,7 @@ describe('tokens', () => {
     for (const [status, reason] of [
       [500, /500/],
       [429, /is rate limiting/],
-      [200, /did not answer with a token/],
+      [200, /did not return a token/],
     ] as const) {
       tokenService.script = (_, response) => void response.writeHead(status).end('{"token":"\\u0000"}')
       expect(await resolveImage('org/a:1')).toMatchObject({

@@ -104,7 +104,7 @@ function findTemplateRenderRequirements(
       ? []
       : [`${image} is in a registry that this repository does not allow`]
   })
-  if (rejected.length > 0) return { kind: 'broken', reason: formatUnrenderableReasons(rejected) }
+  if (rejected.length > 0) return { kind: 'broken', reason: formatTruncatedReasons(rejected) }
   return { kind: 'images', source, before, images: missing }
 }
 
@@ -137,7 +137,7 @@ function evaluateTemplate(
   }
   if (rejected.length > 0)
     return {
-      findings: [createUnrenderableFinding(state, formatUnrenderableReasons(rejected))],
+      findings: [createUnrenderableFinding(state, formatTruncatedReasons(rejected))],
       unanswered: [],
     }
   if (unanswered.length > 0) return { findings: [], unanswered }
@@ -277,7 +277,7 @@ function isRuleOff(setting: Config['rules'][string] | undefined): boolean {
 
 const maxShownReasons = 3
 
-function formatUnrenderableReasons(reasons: readonly string[]): string {
+function formatTruncatedReasons(reasons: readonly string[]): string {
   const more = reasons.length - maxShownReasons
   return `${reasons.slice(0, maxShownReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
