@@ -1,6 +1,6 @@
 // Finds a fragment of code again after its identifiers were renamed, its sentences reworded, its comments changed, or its file moved.
 // A fragment has the shape of a stretch of source when both have the same keywords and punctuation, and each identifier of
-// the one always stands for the same identifier of the other.
+// the one always corresponds to the same identifier of the other.
 
 export interface CodeToken {
   readonly text: string

@@ -66,9 +66,9 @@ export const ${name}Rules: readonly AnyRule[] = []
 
 /** Formatted like prettier. */
 function renderCheckDefinitionLine(id: string, title: string): string {
-  const line = `  { id: '${id}', title: '${title}', demand: 'required' },\n`
+  const line = `  { id: '${id}', title: '${title}', requirement: 'required' },\n`
   if (line.length <= 111) return line
-  return `  {\n    id: '${id}',\n    title: '${title}',\n    demand: 'required',\n  },\n`
+  return `  {\n    id: '${id}',\n    title: '${title}',\n    requirement: 'required',\n  },\n`
 }
 
 function createLineInsertions(id: string, title: string): readonly LineInsertion[] {

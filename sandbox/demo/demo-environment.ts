@@ -81,8 +81,8 @@ export function readCatalogFixture(host: string): Record<string, string> {
 }
 
 /**
- * Pushes all images that a catalog references by tag to the registry. Bundle images match their blobs; other images have
- * arbitrary content. `wanted` selects bundles by name, including their related images.
+ * Pushes all images that a catalog references by tag to the registry. Bundle images match their blobs; other images
+ * have arbitrary content. `wanted` selects bundles by name, including their related images.
  */
 export function pushCatalogImages(
   registry: MockRegistry,

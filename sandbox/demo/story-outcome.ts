@@ -123,5 +123,5 @@ function stripMarkdown(markdown: string): string {
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&amp;/g, '&')
-    .replace(/ \((?<rule>[a-z0-9-]+)\) (?=[A-Z])/, ' ($<rule>). ')
+    .replace(/ \((?<rule>[a-z0-9-]+)\) (?=[A-Z]|opm |catalog-bot )/, ' ($<rule>). ')
 }

@@ -10,7 +10,7 @@ import type { PullMemory } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
-const maxTrialMerges = 20
+const maxTestMerges = 20
 
 export interface AffectedOpenPull {
   readonly open: OpenPullSummary
@@ -71,7 +71,7 @@ export async function resolveClosedPulls(
       pull: open.pull,
       by,
       isOwn: open.author !== null && open.author === snapshot.author?.id,
-      isKept: by === 'commits' && at < maxTrialMerges && (await isContentPreserved(open, snapshot, ctx)),
+      isKept: by === 'commits' && at < maxTestMerges && (await isContentPreserved(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
   }

@@ -6,18 +6,22 @@ type CheckRequirement = 'required' | 'configured'
 
 /** The checks that GitHub shows. Each rule belongs to exactly one of them. */
 export const checks = [
-  { id: 'ownership', title: 'Everyone who must approve this change has approved it', demand: 'required' },
-  { id: 'validation', title: 'The catalog is valid', demand: 'required' },
-  { id: 'images', title: 'Every image exists, is allowed, and matches the catalog', demand: 'required' },
+  {
+    id: 'ownership',
+    title: 'Everyone who must approve this change has approved it',
+    requirement: 'required',
+  },
+  { id: 'validation', title: 'The catalog is valid', requirement: 'required' },
+  { id: 'images', title: 'Every image exists, is allowed, and matches the catalog', requirement: 'required' },
   {
     id: 'install',
     title: 'Every changed package installs in a simulation without a cluster',
-    demand: 'configured',
+    requirement: 'configured',
   },
 ] as const satisfies readonly {
   readonly id: string
   readonly title: string
-  readonly demand: CheckRequirement
+  readonly requirement: CheckRequirement
 }[]
 
 export type CheckId = (typeof checks)[number]['id']

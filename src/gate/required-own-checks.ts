@@ -5,6 +5,6 @@ import { checks, type CheckId } from '../findings/checks.ts'
 /** A configurable check reads the setting with its id. A check without such a setting does not type-check. */
 export function getRequiredOwnChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
   return checks
-    .filter((check) => check.demand === 'required' || config[check.id].required)
+    .filter((check) => check.requirement === 'required' || config[check.id].required)
     .map(({ id }) => id)
 }

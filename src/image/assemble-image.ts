@@ -39,7 +39,10 @@ export interface ImageBuildSettings {
 export function toBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'base'>): ImageBuildSettings {
   const { cache = true, compression = 'gzip', format = 'oci', labels = {}, annotations = {} } = order
   if (compression === 'none' && format === 'docker')
-    throw new ImageError('order', 'the docker format does not support uncompressed layers; use the oci format')
+    throw new ImageError(
+      'order',
+      'the docker format does not support uncompressed layers; use the oci format',
+    )
   return {
     hasCache: cache,
     compression,
@@ -115,7 +118,12 @@ export function assembleFromScratch(
       platform: { architecture, os, ...(variant !== undefined && { variant }) },
       platformName: formatPlatform({ os, architecture, ...(variant !== undefined && { variant }) }),
       config,
-      manifest: createImageManifest(settings.format, config, [toLayerDescriptor(layer)], settings.annotations),
+      manifest: createImageManifest(
+        settings.format,
+        config,
+        [toLayerDescriptor(layer)],
+        settings.annotations,
+      ),
     }
   })
   return assembleCatalogImage(parts, parts.length > 1, layer, [], settings, settings.annotations)

@@ -131,7 +131,10 @@ function selectPlatforms<Item extends { readonly platform: string }>(
   if (!platforms) return items
   const missing = platforms.find((platform) => !there.includes(normalizePlatform(platform)))
   if (missing !== undefined)
-    throw new ImageError('order', `${name} has no image for ${missing}; available platforms: ${there.join(', ')}`)
+    throw new ImageError(
+      'order',
+      `${name} has no image for ${missing}; available platforms: ${there.join(', ')}`,
+    )
   return items.filter(({ platform }) => platforms.map(normalizePlatform).includes(platform))
 }
 

@@ -15,11 +15,14 @@ export interface CatalogImageFile {
 export interface CatalogImageSpec {
   readonly files: readonly CatalogImageFile[]
   /**
-   * The image with `opm`, by tag or digest, or `scratch`. With `scratch`, the image has no opm, and the CatalogSource must
-   * set `grpcPodConfig.extractContent`.
+   * The image with `opm`, by tag or digest, or `scratch`. With `scratch`, the image has no opm, and the CatalogSource
+   * must set `grpcPodConfig.extractContent`.
    */
   readonly base: string
-  /** Default true: includes the cache, so that `opm serve` starts immediately. False: opm builds the cache at each start. */
+  /**
+   * Default true: includes the cache, so that `opm serve` starts immediately. False: opm builds the cache at each
+   * start.
+   */
   readonly cache?: boolean
   /** Default `gzip`. `none` produces the same bytes with any Node.js version and requires the OCI format. */
   readonly compression?: 'gzip' | 'none'
@@ -75,8 +78,8 @@ export interface PublishImageTarget {
   readonly repository: string
   readonly tags: readonly string[]
   /**
-   * The last known digest of each tag; undefined if the tag did not exist. Does not overwrite a tag that has changed since
-   * then. Always sets tags that are missing here.
+   * The last known digest of each tag; undefined if the tag did not exist. Does not overwrite a tag that has changed
+   * since then. Always sets tags that are missing here.
    */
   readonly expected?: Readonly<Record<string, string | undefined>>
   /** Default false. True pushes even if every tag has the same content. */

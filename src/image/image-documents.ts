@@ -1,4 +1,5 @@
-// Creates configs, manifests, and the index from the base's documents. Pure and deterministic. Preserves unknown fields.
+// Creates configs, manifests, and the index from the base's documents. Pure and deterministic. Preserves unknown
+// fields.
 import { createHash } from 'node:crypto'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { OciDocument, FetchedImage } from './base-image.ts'

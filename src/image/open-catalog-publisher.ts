@@ -1,5 +1,5 @@
-// Builds and publishes images. Checks the target first, builds only unknown images, pushes only the differences, and sets
-// a tag only if no other client changed it.
+// Builds and publishes images. Checks the target first, builds only unknown images, pushes only the differences, and
+// sets a tag only if no other client changed it.
 import { createHash } from 'node:crypto'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'

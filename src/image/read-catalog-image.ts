@@ -133,7 +133,9 @@ function findCacheProblems(
   const recordedDigest = new TextDecoder().decode(digestFile).trim()
   return recordedDigest === digest
     ? []
-    : [`its cache belongs to another catalog (cache digest ${recordedDigest.slice(0, 40)}, expected ${digest})`]
+    : [
+        `its cache belongs to another catalog (cache digest ${recordedDigest.slice(0, 40)}, expected ${digest})`,
+      ]
 }
 
 function compareCatalogFiles(

@@ -1,4 +1,5 @@
-// Renders the files of a bundle or catalog image like opm. Pure. Untrusted files are processed in layer/layer-process.ts.
+// Renders the files of a bundle or catalog image like opm. Pure. Untrusted files are processed in
+// layer/layer-process.ts.
 import { annotationKeys } from '../bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'

@@ -18,7 +18,8 @@ export async function writeOciLayout(
   const others = await readOtherIndexEntries(folder, names)
   await mkdir(blobs, { recursive: true })
   const writeBlob = async (digest: string, bytes: Uint8Array) => {
-    if (digestOf(bytes) !== digest) throw new Error(`the content of the blob ${digest} does not match its digest`)
+    if (digestOf(bytes) !== digest)
+      throw new Error(`the content of the blob ${digest} does not match its digest`)
     await replaceFile(join(blobs, digest.replace('sha256:', '')), bytes)
   }
   for (const { digest, read } of image.blobs) await writeBlob(digest, await read())

@@ -89,7 +89,7 @@ async function createSignedCopy({ permit, options }: MergeAttempt): Promise<Sign
 
 /** Checks that the gate does not require by default. */
 const optionalCheckNames = new Set(
-  toCheckNames(allChecks.filter(({ demand }) => demand !== 'required').map(({ id }) => id)),
+  toCheckNames(allChecks.filter(({ requirement }) => requirement !== 'required').map(({ id }) => id)),
 )
 
 /**

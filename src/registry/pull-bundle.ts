@@ -40,7 +40,8 @@ export const defaultPullLimits: PullLimits = {
 }
 
 /**
- * Catalog images contain opm, its cache, and hundreds of megabytes of catalog. Only for users who pull their own images.
+ * Catalog images contain opm, its cache, and hundreds of megabytes of catalog. Only for users who pull their own
+ * images.
  */
 const catalogPullLimits: PullLimits = {
   ...defaultPullLimits,

@@ -99,8 +99,8 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
 }
 
 /**
- * Reads the file in `REGISTRIES_CONF`, or the user's or else the machine's file, each with its `registries.conf.d`. Later
- * files win. Rejects with a RegistryError if a configured file is missing or invalid.
+ * Reads the file in `REGISTRIES_CONF`, or the user's or else the machine's file, each with its `registries.conf.d`.
+ * Later files win. Rejects with a RegistryError if a configured file is missing or invalid.
  */
 export async function readRegistriesConf(
   environment: Readonly<Record<string, string | undefined>>,

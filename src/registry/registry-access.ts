@@ -87,7 +87,10 @@ function parseInternalRegistries(text: string): Record<string, readonly string[]
   for (const entry of splitList(text)) {
     const [host = '', range = '', ...more] = entry.split('=')
     if (host === '' || range === '' || more.length > 0)
-      throw new RegistryError('malformed', `INTERNAL_REGISTRIES: "${entry}" does not have the form HOST=ADDRESS/BITS`)
+      throw new RegistryError(
+        'malformed',
+        `INTERNAL_REGISTRIES: "${entry}" does not have the form HOST=ADDRESS/BITS`,
+      )
     found[host.trim()] = [...(found[host.trim()] ?? []), range.trim()]
   }
   return found

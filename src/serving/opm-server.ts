@@ -1,5 +1,5 @@
-// Runs `opm serve` on a directory for a limited time. Only the operator chooses the opm binary. opm runs nothing from the
-// directory and has no secrets in its environment.
+// Runs `opm serve` on a directory for a limited time. Only the operator chooses the opm binary. opm runs nothing from
+// the directory and has no secrets in its environment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -41,7 +41,9 @@ export async function queryOpm(
     const started = await waitForStart(child, late.signal)
     if (started !== undefined) return packageNames.map(() => started)
     const answers = queryCatalogServer(serverName, port, packageNames)
-    const tooLate = once(late.signal, 'abort').then(() => packageNames.map(() => createTimeoutAnswer(milliseconds)))
+    const tooLate = once(late.signal, 'abort').then(() =>
+      packageNames.map(() => createTimeoutAnswer(milliseconds)),
+    )
     return await Promise.race([answers, tooLate])
   } finally {
     clearTimeout(timer)

@@ -70,7 +70,8 @@ async function queryPackage(call: ReturnType<typeof createCaller>, packageName: 
   for (const { name, head } of channels) {
     const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
     const [bundle] = await call(registryService['GetBundle'], bundleRequest)
-    if (getStringField(bundle, 'csvName') !== head) errors.push(`it returns no bundle for the head of ${name}`)
+    if (getStringField(bundle, 'csvName') !== head)
+      errors.push(`it returns no bundle for the head of ${name}`)
   }
   return { defaultChannel: getStringField(its, 'defaultChannelName'), channels, errors }
 }

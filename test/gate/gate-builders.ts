@@ -38,9 +38,9 @@ export function createPassedOutcome(
 
 /** These outcomes, and that all other required checks have passed. */
 export function createOutcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
-  return checks.flatMap(({ id, demand }) => {
+  return checks.flatMap(({ id, requirement }) => {
     const given = these.filter(({ check }) => check === id)
-    return given.length === 0 && demand === 'required' ? [createPassedOutcome(id)] : given
+    return given.length === 0 && requirement === 'required' ? [createPassedOutcome(id)] : given
   })
 }
 

@@ -72,7 +72,7 @@ describe('a proxy', () => {
     "http://secret';x",
   ])('%j is none, and no word of it is said', (text) => {
     expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).toThrow(
-      /^HTTPS_PROXY is not the address/,
+      /^HTTPS_PROXY is not a proxy URL/,
     )
     expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).not.toThrow(/secret/)
   })

@@ -15,7 +15,7 @@ export type ImageScanResult =
 /** Times are milliseconds since the epoch. */
 export interface MissingImage {
   readonly kind: MissingImageKind
-  /** From the last check: `quay.io does not have it (404)`. Can contain untrusted text from the registry. */
+  /** From the last check: `quay.io doesn't have this image (404)`. Can contain untrusted text from the registry. */
   readonly reason: string
   readonly since: number
   /** A later check confirmed it. */

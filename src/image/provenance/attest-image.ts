@@ -32,8 +32,8 @@ export interface AttestationContext {
 }
 
 /**
- * Returns the published image if the key has signed it or if it equals the local build except for annotations. Otherwise,
- * the local build replaces it despite equal content, because other software may read its layers differently.
+ * Returns the published image if the key has signed it or if it equals the local build except for annotations.
+ * Otherwise, the local build replaces it despite equal content, because other software may read its layers differently.
  */
 export async function ensureSignableImage(
   { publisher, registry, key }: AttestationContext,

@@ -41,7 +41,8 @@ export function verifyEnvelope(
   const read = parseClaim<DsseEnvelope>(bytes, envelopeShape, 'its envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
-  if (envelope.payloadType !== inTotoType) return { problem: 'its envelope does not contain an in-toto statement' }
+  if (envelope.payloadType !== inTotoType)
+    return { problem: 'its envelope does not contain an in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
   if (typeof statement === 'number') return { problem: 'its envelope is not valid base64' }
   const signed = encodePreAuth(inTotoType, statement)

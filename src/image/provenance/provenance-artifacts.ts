@@ -196,7 +196,12 @@ function toArtifactLayer(
   mediaType: string,
   annotations?: Readonly<Record<string, string>>,
 ): ArtifactLayer {
-  return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, ...(annotations && { annotations }) }
+  return {
+    mediaType,
+    digest: computeSha256Digest(bytes),
+    size: bytes.length,
+    ...(annotations && { annotations }),
+  }
 }
 
 function toBlobToPush(bytes: Uint8Array): BlobToPush {

@@ -40,16 +40,16 @@ export async function fetchSignedLayers(
     throw error
   }
   if (found.manifest.kind !== 'image')
-    throw new RegistryError('unsupported', `the tag ${reference.tag} points to an index instead of signatures`)
+    throw new RegistryError(
+      'unsupported',
+      `the tag ${reference.tag} points to an index instead of signatures`,
+    )
   // The manifest already passed the strict parser. Only the annotations are parsed here.
   const { layers = [] } = parseStrictJson(found.bytes, signedLayersShape) as {
     layers?: readonly ArtifactLayer[]
   }
   if (layers.length > maxSignedLayers)
-    throw new RegistryError(
-      'unsupported',
-      `the tag ${reference.tag} has more than ${maxSignedLayers} layers`,
-    )
+    throw new RegistryError('unsupported', `the tag ${reference.tag} has more than ${maxSignedLayers} layers`)
   if (layers.reduce((sum, { size }) => sum + size, 0) > maxPayloadBytes)
     throw new RegistryError(
       'unsupported',

@@ -52,7 +52,8 @@ export function createAuthorizedExchange(
         ? new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
         : request.path
     // Prevents sending credentials to another host.
-    if (url.origin !== origin) throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
+    if (url.origin !== origin)
+      throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
     const send = (authorization: string | undefined): Promise<TransportReply> =>
       transport.exchange({
         method: request.method,

@@ -16,8 +16,8 @@ import { RegistryError } from '../registry-error.ts'
 const recheckIntervalMs = 10_000
 
 /**
- * Credentials from `PULL_SECRETS`, then from docker's and podman's files, in that order. Skips missing files. Rejects if one can't be read.
- * `environment` is the process's environment.
+ * Credentials from `PULL_SECRETS`, then from docker's and podman's files, in that order. Skips missing files. Rejects
+ * if one can't be read. `environment` is the process's environment.
  */
 export async function loadSystemCredentials(
   environment: Readonly<Record<string, string | undefined>>,

@@ -88,9 +88,7 @@ function runHelperProgram(
       if (length > maxHelperOutputBytes) child.kill('SIGKILL')
       else pieces.push(piece)
     })
-    child.on('error', (cause) =>
-      reject(new RegistryError('credentials', `cannot run ${program}`, { cause })),
-    )
+    child.on('error', (cause) => reject(new RegistryError('credentials', `cannot run ${program}`, { cause })))
     child.on('close', (code, signal) => {
       if (signal !== null || length > maxHelperOutputBytes)
         reject(new RegistryError('credentials', `${program} timed out or produced too much output`))

@@ -87,7 +87,8 @@ function parseAuthEntry(entry: AuthEntry, key: string): RegistryCredential | und
       throw new RegistryError('credentials', `the "auth" value for ${key} is not valid base64`)
     const decoded = Buffer.from(auth, 'base64').toString('utf8')
     const colon = decoded.indexOf(':')
-    if (colon < 1) throw new RegistryError('credentials', `the "auth" value for ${key} does not contain USER:PASSWORD`)
+    if (colon < 1)
+      throw new RegistryError('credentials', `the "auth" value for ${key} does not contain USER:PASSWORD`)
     // Some writers pad the password with NULs.
     const password = decoded.slice(colon + 1).replace(/\0+$/, '')
     return { kind: 'basic', username: decoded.slice(0, colon), password }

@@ -54,7 +54,10 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       const { text } = parseErrorBody(reply)
       const detail = text === '' ? '' : `: ${text}`
       if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
-        throw new RegistryError('private', `${request.host} does not allow anonymous access to this repository${detail}`)
+        throw new RegistryError(
+          'private',
+          `${request.host} does not allow anonymous access to this repository${detail}`,
+        )
       const why = shares
         ? 'rejected the configured credentials'
         : 'is not trusted with the registry credentials'

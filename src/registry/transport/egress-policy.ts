@@ -28,8 +28,8 @@ export interface EgressProxy {
   /** Undefined means a direct connection. */
   readonly to: (url: URL) => ProxyServer | undefined
   /**
-   * `address`: catalog-bot resolves and checks the name, and passes a checked address to the proxy. `name`: the operator trusts the
-   * proxy to resolve it and to block non-public addresses.
+   * `address`: catalog-bot resolves and checks the name, and passes a checked address to the proxy. `name`: the
+   * operator trusts the proxy to resolve it and to block non-public addresses.
    */
   readonly by: 'address' | 'name'
 }

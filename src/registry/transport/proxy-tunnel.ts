@@ -40,7 +40,10 @@ export async function openProxyTunnel(
           end < 0 ? undefined : /^HTTP\/1\.[01] (?<status>\d{3})\b/.exec(head.toString('latin1'))?.groups
         if (status?.['status'] !== '200')
           return reject(
-            new RegistryError('network', `the proxy rejected the connection (${status?.['status'] ?? 'not an HTTP response'})`),
+            new RegistryError(
+              'network',
+              `the proxy rejected the connection (${status?.['status'] ?? 'not an HTTP response'})`,
+            ),
           )
         // In TLS, the client sends first, so early bytes don't come from the server.
         if (head.length > end + 4)

@@ -9,10 +9,14 @@ export function toReplyError(reply: TransportReply, now: number, registryName: s
   const { codes, text } = parseErrorBody(reply)
   const detail = text === '' ? '' : `: ${text}`
   if (status === 429 || codes.includes('TOOMANYREQUESTS'))
-    return new RegistryError('rate-limited', `${registryName} is rate limiting requests (${status})${detail}`, {
-      status,
-      retryAfter: parseRetryAfter(reply, now),
-    })
+    return new RegistryError(
+      'rate-limited',
+      `${registryName} is rate limiting requests (${status})${detail}`,
+      {
+        status,
+        retryAfter: parseRetryAfter(reply, now),
+      },
+    )
   if (status === 404)
     return new RegistryError(
       'missing',

@@ -93,7 +93,9 @@ export function createLayeredFiles(): LayeredFiles {
       throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
     const { children } = ensureParent(path)
     if (children.get(hidden)?.layer === layer)
-      throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides an entry of the same layer`)
+      throw createRejectedArchiveError(
+        `the whiteout ${JSON.stringify(path)} hides an entry of the same layer`,
+      )
     children.delete(hidden)
   }
 

@@ -41,8 +41,8 @@ export const defaultUnpackLimits: UnpackLimits = {
 }
 
 /**
- * Returns the regular files below `directories` after applying all layers, as path to bytes. Rejects with a RegistryError:
- * `unsupported` for a rejected archive, `digest-mismatch` for a wrong diff ID.
+ * Returns the regular files below `directories` after applying all layers, as path to bytes. Rejects with a
+ * RegistryError: `unsupported` for a rejected archive, `digest-mismatch` for a wrong diff ID.
  */
 export async function unpackLayers(
   layers: readonly CompressedLayer[],
@@ -136,9 +136,9 @@ async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Verifies the checksum. Sends the last byte separately, because zstd decodes a small complete frame in one step and then
- * does not check block sizes against the window, as Go's decoder does. zstd also does not check the declared size of a
- * frame that ends with an empty block, so this function does.
+ * Verifies the checksum. Sends the last byte separately, because zstd decodes a small complete frame in one step and
+ * then does not check block sizes against the window, as Go's decoder does. zstd also does not check the declared size
+ * of a frame that ends with an empty block, so this function does.
  */
 async function* decompressZstdFrame(
   bytes: Uint8Array,

@@ -39,9 +39,13 @@ export async function runUnpackProcess(
 function toUnpackError(cause: WorkerFault, milliseconds: number): Error {
   switch (cause.code) {
     case 'too-much-memory':
-      return new RegistryError('unsupported', 'catalog-bot rejects the image because unpacking it takes too much memory', {
-        cause,
-      })
+      return new RegistryError(
+        'unsupported',
+        'catalog-bot rejects the image because unpacking it takes too much memory',
+        {
+          cause,
+        },
+      )
     // A timeout may be caused by this machine, so it is retryable.
     case 'too-slow':
       return new RegistryError(
