@@ -39,7 +39,8 @@ export async function findBaseBreaks(
   )
   const breaks: BaseBreak[] = []
   for (const [file, same] of [...byFile].slice(0, maxSearchedFiles)) {
-    const root = String(same[0]?.data?.['catalog'] ?? '')
+    const catalog = same[0]?.data?.['catalog']
+    const root = typeof catalog === 'string' ? catalog : ''
     const keys = new Set(same.map(toFindingKey))
     const cacheKey = JSON.stringify([base, root, file, [...keys]])
     const cached = breakingCommitCache.get(cacheKey)

@@ -35,7 +35,8 @@ export function findBatchProblem(permits: readonly MergePermit[]): string | unde
   const merges = permits.map(({ landing }) => landing)
   const [first] = merges
   if (first === undefined) return 'there is no permit'
-  if (new Set(merges.map(({ pull }) => pull)).size !== merges.length) return 'the batch contains a pull request twice'
+  if (new Set(merges.map(({ pull }) => pull)).size !== merges.length)
+    return 'the batch contains a pull request twice'
   for (const [index, { repository, baseRef, base }] of merges.entries()) {
     if (repository.owner !== first.repository.owner || repository.name !== first.repository.name)
       return 'the permits are for several repositories'

@@ -50,7 +50,9 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
     foreign,
     checksFirst: isBehind && own.length > 0,
     noPush: [
-      ...(rules.linearHistory ? ['the branch requires a linear history, so it does not accept merge commits'] : []),
+      ...(rules.linearHistory
+        ? ['the branch requires a linear history, so it does not accept merge commits']
+        : []),
       ...(rules.workflows ? ['the branch requires workflows, which block every push'] : []),
       ...(rules.closedToPushes ? ['the App can merge pull requests but cannot push'] : []),
       ...(isBehind && foreign.length > 0
@@ -64,7 +66,10 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
     ],
     doubtful: [
       ...(rules.mergeMethods.includes('merge') ? [] : ['merge commits are disabled']),
-      ...rules.others.map((name) => `catalog-bot does not recognize ${formatRuleNames([name])} and cannot predict whether it allows pushes`),
+      ...rules.others.map(
+        (name) =>
+          `catalog-bot does not recognize ${formatRuleNames([name])} and cannot predict whether it allows pushes`,
+      ),
     ],
     methods: rules.mergeMethods.filter(
       (method) =>

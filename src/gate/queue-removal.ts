@@ -25,7 +25,8 @@ const removalMessageByReason: Readonly<Record<string, string>> = {
   ROLL_BACK: 'the merge queue rolled back the group of this pull request',
   BRANCH_PROTECTIONS: 'the pull request does not meet the rules of the branch',
   GIT_TREE_INVALID: 'GitHub could not create a valid tree for the pull request in the merge queue',
-  INVALID_MERGE_COMMIT: 'GitHub could not create a valid merge commit for the pull request in the merge queue',
+  INVALID_MERGE_COMMIT:
+    'GitHub could not create a valid merge commit for the pull request in the merge queue',
   BRANCH_INVALIDATED: 'the branch changed while the pull request was in the merge queue',
 }
 

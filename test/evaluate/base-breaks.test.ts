@@ -24,17 +24,18 @@ afterAll(() => fixture.close())
 
 const pull = toPullNumber(7)
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const otherPath = getCatalogPath('other')
+const otherCatalog = catalogYaml('other', ['1.0.0', '1.1.0'])
 const goodFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
   [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0']),
-  [getCatalogPath('other')]: catalogYaml('other', ['1.0.0', '1.1.0']),
+  [otherPath]: otherCatalog,
 }
-const otherPath = getCatalogPath('other')
 /** Two heads: no entry replaces the other. */
 const brokenFiles: OriginFiles = {
   ...goodFiles,
-  [otherPath]: String(goodFiles[otherPath]).replace(/^ +replaces: .*\n/m, ''),
+  [otherPath]: otherCatalog.replace(/^ +replaces: .*\n/m, ''),
 }
 const mineGrows = { [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']) }
 

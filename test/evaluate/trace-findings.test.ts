@@ -152,7 +152,13 @@ describe('what came meanwhile', () => {
     await fixture.mirror.fetch('main', toPullNumber(7))
     const moved = await findHeadConflicts([forked], { head, base }, fixture.mirror)
     expect(moved).toEqual([
-      { commit: conflictingCommit, entry: 'foo.v1.2.0', replaces: 'foo.v1.1.0', mine: 'foo.v1.1.1', isSame: true },
+      {
+        commit: conflictingCommit,
+        entry: 'foo.v1.2.0',
+        replaces: 'foo.v1.1.0',
+        mine: 'foo.v1.1.1',
+        isSame: true,
+      },
     ])
     expect(await findHeadConflicts([forked], { head, base: from }, fixture.mirror)).toEqual([])
   })

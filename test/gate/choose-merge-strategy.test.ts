@@ -77,8 +77,16 @@ const strictChecks = { required: botChecks, strict: true }
 
 /** The settings of a branch, as GitHub names them, and what follows. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
-  'no rule at all': { rules: openRules, method: plainPush, expectedText: 'the branch accepts the validated merge itself' },
-  'our checks, head behind': { rules: {}, method: checksFirstPush, expectedText: 'adds the required checks to that merge first' },
+  'no rule at all': {
+    rules: openRules,
+    method: plainPush,
+    expectedText: 'the branch accepts the validated merge itself',
+  },
+  'our checks, head behind': {
+    rules: {},
+    method: checksFirstPush,
+    expectedText: 'adds the required checks to that merge first',
+  },
   'our checks, head contains base': {
     rules: {},
     more: upToDatePull,
@@ -114,7 +122,8 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'a check of others, head behind': {
     rules: { checks: requiredChecksWithCi },
     method: githubMerge('merge'),
-    expectedText: 'the branch requires the check "ci" to pass before the push, but other apps report only on the heads',
+    expectedText:
+      'the branch requires the check "ci" to pass before the push, but other apps report only on the heads',
   },
   'a check of others, head contains base': {
     rules: { checks: requiredChecksWithCi },
@@ -312,7 +321,8 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { linearHistory: true },
     more: { wanted: 'push' },
     method: undefined,
-    expectedText: 'merge.method is push, but GitHub would reject the push because the branch requires a linear history',
+    expectedText:
+      'merge.method is push, but GitHub would reject the push because the branch requires a linear history',
   },
   'merge.method push in doubt': {
     rules: { others: ['code_scanning'], mergeMethods: ['squash'] },
@@ -375,7 +385,8 @@ describe('the way onto a branch', () => {
     const chosen = planMergeMethod(rules, more)
     expect(chosen.method).toEqual(method)
     expect(method === undefined ? chosen.missing.join('\n') : chosen.because).toContain(expectedText)
-    if (method === undefined) expect(chosen.because).toBe('GitHub would not accept any merge method that catalog-bot can use')
+    if (method === undefined)
+      expect(chosen.because).toBe('GitHub would not accept any merge method that catalog-bot can use')
   })
 
   test.each(Object.entries(mergeMethodCases).filter(([, row]) => row.method !== undefined))(

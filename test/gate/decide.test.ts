@@ -147,7 +147,9 @@ describe('the gate', () => {
   })
 
   test('a conflict does not announce checks that will not run', () => {
-    const verdict = decideVerdict(createGateInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }))
+    const verdict = decideVerdict(
+      createGateInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }),
+    )
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['conflict'])
   })
 

@@ -52,7 +52,7 @@ async function evaluateToVerdict(differences: Partial<PullSnapshot> = {}): Promi
       settings: { ...readSettings({}), budget: evaluationBudget },
       registries: { forEvaluation: () => undefined },
       evaluationPool: {
-      evaluate: async () => {
+        evaluate: async () => {
           evaluationCount += 1
           return nextResponse
         },

@@ -87,7 +87,11 @@ describe('a webhook', () => {
     [401, false],
   ])('that answers %i is tried again: %s', async (status, retryable) => {
     serverResponse = { status, body: 'no' }
-    expect(await deliverWebhook()).toEqual({ kind: 'failed', why: `the webhook returned HTTP ${status}`, retryable })
+    expect(await deliverWebhook()).toEqual({
+      kind: 'failed',
+      why: `the webhook returned HTTP ${status}`,
+      retryable,
+    })
   })
 
   test('that redirects gets nothing anywhere else', async () => {

@@ -110,7 +110,11 @@ describe('a release', () => {
   })
 
   test.each<[string, FileTree, string]>([
-    ['breaks a catalog', createMergedBundleFiles('1.1.0', 'foo.v0.9.0'), 'the resulting catalogs would be invalid'],
+    [
+      'breaks a catalog',
+      createMergedBundleFiles('1.1.0', 'foo.v0.9.0'),
+      'the resulting catalogs would be invalid',
+    ],
     [
       'is to go to a catalog that nobody has begun',
       {

@@ -60,7 +60,12 @@ class InMemoryRegistry {
     const bytes = this.tags.get(reference.digest ?? reference.tag ?? '')
     if (!bytes) return Promise.reject(new RegistryError('missing', 'there is no such manifest'))
     const manifest = parseManifest(bytes, '')
-    return Promise.resolve({ manifest, bytes, digest: computeSha256Digest(bytes), mediaType: manifest.mediaType })
+    return Promise.resolve({
+      manifest,
+      bytes,
+      digest: computeSha256Digest(bytes),
+      mediaType: manifest.mediaType,
+    })
   }
 
   fetchBlob(_: unknown, { digest }: { readonly digest: string }): Promise<Uint8Array> {
@@ -77,7 +82,10 @@ const createManifest = (seed: string) => ({
   config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...describeContent(seed) },
   layers: [],
 })
-const describeContent = (seed: string) => ({ digest: computeSha256Digest(Buffer.from(seed)), size: seed.length })
+const describeContent = (seed: string) => ({
+  digest: computeSha256Digest(Buffer.from(seed)),
+  size: seed.length,
+})
 
 async function createSigningKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
   const { privateKey } =

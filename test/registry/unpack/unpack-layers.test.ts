@@ -198,8 +198,16 @@ describe('links', () => {
 describe('refused with a reason', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
     ['a name that climbs', [createTarEntry('manifests/../../etc/passwd')], /points outside the archive/],
-    ['a name that climbs in PAX', [createPaxHeader({ path: '../x' }), createTarEntry('x')], /points outside the archive/],
-    ['a hard link that climbs', [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }], /points outside the archive/],
+    [
+      'a name that climbs in PAX',
+      [createPaxHeader({ path: '../x' }), createTarEntry('x')],
+      /points outside the archive/,
+    ],
+    [
+      'a hard link that climbs',
+      [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }],
+      /points outside the archive/,
+    ],
     ['a NUL in a PAX name', [createPaxHeader({ path: 'manifests/a\0b' }), createTarEntry('x')], /NUL/],
     ['a NUL in a link', [createPaxHeader({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
     ['a backslash in front', [createTarEntry('\\\\host\\share')], /Windows path/],

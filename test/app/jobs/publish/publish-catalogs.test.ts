@@ -135,7 +135,9 @@ describe('a merged catalog', () => {
     })
     await scene.run()
     expect(scene.registry.calls).toEqual([])
-    expect(scene.issues()[0]?.body).toMatch(/branch mallory does not exist or is not listed under branches in the configuration/)
+    expect(scene.issues()[0]?.body).toMatch(
+      /branch mallory does not exist or is not listed under branches in the configuration/,
+    )
     await scene.push({
       '.github/catalog-bot.yml': `branches: [release-*]\n${createPublishConfig('    branch: release-1\n')}`,
       [catalogPath]: createPackageYaml('main'),
