@@ -10,7 +10,7 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
   format: ({ commit, more }) => ({
     what: `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
-    why: 'Tools can read such a message differently, including which pull requests it closes.',
+    why: 'Tools can interpret such a message differently, so they can disagree about which pull requests it closes.',
     fix: 'Reword the commit message in UTF-8, and keep it short.',
   }),
 })

@@ -34,7 +34,7 @@ export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleSignat
   since: '0.1.0',
   title: 'The displayed metadata of a published bundle does not change',
   format: ({ bundle }) => ({
-    what: `the metadata of published bundle "${bundle}" is changed (olm.csv.metadata or olm.bundle.object)`,
+    what: `the metadata of published bundle "${bundle}" has changed (olm.csv.metadata or olm.bundle.object)`,
     why: 'Installations are not affected, but the catalog shows or serves different metadata than before.',
     fix: 'Check that the metadata was rendered from the same image, for example to migrate to another metadata format.',
   }),
