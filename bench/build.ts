@@ -131,7 +131,7 @@ async function benchRegistryBuilds(): Promise<void> {
       runCatalogBot('build', changedCatalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
     console.log('others')
-    await measureCraneAppend(server.host, base)
+    await benchCraneAppend(server.host, base)
     await measureDockerfileBuild(server.host, Math.min(cold, byCommand))
   } finally {
     await publisher.close()
@@ -141,7 +141,7 @@ async function benchRegistryBuilds(): Promise<void> {
 }
 
 /** crane has no cache and does not read catalogs. It only appends catalog-bot's layer to the base. */
-async function measureCraneAppend(host: string, base: string): Promise<void> {
+async function benchCraneAppend(host: string, base: string): Promise<void> {
   if (!isOnPath('crane'))
     return console.log(
       '  SKIPPED: crane is not installed (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',

@@ -20,12 +20,12 @@ if (goCommandPath === undefined) {
   console.error('go is not on the PATH or in /usr/local/go')
   process.exit(2)
 }
-const seed = Number(values.seed ?? Date.now() % 2 ** 32)
-console.log(`seed ${seed}`)
+const randomSeed = Number(values.seed ?? Date.now() % 2 ** 32)
+console.log(`seed ${randomSeed}`)
 const goArchiveReaders = openGoReaders(goCommandPath)
 if (!goArchiveReaders.readsZstd)
   console.log('SKIPPED: layers in zstd, because the Go module that reads them is not available')
-const randomSource = new SeededRandom(seed)
+const randomSource = new SeededRandom(randomSeed)
 const comparisonCountsByFormat = {
   archives: createComparisonCounts(),
   'archives in zstd': createComparisonCounts(),
@@ -124,7 +124,7 @@ function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readon
 }
 
 function failWithDifference(round: number, difference: string, what: unknown): never {
-  console.error(`seed ${seed}, round ${round}: ${difference}`)
+  console.error(`seed ${randomSeed}, round ${round}: ${difference}`)
   console.error(JSON.stringify(what, replaceBytesWithText, 1))
   process.exit(1)
 }

@@ -20,9 +20,9 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 })
-const seed = Number(values.seed ?? Date.now() % 2 ** 32)
+const randomSeed = Number(values.seed ?? Date.now() % 2 ** 32)
 const deadlineMs = performance.now() + Number(values.seconds) * 1000
-console.log(`seed ${seed}`)
+console.log(`seed ${randomSeed}`)
 
 const corpusDocuments: string[] = [...renderedDocuments]
 let documentCount = 0
@@ -46,7 +46,7 @@ for (const directory of positionals) {
   console.log(`${directory}: equal; ${fastPathDocumentCount} of ${documentCount} documents were read fast`)
 }
 
-const randomSource = new SeededRandom(seed)
+const randomSource = new SeededRandom(randomSeed)
 let roundCount = 0
 fastPathDocumentCount = 0
 const isFuzzingFinished = () =>
@@ -59,7 +59,7 @@ for (; !isFuzzingFinished(); roundCount++) {
   const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)
   if (comparison.difference !== undefined) {
     failWithDifference(
-      `seed ${seed}, round ${roundCount}`,
+      `seed ${randomSeed}, round ${roundCount}`,
       `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`,
     )
   }

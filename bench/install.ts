@@ -28,11 +28,11 @@ console.log(
   `${cpus().length} CPUs, load ${loadavg()[0]?.toFixed(1)}; ${benchmarkCatalog.packages.length} packages, ` +
     `${benchmarkCatalog.channels.length} channels, ${benchmarkCatalog.bundles.length} bundles`,
 )
-const singleInstallTime = measureMedianTime(() => simulateOneInstall(benchmarkCatalog))
-const catalogResolutionTime = measureMedianTime(() => resolveAllChannels(benchmarkCatalog))
+const singleInstallTime = measureMedianTime(() => simulateSingleInstall(benchmarkCatalog))
+const allChannelsResolutionTime = measureMedianTime(() => resolveAllChannels(benchmarkCatalog))
 for (const [what, { wall, processor }] of [
   ['one changed package, with its bundle', singleInstallTime],
-  ['every channel and version of all', catalogResolutionTime],
+  ['every channel and version of all', allChannelsResolutionTime],
 ] as const)
   console.log(
     `${what.padEnd(40)} ${wall.toFixed(0).padStart(6)} ms, ${processor.toFixed(0).padStart(6)} ms of processor time`,
@@ -40,7 +40,7 @@ for (const [what, { wall, processor }] of [
 // Elapsed time says little on a shared machine.
 const isWithinTimeLimits =
   singleInstallTime.processor <= installTimeLimitsMs.one &&
-  catalogResolutionTime.processor <= installTimeLimitsMs.whole
+  allChannelsResolutionTime.processor <= installTimeLimitsMs.whole
 console.log(
   `${isWithinTimeLimits ? 'kept  ' : 'missed'}  at most ${installTimeLimitsMs.one} ms and ${installTimeLimitsMs.whole} ms of processor time`,
 )
@@ -62,7 +62,7 @@ function measureMedianTime(work: () => void): MeasuredTime {
   return times.sort((a, b) => a.wall - b.wall)[Math.floor(times.length / 2)] ?? { wall: 0, processor: 0 }
 }
 
-function simulateOneInstall(from: Catalog): void {
+function simulateSingleInstall(from: Catalog): void {
   const name = from.packages.at(-1)?.name ?? ''
   const request = {
     catalog: { ...from },
@@ -158,7 +158,7 @@ function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
         displayName: name,
         installModes: [{ type: 'AllNamespaces', supported: true }],
         customresourcedefinitions: {
-          owned: crds.map((crd) => ({ name: crd.name, version: 'v1', kind: pluralToKind(crd) })),
+          owned: crds.map((crd) => ({ name: crd.name, version: 'v1', kind: formatKindFromPlural(crd) })),
         },
         install: {
           strategy: 'deployment',
@@ -196,9 +196,14 @@ function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
         spec: {
           group: 'g.example',
           scope: 'Namespaced',
-          names: { plural: crd.plural, singular: crd.plural.slice(0, -1), kind: pluralToKind(crd) },
+          names: { plural: crd.plural, singular: crd.plural.slice(0, -1), kind: formatKindFromPlural(crd) },
           versions: [
-            { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: createNestedSchema(2) } },
+            {
+              name: 'v1',
+              served: true,
+              storage: true,
+              schema: { openAPIV3Schema: generateNestedCrdSchema(2) },
+            },
           ],
         },
       }),
@@ -218,15 +223,15 @@ function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
   ]
 }
 
-function pluralToKind({ plural }: { readonly plural: string }): string {
+function formatKindFromPlural({ plural }: { readonly plural: string }): string {
   return `${plural[0]?.toUpperCase()}${plural.slice(1, -1)}`
 }
 
-function createNestedSchema(depth: number): Json {
+function generateNestedCrdSchema(depth: number): Json {
   if (depth === 0) return { type: 'string', description: 'What it is, in a sentence of usual length.' }
   const fields = Array.from(
     { length: 20 },
-    (_, index) => [`field${index}`, createNestedSchema(depth - 1)] as const,
+    (_, index) => [`field${index}`, generateNestedCrdSchema(depth - 1)] as const,
   )
   return { type: 'object', properties: Object.fromEntries(fields) }
 }

@@ -20,7 +20,7 @@ import {
   isGitHubApiRequest,
   findRequestsAfterComment,
   renderRequestTable,
-  findVerdictShownTime,
+  findVerdictPostedTime,
   type MeasuredPullRequest,
 } from './request-table.ts'
 import { openSlowGitHub, type RecordedRequest } from './slow-github.ts'
@@ -176,7 +176,7 @@ function formatMeasurement({
   const last = Math.max(started, ...mergedAt.values())
   const first = Math.min(last, ...mergedAt.values())
   const waits = all.flatMap((one) => {
-    const green = findVerdictShownTime(one, passed)
+    const green = findVerdictPostedTime(one, passed)
     return one.mergedAt === undefined || green === undefined ? [] : [(one.mergedAt - green) / 1000]
   })
   const sorted = waits.toSorted((a, b) => a - b)
@@ -225,8 +225,8 @@ function formatMeasurement({
 const formatMinTarget = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
 const formatMaxTarget = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
 
-const maxOneByOnePullRequests = values.only === 'one-by-one' ? Infinity : Number(values.most)
+const maxPullRequestsForOneByOne = values.only === 'one-by-one' ? Infinity : Number(values.most)
 for (const count of pullRequestCounts)
   for (const mode of mergeModes)
-    if (mode === 'trains' || count <= maxOneByOnePullRequests)
+    if (mode === 'trains' || count <= maxPullRequestsForOneByOne)
       console.log(await measureMergeMode(count, mode))

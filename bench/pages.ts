@@ -28,7 +28,7 @@ const startTimeMs = Date.now()
 await store.recordRepositories([
   { repository: benchmarkRepositoryName, installation: 1, isPublic: true, listedAt: startTimeMs },
 ])
-const decisionKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
+const evaluationDecisionKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 for (let pull = 1; pull <= pulls; pull++)
   await store.recordEvaluation({
     repository: benchmarkRepositoryName,
@@ -41,7 +41,7 @@ for (let pull = 1; pull <= pulls; pull++)
     baseRef: 'main',
     config: 'default',
     openedAt: startTimeMs - pull * 60_000,
-    verdict: decisionKinds[pull % decisionKinds.length] ?? 'wait',
+    verdict: evaluationDecisionKinds[pull % evaluationDecisionKinds.length] ?? 'wait',
     reasons: [
       {
         code: 'approval',

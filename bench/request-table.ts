@@ -12,7 +12,7 @@ export interface MeasuredPullRequest {
 }
 
 /** When its verdict was shown: the last check run before the merge. */
-export function findVerdictShownTime(
+export function findVerdictPostedTime(
   { pull, mergedAt = Infinity }: MeasuredPullRequest,
   passed: readonly RecordedRequest[],
 ): number | undefined {
@@ -102,7 +102,7 @@ function createRequestPhaseClassifier(
   api: readonly RecordedRequest[],
 ): (one: RecordedRequest) => RequestPhase {
   const known = merged.map((each) => {
-    const shown = findVerdictShownTime(each, api)
+    const shown = findVerdictPostedTime(each, api)
     return {
       is: createRequestFilterForPull(each),
       shown: shown ?? Infinity,

@@ -18,30 +18,30 @@ import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
 const observationSeconds = Number(values.after)
 
-const generateLines = (count: number, line: (at: number) => string) =>
+const joinGeneratedLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
-const yamlWithManyKeys = generateLines(16_000, (at) => `key${at}: [a]\n`)
-const ownersYamlWithManyLogins = `---\nreviewers:\n${generateLines(1500, (at) => `  - account-${at}\n`)}`
+const yamlWithManyKeys = joinGeneratedLines(16_000, (at) => `key${at}: [a]\n`)
+const ownersYamlWithManyLogins = `---\nreviewers:\n${joinGeneratedLines(1500, (at) => `  - account-${at}\n`)}`
 const catalogFolder = 'catalogs/v4.20'
 
 /** The changes of hostile pull requests, by description. */
 const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
-    generateLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
+    joinGeneratedLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
       .concat(`${catalogFolder}/lighthouse/CATALOG_OWNERS`)
       .split(' ')
       .map((path) => [path, yamlWithManyKeys]),
   ),
   'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': ownersYamlWithManyLogins },
   'a reference list of 40,000 keys': {
-    'catalogs.yaml': generateLines(40_000, (at) => `key${at}: b\n`),
+    'catalogs.yaml': joinGeneratedLines(40_000, (at) => `key${at}: b\n`),
   },
   'a list nested 100,000 deep': { [`${catalogFolder}/lighthouse/OWNERS`]: 'a: ' + '['.repeat(100_000) },
   '100,000 syntax errors on a line': {
     [`${catalogFolder}/tidepool/OWNERS`]: 'a: ' + '"x" "y" @ '.repeat(20_000),
   },
   '100,000 ignore patterns': {
-    [`${catalogFolder}/.indexignore`]: generateLines(100_000, (at) => `a*${at}*b*c\n`),
+    [`${catalogFolder}/.indexignore`]: joinGeneratedLines(100_000, (at) => `a*${at}*b*c\n`),
     ...Object.fromEntries(
       Array.from({ length: 1500 }, (_, at) => [`${catalogFolder}/lighthouse/f${at}.yaml`, 'schema: x\n']),
     ),
@@ -53,13 +53,13 @@ const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>>
     ]),
   ),
   'a channel of 60,000 entries': {
-    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${generateLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
+    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${joinGeneratedLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
   },
   '3,000 comments': { 'README.md': 'hello\n' },
 }
 
 /** A commit on the base's tip with nine new tree objects that expand to a billion paths. No process may list them. */
-async function createBillionPathsCommit(path: string, tip: string): Promise<string> {
+async function writeCommitWithBillionPaths(path: string, tip: string): Promise<string> {
   const make = async (entries: readonly string[]) =>
     (await runGitForBytes(path, ['mktree'], [Buffer.from(entries.join(''))])).toString().trim()
   let tree = (await runGitForBytes(path, ['hash-object', '-w', '--stdin'], [Buffer.from('x')]))
@@ -149,7 +149,7 @@ try {
   }
   const tip = await runGitForText(demoEnvironment.repository.path, 'rev-parse', 'refs/heads/main')
   const title = 'nine trees for a billion paths'
-  const commit = await createBillionPathsCommit(demoEnvironment.repository.path, tip.trim())
+  const commit = await writeCommitWithBillionPaths(demoEnvironment.repository.path, tip.trim())
   pulls.push({
     title,
     pull: await demoEnvironment.github.openPull({

@@ -53,14 +53,14 @@ const benchCommands = Object.keys(scripts)
       options: { cwd: projectRoot, env: { ...process.env, [builtPackageEnvVariable]: builtPackageFolder } },
     }
   })
-const goMissingExitStatus = 2
+const exitStatusWithoutGo = 2
 // Benchmarks use separate ports and folders. Their measurements are ignored here, so they can run in parallel.
 const benchResults = await runBeside(benchCommands, {
-  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === goMissingExitStatus),
+  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === exitStatusWithoutGo),
   onEnd: ({ name, seconds }) => stepTimer.add(name, seconds),
 })
 for (const { name, status, signal } of benchResults)
-  if (name === 'fuzz:archives' && status === goMissingExitStatus)
+  if (name === 'fuzz:archives' && status === exitStatusWithoutGo)
     console.log('SKIPPED the comparison with Go because go is not installed')
   else if (status !== 0) {
     console.error(`${name} exited with ${signal ?? status}`)

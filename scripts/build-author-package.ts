@@ -18,7 +18,7 @@ import { build } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
 import { createAuthorPackageJson, authorPackageReadme } from './build/author-package.ts'
 import { buildSingleFileCommand, createProjectPackagesPlugin } from './build/join-command.ts'
-import { createAuthorExclusionsPlugin } from './build/author-exclusions.ts'
+import { createExcludedModulesPlugin } from './build/author-exclusions.ts'
 import { collectLicenses } from './build/licenses.ts'
 import { transpileSources } from './build/transpile-sources.ts'
 
@@ -52,7 +52,7 @@ try {
     entry: 'cli-author.js',
     script: join(outputFolder, 'dist', 'cli.joined.js'),
     nameOf: (path) => `cli/${flattenSourcePath(path)}`,
-    leaveOut: createAuthorExclusionsPlugin(transpiledSourcesFolder),
+    leaveOut: createExcludedModulesPlugin(transpiledSourcesFolder),
   })
   // All files are in one folder, at the same depth as the commands in the sources, because split files can use their
   // own location.
@@ -77,7 +77,7 @@ try {
     legalComments: 'none',
     metafile: true,
     plugins: [
-      createAuthorExclusionsPlugin(transpiledSourcesFolder),
+      createExcludedModulesPlugin(transpiledSourcesFolder),
       createProjectPackagesPlugin(transpiledSourcesFolder),
     ],
     logLevel: 'warning',
@@ -113,14 +113,14 @@ writeFileSync(
   ),
 )
 
-const installedBytes = measureInstalledSize(outputFolder)
-if (installedBytes > maxInstalledBytes)
+const installedPackageBytes = measureInstalledPackageBytes(outputFolder)
+if (installedPackageBytes > maxInstalledBytes)
   throw new Error(
-    `the package takes ${installedBytes} bytes installed, but the limit is ${maxInstalledBytes} bytes`,
+    `the package takes ${installedPackageBytes} bytes installed, but the limit is ${maxInstalledBytes} bytes`,
   )
 
 /** The size on disk, in whole blocks. */
-function measureInstalledSize(path: string): number {
+function measureInstalledPackageBytes(path: string): number {
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => statSync(join(path, name)).size)
     .reduce((sum, bytes) => sum + Math.ceil(bytes / diskBlockBytes) * diskBlockBytes, 0)

@@ -66,7 +66,7 @@ async function main(): Promise<number> {
       values.yes || values.clean !== undefined,
     )
     const stage = new CanaryStage({ ...options, cloneUrl })
-    if (values.clean !== undefined) return await cleanUp(stage, 0)
+    if (values.clean !== undefined) return await cleanUpStageAndGetExitCode(stage, 0)
     printLine(`Run ${run}. If this process is killed, run the same command with --clean ${run} to clean up`)
     await stage.prepare()
     let code = 2
@@ -76,7 +76,7 @@ async function main(): Promise<number> {
       if (interruptAbortController.signal.aborted) code = 130
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     }
-    return await cleanUp(stage, code)
+    return await cleanUpStageAndGetExitCode(stage, code)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
@@ -160,7 +160,7 @@ async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number):
   return await probe.attempt(probeContext)
 }
 
-async function cleanUp(stage: CanaryStage, code: number): Promise<number> {
+async function cleanUpStageAndGetExitCode(stage: CanaryStage, code: number): Promise<number> {
   const leftovers = await stage.clean()
   for (const it of leftovers) process.stderr.write(`not cleaned up: ${it}\n`)
   if (leftovers.length === 0) process.stderr.write('Cleaned up.\n')

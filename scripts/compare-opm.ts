@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { assembleCatalog } from '../src/catalog/facts/assemble-catalog.ts'
 import { parseCatalogFile, createUnreadableFileFacts } from '../src/catalog/load/parse-catalog-file.ts'
 import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
-import { findRuleSet } from '../src/catalog/model/rule-set.ts'
+import { findOpmRuleSet } from '../src/catalog/model/rule-set.ts'
 import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory.ts'
 
 interface ValidationVerdict {
@@ -32,14 +32,14 @@ let comparisonCount = 0
 console.log(`seed ${values.seed}`)
 for (const dir of dirs) {
   compareVerdicts(dir, dir)
-  for (let count = 0; count < Number(values.mutations); count++) compareVerdictsOnMutation(dir)
+  for (let count = 0; count < Number(values.mutations); count++) compareVerdictsOnMutatedCatalog(dir)
 }
 console.log(`${comparisonCount} compared, ${differenceCount} differ`)
 process.exitCode = differenceCount === 0 ? 0 : 1
 
 function compareVerdicts(dir: string, label: string): void {
   const theirs = runOpmValidate(dir)
-  const ours = runOwnValidate(dir)
+  const ours = runCatalogBotValidate(dir)
   comparisonCount++
   const sameText =
     sortErrorLines(theirs.message) === sortErrorLines(ours.message) ||
@@ -62,7 +62,7 @@ function runOpmValidate(dir: string): ValidationVerdict {
   return { passed, message: error?.message ?? '', alternatives: [] }
 }
 
-function runOwnValidate(dir: string): ValidationVerdict {
+function runCatalogBotValidate(dir: string): ValidationVerdict {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message, alternatives: [] }
   const catalog = assembleCatalog(
@@ -74,7 +74,7 @@ function runOwnValidate(dir: string): ValidationVerdict {
       }
     }),
   )
-  const ruleSet = findRuleSet('1.73.0')
+  const ruleSet = findOpmRuleSet('1.73.0')
   const { passed, message = '' } = validateCatalog(catalog, { profile: 'opm', ...(ruleSet && { ruleSet }) })
   return { passed, message, alternatives: catalog.loadErrors.map((error) => error.message) }
 }
@@ -89,7 +89,7 @@ function sortErrorLines(message: string): string {
     .join('\n')
 }
 
-function compareVerdictsOnMutation(dir: string): void {
+function compareVerdictsOnMutatedCatalog(dir: string): void {
   const copy = mkdtempSync(join(tmpdir(), 'compare-opm-'))
   try {
     cpSync(dir, copy, { recursive: true })

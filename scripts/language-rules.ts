@@ -1,7 +1,7 @@
 // The words that scripts/language.ts rejects. STYLE: the field's terms in plain US English.
 
 /** Words of a declared name (camelCase is split) that are a private term, and what to write. */
-export const rejectedInNames: Readonly<Record<string, string>> = {
+export const replacementByRejectedNameWord: Readonly<Record<string, string>> = {
   anew: 'again, re…',
   becoming: 'projected',
   board: 'selectBatch',
@@ -96,10 +96,11 @@ export const rejectedPhrases: readonly (readonly [phrase: RegExp, instead: strin
 ]
 
 /** Usual English that contains a rejected word. */
-export const allowedInNames = /at(?:Most|Least)|At(?:Most|Least)|InPlace|inPlace|[lL]ooksLike|[mM]ostRecent/g
+export const allowedNamePattern =
+  /at(?:Most|Least)|At(?:Most|Least)|InPlace|inPlace|[lL]ooksLike|[mM]ost(?:Recent|Severe)/g
 
 /** Values that other programs store or read, so they can't be reworded. `text` is what the guard found. */
-export const persistedText: readonly {
+export const persistedTextExceptions: readonly {
   readonly file: RegExp
   readonly text: RegExp
   readonly reason: string

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import {
-  allowedInNames,
-  persistedText,
-  rejectedInNames,
+  allowedNamePattern,
+  persistedTextExceptions,
+  replacementByRejectedNameWord,
   rejectedPhrases,
   rejectedPrefixes,
 } from './language-rules.ts'
@@ -35,10 +35,12 @@ function splitWords(name: string): readonly string[] {
 }
 
 function findNameProblem(name: string, isFunction: boolean): string | undefined {
-  const words = splitWords(name.replace(allowedInNames, '_'))
+  const words = splitWords(name.replace(allowedNamePattern, '_'))
   if (isFunction && rejectedPrefixes.includes(words[0] ?? '')) return 'a verb'
   return words
-    .map((word) => (Object.hasOwn(rejectedInNames, word) ? rejectedInNames[word] : undefined))
+    .map((word) =>
+      Object.hasOwn(replacementByRejectedNameWord, word) ? replacementByRejectedNameWord[word] : undefined,
+    )
     .find(Boolean)
 }
 
@@ -56,8 +58,8 @@ function findTextProblems(
   })
 }
 
-const isPersisted = (file: string, found: string): boolean =>
-  persistedText.some((one) => one.file.test(file) && one.text.test(found))
+const isPersistedText = (file: string, found: string): boolean =>
+  persistedTextExceptions.some((one) => one.file.test(file) && one.text.test(found))
 
 function checkSource(file: string, text: string): readonly LanguageProblem[] {
   const problems: LanguageProblem[] = []
@@ -66,7 +68,7 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
   const prose = (what: 'comment' | 'string', value: string, start: number) => {
     if (what === 'string' && sqlPattern.test(value)) return
     for (const { found, instead, at } of findTextProblems(value))
-      if (!isPersisted(file, found))
+      if (!isPersistedText(file, found))
         problems.push({ file, line: lineOf(start + at), what, text: found, instead })
   }
   const comments = new Set<number>()
@@ -77,7 +79,7 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
         prose('comment', text.slice(range.pos, range.end), range.pos)
       }
     const { name } = node as ts.NamedDeclaration
-    if (name !== undefined && ts.isIdentifier(name) && isDeclaration(node) && !isRule(node)) {
+    if (name !== undefined && ts.isIdentifier(name) && isNamedDeclaration(node) && !isRuleDeclaration(node)) {
       const instead = findNameProblem(name.text, ts.isFunctionDeclaration(node))
       if (instead !== undefined)
         problems.push({ file, line: lineOf(name.getStart()), what: 'name', text: name.text, instead })
@@ -97,10 +99,10 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
 }
 
 /** A rule is named like its id, which is persisted. */
-const isRule = (node: ts.Node) =>
+const isRuleDeclaration = (node: ts.Node) =>
   ts.isVariableDeclaration(node) && /^define(?:Rule|OpmRule)\b/.test(node.initializer?.getText() ?? '')
 
-const isDeclaration = (node: ts.Node) =>
+const isNamedDeclaration = (node: ts.Node) =>
   ts.isFunctionDeclaration(node) ||
   ts.isClassDeclaration(node) ||
   ts.isInterfaceDeclaration(node) ||
@@ -114,7 +116,7 @@ function checkDocument(file: string, text: string): readonly LanguageProblem[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '))
   return prose.split('\n').flatMap((line, at) =>
     findTextProblems(line)
-      .filter(({ found }) => !isPersisted(file, found))
+      .filter(({ found }) => !isPersistedText(file, found))
       .map(({ found, instead }) => ({
         file,
         line: at + 1,

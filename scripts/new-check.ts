@@ -55,10 +55,10 @@ export const ${name}Check: Check<'${id}'> = {
     [
       `src/checks/${id}/rules.ts`,
       `// Every rule of the ${id} check. Made by \`npm run rule-pages\`: edit the rules, not this list.
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const ${name}Rules: readonly AnyRule[] = []
+export const ${name}Rules: readonly AnyFindingRule[] = []
 `,
     ],
   ])

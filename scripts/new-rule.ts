@@ -472,7 +472,7 @@ export function describeNextSteps(id: string, kindName = 'catalog'): string {
   const kind = ruleKinds[kindName]
   const where = kind?.source.endsWith('.ts') === false ? `${kind.source}/${id}.ts` : kind?.source
   return `Next steps:
-1. In ${where}, describe what the rule requires, and ${describeFindStep(id, kind)}
+1. In ${where}, describe what the rule requires, and ${describeFindFunctionStep(id, kind)}
 2. Change fixtures/rules/${id}/bad/rename-me so that it breaks the rule. Put "# ${id}" at the end of the line with the
    finding, or remove it if the finding has no line. Rename the folder after the reason, and update the "example" mark.
 3. Write docs/rules/${id}.md, then run \`npm run rule-pages\`.
@@ -481,7 +481,7 @@ For details, see "A rule in six steps" in CONTRIBUTING.md.
 `
 }
 
-function describeFindStep(id: string, kind: RuleKind | undefined): string {
+function describeFindFunctionStep(id: string, kind: RuleKind | undefined): string {
   if (kind?.foundIn === undefined) return 'implement its "find" function.'
   if (kind.isFixed)
     return `report violations where opm does, with opm's message,

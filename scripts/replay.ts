@@ -94,14 +94,15 @@ try {
   await Promise.all([scratchRepository.close(), readerPool.close()])
 }
 console.error(renderSummary(replayResults))
-const blockedRate = computeBlockedRate(replayResults)
-const isWithinLimit =
-  blockedRate.judged > 0 ? blockedRate.percent <= maxBlockedPercent : values['max-blocked'] === '100'
-if (!isWithinLimit)
+const blockedPullRate = computeBlockedRate(replayResults)
+const isBlockedRateWithinLimit =
+  blockedPullRate.judged > 0 ? blockedPullRate.percent <= maxBlockedPercent : values['max-blocked'] === '100'
+if (!isBlockedRateWithinLimit)
   console.error(
     `catalog-bot would have blocked more than ${maxBlockedPercent}%, or could not judge any pull request`,
   )
-process.exitCode = isWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
+process.exitCode =
+  isBlockedRateWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
 
 /**
  * The object directory of a bare repository, a checkout's `.git`, or a linked worktree. Exits if the folder is not a repository.

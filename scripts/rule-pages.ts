@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { allRules } from '../src/checks/all-rules.ts'
 import { checks } from '../src/findings/checks.ts'
 import type { CheckId } from '../src/findings/checks.ts'
-import type { AnyRule } from '../src/findings/rule.ts'
+import type { AnyFindingRule } from '../src/findings/rule.ts'
 import { renderExample } from './rule-examples/render-example.ts'
 import { harmByRuleId } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */
-export const rulesWithPages: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+export const rulesWithPages: readonly AnyFindingRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 const exampleBlockPattern = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
 /** A page with its box and examples updated. Throws an Error that names the missing part if that is impossible. */
-export async function updateRulePage(text: string, rule: AnyRule, fixtures: string): Promise<string> {
+export async function updateRulePage(text: string, rule: AnyFindingRule, fixtures: string): Promise<string> {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not start with "# ${rule.id}"`)
   const body = text.indexOf('\n## ')
@@ -46,7 +46,7 @@ function renderMarkdownTable(head: readonly string[], rows: readonly (readonly s
 }
 
 /** The index of all pages: the rules of each check, with those that opm itself enforces in a separate table. */
-export function renderRuleIndex(all: readonly AnyRule[]): string {
+export function renderRuleIndex(all: readonly AnyFindingRule[]): string {
   const list = (check: CheckId, isFixed: boolean) =>
     renderMarkdownTable(
       ['rule', 'severity', 'what it requires'],
@@ -91,7 +91,7 @@ export function renderRuleIndex(all: readonly AnyRule[]): string {
  * rule no longer blocks.
  */
 export function renderHarmTable(
-  all: readonly AnyRule[],
+  all: readonly AnyFindingRule[],
   harm: Readonly<Record<string, string>> = harmByRuleId,
 ): string {
   const errors = all.filter(({ severity, fixed }) => severity === 'error' && fixed !== true)

@@ -25,17 +25,17 @@ const pagesToCapture = [
 ] as const
 
 mkdirSync(picturesFolder, { recursive: true })
-const pagesEnvironment = await openPagesFixture()
+const pagesFixture = await openPagesFixture()
 const browser = await launchBrowser()
 try {
-  await fillPagesStore(pagesEnvironment.store, { isTame: true })
+  await fillPagesStore(pagesFixture.store, { isTame: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser.newContext({ colorScheme, viewport: { width: 1000, height: 640 } })
     const page = await context.newPage()
     for (const [name, path] of pagesToCapture) {
       // One dark screenshot is enough for the docs.
       if (colorScheme === 'dark' && name !== 'queue') continue
-      await page.goto(`${pagesEnvironment.url}${path}`)
+      await page.goto(`${pagesFixture.url}${path}`)
       await page.screenshot({
         path: join(picturesFolder, `${name}${colorScheme === 'dark' ? '-dark' : ''}.png`),
       })
@@ -43,9 +43,9 @@ try {
     await context.close()
   }
   const narrow = await browser.newPage({ viewport: { width: 380, height: 640 } })
-  await narrow.goto(`${pagesEnvironment.url}${repositoryPagePath}`)
+  await narrow.goto(`${pagesFixture.url}${repositoryPagePath}`)
   await narrow.screenshot({ path: join(picturesFolder, 'queue-narrow.png') })
 } finally {
   await browser.close()
-  await pagesEnvironment.close()
+  await pagesFixture.close()
 }

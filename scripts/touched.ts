@@ -21,7 +21,7 @@ const testsByPathPattern: readonly (readonly [where: RegExp, tests: readonly str
 ]
 const isCodeFile = (file: string) => /\.[cm]?[jt]s$/.test(file)
 
-export interface TouchedChecksPlan {
+export interface TouchedFilesCheckPlan {
   readonly lint: readonly string[]
   readonly format: readonly string[]
   /** Their importers' tests are run. */
@@ -31,7 +31,7 @@ export interface TouchedChecksPlan {
 }
 
 /** The steps to run for these files, given as paths from the root. */
-export function planTouchedChecks(files: readonly string[]): TouchedChecksPlan {
+export function planTouchedFilesChecks(files: readonly string[]): TouchedFilesCheckPlan {
   return {
     lint: files.filter(isCodeFile),
     format: files,
@@ -88,7 +88,7 @@ function main(): number {
     console.log('no files have changed')
     return 0
   }
-  const { lint, format, imported, tests } = planTouchedChecks(files)
+  const { lint, format, imported, tests } = planTouchedFilesChecks(files)
   const related = [...new Set([...findTestsImporting(imported), ...tests])]
   const steps: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
     [

@@ -6,7 +6,7 @@ import { getEntryPaths } from '../src/change/incremental-list.ts'
 import { hasPathBelow } from '../src/change/sorted-paths.ts'
 import type { CatalogLoader } from '../src/evaluate/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/evaluate/null-store.ts'
-import { readNeighbors } from '../src/evaluate/read-neighbors.ts'
+import { readNeighborBundleFacts } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
 /** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */
@@ -29,7 +29,7 @@ export async function warmBaseCache(
   }
   for (const directory of directories) {
     const root = `operators/${directory}`
-    await readNeighbors(
+    await readNeighborBundleFacts(
       { repository, cache: loader.cache ?? noopCache },
       await repository.list(tree, root),
       root,

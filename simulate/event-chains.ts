@@ -38,7 +38,7 @@ function generateRandomUntrustedPull(dice: SeededRandom): UntrustedPull {
  * An owner approves while something else blocks the pull request. The event that follows must invalidate the
  * approval.
  */
-const createApprovedChain =
+const createApprovedPullChain =
   (after: (outsider: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
     const untrusted = generateRandomUntrustedPull(dice)
@@ -123,40 +123,42 @@ const forbiddenChangeChain: EventChain = (dice) => {
 }
 
 const weightedEventChains: readonly (readonly [chain: EventChain, weight: number])[] = [
-  [createApprovedChain(({ by, edits }) => [{ do: 'push', by, pull: 1, edits, force: true }]), 1],
+  [createApprovedPullChain(({ by, edits }) => [{ do: 'push', by, pull: 1, edits, force: true }]), 1],
   [
-    createApprovedChain(({ by, owner }, dice) => [
+    createApprovedPullChain(({ by, owner }, dice) => [
       { do: 'push', by: dice.of([by, owner]), pull: 1, edits: generateRandomExtraEdit(dice) },
     ]),
     2,
   ],
   [
-    createApprovedChain(({ by }, dice) => [
+    createApprovedPullChain(({ by }, dice) => [
       { do: 'push', by, pull: 1, edits: generateRandomExtraEdit(dice), force: true },
       { do: 'return', by, pull: 1 },
     ]),
     2,
   ],
   [
-    createApprovedChain(({ by }) => [
+    createApprovedPullChain(({ by }) => [
       { do: 'retarget', by, pull: 1, base: 'release' },
       { do: 'retarget', by, pull: 1, base: 'main' },
     ]),
     2,
   ],
   [
-    createApprovedChain(({ owner }) => [
+    createApprovedPullChain(({ owner }) => [
       { do: 'review', by: owner, pull: 1, state: 'changes-requested' },
       { do: 'dismiss', by: owner, pull: 1 },
     ]),
     2,
   ],
-  [createApprovedChain(({ owner }) => [{ do: 'comment', by: owner, pull: 1, body: '/hold' }]), 1],
+  [createApprovedPullChain(({ owner }) => [{ do: 'comment', by: owner, pull: 1, body: '/hold' }]), 1],
   [
-    createApprovedChain((_, dice) => [{ do: 'push-base', by: 'max', edits: generateRandomExtraEdit(dice) }]),
+    createApprovedPullChain((_, dice) => [
+      { do: 'push-base', by: 'max', edits: generateRandomExtraEdit(dice) },
+    ]),
     1,
   ],
-  [createApprovedChain(() => [{ do: 'delete-comment', by: 'max', pull: 1 }]), 1],
+  [createApprovedPullChain(() => [{ do: 'delete-comment', by: 'max', pull: 1 }]), 1],
   [
     (dice) => {
       const { by, owner, edits } = generateRandomUntrustedPull(dice)

@@ -51,7 +51,7 @@ export async function explorePlans({
       runs += 1
       isEnough = !onRun(result)
       // The last event had no effect, or happened at exactly the point where another plan has it.
-      const key = computeRunKey(result)
+      const key = computeEventSequenceKey(result)
       if (known.has(key) || result.taken.some(({ isVain }) => isVain)) cut += 1
       else next.push({ plan, idleAt: result.idleAt })
       known.add(key)
@@ -107,7 +107,7 @@ function areActionsIndependent(one: PlannedAction, other: PlannedAction | Planne
 }
 
 /** The events that happened, and their steps. */
-function computeRunKey({ plan, taken }: SimulationResult): string {
+function computeEventSequenceKey({ plan, taken }: SimulationResult): string {
   const events = taken.map(({ event: { at: _, ...event }, step }) => [step, event])
   const [first] = plan.events
   return createHash('sha1')

@@ -33,7 +33,7 @@ export function generatePlan(seed: number): SimulationPlan {
   ])
   const first = Array.from({ length: chain.length > 0 ? 0 : pulls }, (): PlannedEvent => ({
     at: dice.between(0, 60),
-    ...generateRandomOpenAction(dice),
+    ...generateRandomPullOpening(dice),
   }))
   // A chain of dependent events gets few other events beside it. Otherwise it rarely completes.
   const maxRandomEvents = chain.length > 0 ? 2 : 9
@@ -56,7 +56,7 @@ export function generatePlan(seed: number): SimulationPlan {
   }
 }
 
-function generateRandomOpenAction(dice: SeededRandom): UserAction {
+function generateRandomPullOpening(dice: SeededRandom): UserAction {
   // Most changes are typical for a catalog: a release by an owner.
   if (dice.isTrue(0.4)) {
     const name = dice.of(packageNames)
@@ -195,7 +195,7 @@ function generateRandomUserAction(dice: SeededRandom, pulls: number): UserAction
       3,
     ],
     [() => ({ do: 'forge-check', by, pull }), 1],
-    [() => ({ do: 'push-base', by: 'max', edits: [generateRandomBaseEdit(dice)] }), 5],
+    [() => ({ do: 'push-base', by: 'max', edits: [generateRandomBaseBranchEdit(dice)] }), 5],
     [() => ({ do: 'merge-by-hand', by: 'max', pull }), 1],
     [() => ({ do: 'role', who: dice.of(['mia', 'wes', 'eve']), role: dice.of(repositoryRoles) }), 1],
     [() => ({ do: 'rules', rules: dice.of(['none', 'required checks', 'linear', 'locked'] as const) }), 2],
@@ -203,7 +203,7 @@ function generateRandomUserAction(dice: SeededRandom, pulls: number): UserAction
 }
 
 /** Changes that a maintainer deliberately pushes to the base. */
-function generateRandomBaseEdit(dice: SeededRandom): PlannedFileEdit {
+function generateRandomBaseBranchEdit(dice: SeededRandom): PlannedFileEdit {
   return dice.pickWeighted<PlannedFileEdit>([
     [{ kind: 'release', package: dice.of(packageNames) }, 4],
     [{ kind: 'own', package: dice.of(packageNames), who: dice.of(userNames) }, 2],

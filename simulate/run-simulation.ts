@@ -88,7 +88,7 @@ const maxSimulationSteps = 15_000
 /** The number of jobs that one process runs concurrently. */
 const maxConcurrentJobs = 3
 /** The number of milliseconds until a terminated process is running again. */
-const restartDelayMs = 4000
+const processRestartDelayMs = 4000
 /** The maximum delay of a delivery that is not lost, in steps. Deliveries can arrive in any order. */
 const maxDeliveryDelaySteps = 4
 
@@ -255,13 +255,13 @@ export async function runSimulation(
       traceLine(`   FAULT ${JSON.stringify(fault)}`)
       if (fault.fault === 'crash') {
         const at = instances.findIndex((instance) => instance?.process === call.process)
-        restarts.set(at, scheduler.now + restartDelayMs)
+        restarts.set(at, scheduler.now + processRestartDelayMs)
         return 'crash'
       }
       call.onInjury?.()
       if (fault.fault === 'limited')
         return { when: 'before', error: () => createRateLimitError(fault.seconds) }
-      if (fault.fault === 'fails') return { when: fault.when, error: () => createCallFailure(to) }
+      if (fault.fault === 'fails') return { when: fault.when, error: () => createConnectionFailureError(to) }
     }
     return undefined
   }
@@ -463,7 +463,7 @@ function createRateLimitError(seconds: number): ForgeError {
 }
 
 /** The error that the adapters return for a connection failure. */
-function createCallFailure(to: PendingCall['to']): Error {
+function createConnectionFailureError(to: PendingCall['to']): Error {
   switch (to) {
     case 'store':
       return new StoreError('unreachable', 'the database went away')

@@ -34,7 +34,7 @@ const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
 const firstSeed = parseNumberOption('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
 const runCount = Math.min(parseNumberOption('runs', 100), values.small ? smallPlanCount : Infinity)
-const deadline = performance.now() + parseNumberOption('seconds', 24 * 3600) * 1000
+const deadlineMs = performance.now() + parseNumberOption('seconds', 24 * 3600) * 1000
 const createSimulationPlan = (number: number): SimulationPlan =>
   values.small ? createSmallPlan(number) : generatePlan(number)
 
@@ -44,7 +44,7 @@ let [done, steps, merges, unmodelled] = [0, 0, 0, 0]
 if (values.exhaustive !== undefined) await exploreSmallPlans()
 else {
   printLine(`simulating from seed ${firstSeed}`)
-  while (done < runCount && performance.now() < deadline)
+  while (done < runCount && performance.now() < deadlineMs)
     if (
       !recordSimulationResult(
         await runSimulation(createSimulationPlan(firstSeed + done), { isTraced: values.trace }),
@@ -74,7 +74,7 @@ async function exploreSmallPlans(): Promise<void> {
   const depths = await explorePlans({
     scope: explorationScopes[values.exhaustive],
     run: (plan) => runSimulation(plan, { isTraced: values.trace }),
-    onRun: (result) => recordSimulationResult(result) && performance.now() < deadline,
+    onRun: (result) => recordSimulationResult(result) && performance.now() < deadlineMs,
     maxEvents: parseNumberOption('events', 4),
   })
   for (const { events, runs: made, cut, isWhole } of depths)
@@ -89,11 +89,11 @@ if (worst !== undefined && !values.trace && !values.first) {
   reportFailure(await runSimulation(result.plan, { isTraced: true }))
 }
 const elapsedSeconds = (performance.now() - startedAt) / 1000
-const unmodeledSummary =
+const skippedRunsSummary =
   unmodelled === 0 ? '' : `, ${unmodelled} skipped because of behavior that is not modeled`
-const scopeLabel = values.small ? ` of ${smallPlanCount} small plans` : ''
+const smallPlansLabel = values.small ? ` of ${smallPlanCount} small plans` : ''
 printLine(
-  `${done} runs${scopeLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${merges} merges, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${unmodeledSummary}`,
+  `${done} runs${smallPlansLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${merges} merges, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${skippedRunsSummary}`,
 )
 process.exitCode = failedRuns.length > 0 ? 1 : 0
 

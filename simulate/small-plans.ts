@@ -5,7 +5,7 @@ import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './
 export type PlannedAction = UserAction | InjectedFault
 
 /** A pull request from an owner, and one from a user without permissions. */
-const openingActionPairs: readonly (readonly [UserAction, UserAction])[] = [
+const pullOpeningActionPairs: readonly (readonly [UserAction, UserAction])[] = [
   [
     { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
     { do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
@@ -43,7 +43,7 @@ const possibleActions: readonly PlannedAction[] = [
 const possibleEventSteps = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
 /** There are six events with the two that open pull requests. One of them may be empty. */
 const maxExtraEvents = 4
-const choicesPerEvent = possibleActions.length * possibleEventSteps.length + 1
+const choiceCountPerEvent = possibleActions.length * possibleEventSteps.length + 1
 
 /**
  * The elements of all scenarios in a small scope: the initial events, the other possible events, and their times.
@@ -57,7 +57,7 @@ export interface ExplorationScope {
 
 /** All of the above. Scenarios with one more event take minutes, and with two more events take hours. */
 const wideExplorationScope: ExplorationScope = {
-  openings: openingActionPairs,
+  openings: pullOpeningActionPairs,
   acts: possibleActions,
   moments: possibleEventSteps,
 }
@@ -68,7 +68,7 @@ const wideExplorationScope: ExplorationScope = {
  * events, including the two that open pull requests.
  */
 const narrowExplorationScope: ExplorationScope = {
-  openings: openingActionPairs.slice(0, 1),
+  openings: pullOpeningActionPairs.slice(0, 1),
   acts: [
     { do: 'comment', by: 'max', pull: 2, body: '/approve' },
     { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
@@ -84,7 +84,7 @@ const narrowExplorationScope: ExplorationScope = {
 export const explorationScopes = { wide: wideExplorationScope, narrow: narrowExplorationScope } as const
 
 /** The number of plans. */
-export const smallPlanCount = openingActionPairs.length * choicesPerEvent ** maxExtraEvents
+export const smallPlanCount = pullOpeningActionPairs.length * choiceCountPerEvent ** maxExtraEvents
 
 /** A prime that divides none of the numbers above. Steps of this size visit every plan before they repeat one. */
 const smallPlanStride = 1_000_003
@@ -100,11 +100,15 @@ export function createSmallPlan(number: number): SimulationPlan {
     remaining = Math.floor(remaining / of)
     return value
   }
-  const opened = (openingActionPairs[digit(openingActionPairs.length)] ?? []).map((deed): PlannedEvent => ({
-    at: 0,
-    ...deed,
-  }))
-  const others = Array.from({ length: maxExtraEvents }, () => toPlannedEvents(digit(choicesPerEvent))).flat()
+  const opened = (pullOpeningActionPairs[digit(pullOpeningActionPairs.length)] ?? []).map(
+    (deed): PlannedEvent => ({
+      at: 0,
+      ...deed,
+    }),
+  )
+  const others = Array.from({ length: maxExtraEvents }, () =>
+    toPlannedEvents(digit(choiceCountPerEvent)),
+  ).flat()
   return {
     seed: number,
     instances: 1,

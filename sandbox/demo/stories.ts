@@ -25,7 +25,7 @@ export interface DemoStory {
 
 const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
-function getDemoFileText(coast: DemoEnvironment, path: string): string {
+function getFixtureFileText(coast: DemoEnvironment, path: string): string {
   const text = coast.files[path]
   if (text === undefined) throw new Error(`the fixture does not contain ${path}`)
   return text
@@ -37,7 +37,7 @@ function pushBundleImages(coast: DemoEnvironment, text: string, name: string, ve
 }
 
 /** A story that adds a version to a package in one catalog, with its images pushed. `add` edits the file. */
-function createVersionUpdatePull(
+function createVersionUpdatePullOptions(
   coast: DemoEnvironment,
   author: string,
   name: string,
@@ -45,7 +45,7 @@ function createVersionUpdatePull(
   add: (text: string) => string,
 ): OpenPullOptions {
   const path = catalogPath(name)
-  const text = add(getDemoFileText(coast, path))
+  const text = add(getFixtureFileText(coast, path))
   pushBundleImages(coast, text, name, version)
   return { repository: demoRepositoryName, author, title: `${name} ${version}`, changes: { [path]: text } }
 }
@@ -56,7 +56,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'alice, an owner of lighthouse, adds version 1.2.0',
     ending: { kind: 'lands' },
     open: (coast) =>
-      createVersionUpdatePull(coast, 'alice', 'lighthouse', '1.2.0', (text) =>
+      createVersionUpdatePullOptions(coast, 'alice', 'lighthouse', '1.2.0', (text) =>
         prependChannelEntry(text, 'lighthouse', '1.2.0', '1.1.0'),
       ),
   },
@@ -65,7 +65,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'mallory, who owns no package, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', summaryPattern: /bob/ },
     open: (coast) =>
-      createVersionUpdatePull(coast, 'mallory', 'tidepool', '0.6.0', (text) =>
+      createVersionUpdatePullOptions(coast, 'mallory', 'tidepool', '0.6.0', (text) =>
         prependChannelEntry(text, 'tidepool', '0.6.0', '0.5.0'),
       ),
   },
@@ -74,7 +74,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'bob, an owner of tidepool, adds 0.5.1 next to 0.5.0, so the channel has two heads',
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     open: (coast) =>
-      createVersionUpdatePull(coast, 'bob', 'tidepool', '0.5.1', (text) =>
+      createVersionUpdatePullOptions(coast, 'bob', 'tidepool', '0.5.1', (text) =>
         prependChannelEntry(text, 'tidepool', '0.5.1', '0.5.0').replace(
           'replaces: tidepool.v0.5.0',
           'replaces: tidepool.v0.4.0',
@@ -87,7 +87,9 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'images', summaryPattern: /buoy-bundle/ },
     open(coast) {
       const path = catalogPath('buoy')
-      const changes = { [path]: prependChannelEntry(getDemoFileText(coast, path), 'buoy', '3.1.0', '3.0.0') }
+      const changes = {
+        [path]: prependChannelEntry(getFixtureFileText(coast, path), 'buoy', '3.1.0', '3.0.0'),
+      }
       return { repository: demoRepositoryName, author: 'erin', title: 'buoy 3.1.0', changes }
     },
   },
@@ -102,7 +104,7 @@ export const demoStories: readonly DemoStory[] = [
     open(coast) {
       const path = catalogPath('buoy')
       const addVersion = (version: string) =>
-        prependChannelEntry(getDemoFileText(coast, path), 'buoy', version, '3.0.0')
+        prependChannelEntry(getFixtureFileText(coast, path), 'buoy', version, '3.0.0')
       pushBundleImages(coast, addVersion('3.2.0').replaceAll(/(?<!:v)3\.2\.0/g, '3.1.9'), 'buoy', '3.1.9')
       return {
         repository: demoRepositoryName,
@@ -118,7 +120,7 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'ownership', summaryPattern: /lighthouse/ },
     open(coast) {
       const path = 'catalogs/v4.19/lighthouse/catalog.yaml'
-      const changes = { [path]: null, 'catalogs/v4.19/buoy/lighthouse.yaml': getDemoFileText(coast, path) }
+      const changes = { [path]: null, 'catalogs/v4.19/buoy/lighthouse.yaml': getFixtureFileText(coast, path) }
       return { repository: demoRepositoryName, author: 'erin', title: 'Tidy up buoy', changes }
     },
   },
@@ -128,7 +130,7 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     rival: 'second of two competing updates',
     open: (coast) =>
-      createVersionUpdatePull(coast, 'carol', 'foghorn', '2.2.0', (text) =>
+      createVersionUpdatePullOptions(coast, 'carol', 'foghorn', '2.2.0', (text) =>
         prependChannelEntry(text, 'foghorn', '2.2.0', '2.1.0'),
       ),
   },
@@ -138,7 +140,7 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     rival: 'first of two competing updates',
     open: (coast) =>
-      createVersionUpdatePull(coast, 'dave', 'foghorn', '2.1.1', (text) =>
+      createVersionUpdatePullOptions(coast, 'dave', 'foghorn', '2.1.1', (text) =>
         appendChannelEntry(text, 'foghorn', '2.1.1', '2.1.0'),
       ),
   },

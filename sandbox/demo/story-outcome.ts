@@ -30,9 +30,9 @@ export function evaluateDemoStory(
   const rival = all.find(({ story: { id } }) => id === story.rival)
   const hasMerged = isPullMerged(pull)
   const hasComment = findBotComment(pull) !== undefined
-  const state = hasMerged ? 'merged' : (findCommentHeadline(pull) ?? 'not checked yet')
+  const state = hasMerged ? 'merged' : (findBotCommentHeading(pull) ?? 'not checked yet')
   if (hasMerged) {
-    const rebuilt = hasSuccessfulRebuild(pull, coast)
+    const rebuilt = hasPassedRebuildCheck(pull, coast)
     const may = story.ending.kind === 'lands' || (rival !== undefined && !isPullMerged(rival.pull))
     return {
       state,
@@ -69,7 +69,7 @@ export function evaluateDemoStory(
  * A rebuild of the merge commit, or of the branch's tip once it has moved on, because one build of the newest state
  * is enough.
  */
-function hasSuccessfulRebuild(pull: MockPull, coast: DemoEnvironment): boolean {
+function hasPassedRebuildCheck(pull: MockPull, coast: DemoEnvironment): boolean {
   const tip = coast.repository.knownRefs.get(`refs/heads/${coast.repository.defaultBranch}`)
   return [pull.merged?.sha, tip].some(
     (sha) =>
@@ -90,7 +90,7 @@ function findLatestCheckRun(coast: DemoEnvironment, sha: string, name: string): 
 }
 
 /** The heading of catalog-bot's comment. */
-function findCommentHeadline(pull: MockPull): string | undefined {
+function findBotCommentHeading(pull: MockPull): string | undefined {
   const comment = findBotComment(pull)
   const headline = comment === undefined ? undefined : /^### (?<words>.*)$/m.exec(comment)?.groups?.words
   return headline === undefined ? undefined : stripMarkdown(headline)

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/evaluate/system-clock.ts'
 import type { DemoEnvironment } from './demo-environment.ts'
 import { catalogImageRepository as image } from './set-up-publishing.ts'
 
-const catalogVersions = ['v4.19', 'v4.20'] as const
+const openShiftCatalogVersions = ['v4.19', 'v4.20'] as const
 
 export interface PublishedImagesReport {
   readonly lines: readonly string[]
@@ -61,7 +61,7 @@ export async function verifyPublishedImages(
   const end = performance.now() + milliseconds
   const lines: string[] = []
   let isGood = true
-  for (const version of catalogVersions) {
+  for (const version of openShiftCatalogVersions) {
     let found = await readOne(version)
     while (!found.isSame && performance.now() < end) {
       await pause(200)
@@ -79,7 +79,8 @@ export async function verifyPublishedImages(
     const { digest, files, platforms } = read
     const root = `catalogs/${version}`
     const isSame =
-      files.length > 0 && serializeCatalogFiles(files) === serializeCatalogFiles(readGitFiles(coast, root))
+      files.length > 0 &&
+      serializeFilesForComparison(files) === serializeFilesForComparison(readCatalogFilesFromGit(coast, root))
     const bundles = files.map(
       ({ path, bytes }) =>
         `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
@@ -99,7 +100,7 @@ interface CatalogImageFile {
   readonly bytes: Uint8Array
 }
 
-function readGitFiles(
+function readCatalogFilesFromGit(
   { repository }: Pick<DemoEnvironment, 'repository'>,
   root: string,
 ): readonly CatalogImageFile[] {
@@ -111,7 +112,7 @@ function readGitFiles(
     .map((path) => ({ path: path.slice(root.length + 1), bytes: git('show', `main:${path}`) }))
 }
 
-function serializeCatalogFiles(files: readonly CatalogImageFile[]): string {
+function serializeFilesForComparison(files: readonly CatalogImageFile[]): string {
   return files
     .map(({ path, bytes }) => `${path}\n${Buffer.from(bytes).toString('base64')}`)
     .sort()

@@ -6,7 +6,7 @@ import { renderPageLayout, escapeHtml } from './pages.ts'
 import { findAccountByLogin } from './github-data.ts'
 import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './github-data.ts'
 
-export interface RegistrationContext {
+export interface AppRegistrationContext {
   readonly github: AppAdmin
   readonly world: MockGitHubData
 }
@@ -102,11 +102,11 @@ function validateWebhookAttributes(hook: unknown): string[] {
 }
 
 const createAppPathPattern = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
-const installPathPattern = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
+const appInstallationPathPattern = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
 
 /** Answers these pages. Returns false for every other URL. */
-export async function handleRegistrationPage(
-  at: RegistrationContext,
+export async function handleAppRegistrationPage(
+  at: AppRegistrationContext,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -140,10 +140,10 @@ export async function handleRegistrationPage(
     response.writeHead(302, { location: back.href }).end()
     return true
   }
-  const slug = installPathPattern.exec(url.pathname)?.groups?.['slug']
+  const slug = appInstallationPathPattern.exec(url.pathname)?.groups?.['slug']
   const app = [...at.world.apps.values()].find((it) => it.slug === slug)
   if (app === undefined) return false
-  return handleInstallPage(at, app, request, sendHtml)
+  return handleAppInstallationPage(at, app, request, sendHtml)
 }
 
 function renderConfirmForm(url: URL, manifest: GitHubPayload): string {
@@ -160,12 +160,12 @@ const toAppSlug = (name: string): string =>
     .replace(/[^a-z\d]+/g, '-')
     .replace(/^-|-$/g, '')
 
-function isAppNameTaken({ world }: RegistrationContext, name: string): boolean {
+function isAppNameTaken({ world }: AppRegistrationContext, name: string): boolean {
   return [...world.apps.values()].some(({ slug }) => slug === toAppSlug(name))
 }
 
 function createAppManifestCode(
-  { github }: RegistrationContext,
+  { github }: AppRegistrationContext,
   manifest: GitHubPayload,
   name: string,
   owner: MockAccount | undefined,
@@ -181,8 +181,8 @@ function createAppManifestCode(
   })
 }
 
-async function handleInstallPage(
-  { github, world }: RegistrationContext,
+async function handleAppInstallationPage(
+  { github, world }: AppRegistrationContext,
   app: MockApp,
   request: IncomingMessage,
   html: (status: number, title: string, body: string) => true,

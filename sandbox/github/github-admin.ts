@@ -15,7 +15,7 @@ import type {
   CollaboratorRole,
   Team,
   Workflow,
-  WorkflowOutcome,
+  SimulatedWorkflowOutcome,
   AppPermissions,
 } from './github-data.ts'
 
@@ -231,7 +231,7 @@ export class GitHubAdmin {
       outcome = 'success',
       milliseconds = 50,
       dispatchTypes = [],
-    }: { outcome?: WorkflowOutcome; milliseconds?: number; dispatchTypes?: readonly string[] } = {},
+    }: { outcome?: SimulatedWorkflowOutcome; milliseconds?: number; dispatchTypes?: readonly string[] } = {},
   ): Workflow {
     const workflow: Workflow = {
       id: this.state.world.nextId(),

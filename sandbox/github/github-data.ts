@@ -256,11 +256,11 @@ export interface Workflow {
   readonly name: string
   /** The types of repository_dispatch that start it. */
   readonly dispatchTypes: readonly string[]
-  outcome: WorkflowOutcome
+  outcome: SimulatedWorkflowOutcome
   /** Milliseconds from queued to completed. */
   milliseconds: number
 }
-export type WorkflowOutcome = 'success' | 'failure' | 'cancelled' | 'never'
+export type SimulatedWorkflowOutcome = 'success' | 'failure' | 'cancelled' | 'never'
 
 export interface MockWorkflowRun {
   readonly id: number
@@ -310,7 +310,7 @@ export interface MockRepository {
   readonly mergeMethods: Record<MergeMethod, boolean>
   allowAutoMerge: boolean
   /** Merge queues by branch, in merge order. */
-  readonly queues: Map<string, QueueEntry[]>
+  readonly queues: Map<string, MockMergeQueueEntry[]>
   /** The last known branches. The sandbox compares them with the current ones to find the changes of a push. */
   knownRefs: ReadonlyMap<string, string>
   readonly createdAt: string
@@ -319,7 +319,7 @@ export interface MockRepository {
 
 export type { MergeMethod } from './merge-method.ts'
 
-export interface QueueEntry {
+export interface MockMergeQueueEntry {
   readonly id: number
   readonly pull: MockPull
   readonly headSha: string

@@ -9,17 +9,17 @@ import { dirname, join } from 'node:path'
 import { TokenRegistry } from './http/auth.ts'
 import { mergeReadyAutoMergePulls } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
-import { FaultInjector, createRateLimitOutcome } from './http/faults.ts'
+import { FaultInjector, createRateLimitFaultOutcome } from './http/faults.ts'
 import type { RateLimits } from './http/rate-limit-types.ts'
 import type { FaultMatcher, FaultOutcome } from './http/faults.ts'
 import { handleGitHttp, isGitRequest } from './git/git-http.ts'
 import { GitHubState } from './github-state.ts'
-import { handleRegistrationPage, type RegistrationContext } from './app-registration.ts'
+import { handleAppRegistrationPage, type AppRegistrationContext } from './app-registration.ts'
 import { renderPage } from './pages.ts'
 import { createSignInPages } from './sign-in-pages.ts'
 import { UserActions } from './user-actions.ts'
 import { RestRouter } from './http/router.ts'
-import type { RecordedExchange, RequestRecord } from './http/router.ts'
+import type { RecordedHttpExchange, RequestRecord } from './http/router.ts'
 import { createActionRoutes } from './routes/action-routes.ts'
 import { createAppRoutes } from './routes/app-routes.ts'
 import { createCheckRoutes } from './routes/check-routes.ts'
@@ -50,7 +50,7 @@ export interface MockGitHubOptions {
 
 /** Lists the violations in the traffic, one line each. Empty if there are none. */
 export interface TrafficValidator {
-  checkExchange(exchange: RecordedExchange): string[]
+  checkExchange(exchange: RecordedHttpExchange): string[]
   checkWebhook(event: string, action: string | null, payload: unknown): string[]
 }
 
@@ -99,7 +99,7 @@ export class MockGitHub extends UserActions {
 
   /** Rejects the next `times` REST calls because of a rate limit, with a wait time in seconds. */
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
-    const outcome = createRateLimitOutcome(kind, this.#world.now() / 1000, waitSeconds)
+    const outcome = createRateLimitFaultOutcome(kind, this.#world.now() / 1000, waitSeconds)
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
@@ -187,7 +187,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     createDeploymentRoutes,
   ]
   const routes = makers.flatMap((make) => make(state))
-  let observe: ((exchange: RecordedExchange) => void) | undefined
+  let observe: ((exchange: RecordedHttpExchange) => void) | undefined
   const { validator } = options
   if (validator) {
     observe = (exchange) => void violations.push(...validator.checkExchange(exchange))
@@ -204,7 +204,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   }
   const signIn = createSignInPages(world, credentials)
   // For browsers, once the server's address is known.
-  const browsed: { at?: RegistrationContext } = {}
+  const browsed: { at?: AppRegistrationContext } = {}
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', world.base)
     // Clients that expect an Enterprise Server add this prefix to every REST path.
@@ -213,7 +213,10 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     if (isGitRequest(url.pathname)) await handleGitHttp({ state, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
     else if (await signIn.answer(request, response, url)) return
-    else if (browsed.at !== undefined && (await handleRegistrationPage(browsed.at, request, response, url)))
+    else if (
+      browsed.at !== undefined &&
+      (await handleAppRegistrationPage(browsed.at, request, response, url))
+    )
       return
     else await router.handle(request, response, url)
   }

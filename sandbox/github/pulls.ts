@@ -1,10 +1,10 @@
 // Actions on pull requests by any caller: opening, editing, labels, reviews, and review requests.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { closePull, emitPullRequestEvent, endAutoMerge, createCheckSuites } from './git/ref-changes.ts'
+import { closePull, emitPullRequestEvent, cancelAutoMerge, createCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
 import { toAccountView, toTeamView } from './views/account-view.ts'
-import { toLabelView, toPullSummary, toReviewView } from './views/pull-view.ts'
+import { toLabelView, toPullSummaryView, toReviewView } from './views/pull-view.ts'
 import { iteratePulls } from './github-data.ts'
 import type {
   MockAccount,
@@ -133,7 +133,7 @@ export async function editPull(
     pull.baseRef = changes.base
     pull.baseSha = sha
     pull.mergeable = undefined
-    await endAutoMerge(state, pull, by, 'base branch was changed')
+    await cancelAutoMerge(state, pull, by, 'base branch was changed')
   }
   if (Object.keys(edited).length > 0)
     await emitPullRequestEvent(state, pull, 'edited', by, { changes: edited })
@@ -307,6 +307,6 @@ function emitReviewEvent(
   // REST uses uppercase for a review's state, and webhooks do not.
   state.webhooks.emit('pull_request_review', action, pull.repo, by, {
     review: { ...view, state: review.state.toLowerCase() },
-    pull_request: toPullSummary(state.world, pull),
+    pull_request: toPullSummaryView(state.world, pull),
   })
 }

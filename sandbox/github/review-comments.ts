@@ -21,7 +21,7 @@ interface DiffHunk {
 }
 
 /** The positions of the drafts. Throws GitHub's error if one of them is not on a line in the diff. */
-export async function locateDraftComments(
+export async function readDraftCommentDiffHunks(
   pull: MockPull,
   sha: string,
   drafts: readonly DraftReviewComment[],

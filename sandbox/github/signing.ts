@@ -7,7 +7,7 @@ import type { GitIdentity } from './git/git-store.ts'
 import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
 /** The committer of all commits that GitHub creates for a user. */
-export const createWebFlowIdentity = (world: MockGitHubData): GitIdentity => ({
+export const createGitHubCommitterIdentity = (world: MockGitHubData): GitIdentity => ({
   name: 'GitHub',
   email: 'noreply@github.invalid',
   at: world.now(),

@@ -37,7 +37,7 @@ import {
 import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
-import { endAutoMerge, processRefChanges } from './git/ref-changes.ts'
+import { cancelAutoMerge, processRefChanges } from './git/ref-changes.ts'
 import { signCommit } from './signing.ts'
 import { replyToReviewComment } from './review-comments.ts'
 import type {
@@ -276,7 +276,7 @@ export class UserActions extends AppAdmin {
     await enableAutoMerge(this.state, pull, this.account(by), method)
   }
   async disableAutoMerge(pull: MockPull, by: string): Promise<void> {
-    await endAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
+    await cancelAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
   }
   /** Renames a branch. Pull requests into it follow, and pull requests from it are closed. */
   async renameBranch(repository: string, from: string, to: string, by?: string): Promise<void> {

@@ -2,7 +2,7 @@
 // The same blob gives the same bytes. The bundle cannot run: its Operator image is the one in the blob's related
 // images.
 import { parseAllDocuments } from 'yaml'
-import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { Json } from '../../src/go/json/json.ts'
 import type { ImageContent } from './registry-image.ts'
 
@@ -27,12 +27,12 @@ export function parseBundleBlobs(catalog: string): readonly BundleBlob[] {
 /** The image's single layer and its labels. Rendering the image gives the blob. */
 export function buildBundleImage(blob: BundleBlob): ImageContent {
   const annotations = {
-    [annotationKeys.mediaType]: 'registry+v1',
-    [annotationKeys.manifests]: 'manifests/',
-    [annotationKeys.metadata]: 'metadata/',
-    [annotationKeys.package]: blob.package,
-    [annotationKeys.channels]: 'stable',
-    [annotationKeys.defaultChannel]: 'stable',
+    [bundleAnnotationKeys.mediaType]: 'registry+v1',
+    [bundleAnnotationKeys.manifests]: 'manifests/',
+    [bundleAnnotationKeys.metadata]: 'metadata/',
+    [bundleAnnotationKeys.package]: blob.package,
+    [bundleAnnotationKeys.channels]: 'stable',
+    [bundleAnnotationKeys.defaultChannel]: 'stable',
   }
   const files: Record<string, string> = {}
   const writeJson = (path: string, content: Json) => (files[path] = `${JSON.stringify(content, null, 2)}\n`)
@@ -42,13 +42,13 @@ export function buildBundleImage(blob: BundleBlob): ImageContent {
   writeJson('metadata/annotations.yaml', { annotations })
   const dependencies = collectDependencies(blob)
   if (dependencies.length > 0) writeJson('metadata/dependencies.yaml', { dependencies })
-  const properties = blob.properties.filter(({ type }) => !derivedPropertyTypes.has(type))
+  const properties = blob.properties.filter(({ type }) => !opmDerivedPropertyTypes.has(type))
   if (properties.length > 0) writeJson('metadata/properties.yaml', { properties })
   return { labels: annotations, files }
 }
 
 /** Property types that opm derives from manifests and dependencies. The others are in a separate file. */
-const derivedPropertyTypes = new Set([
+const opmDerivedPropertyTypes = new Set([
   'olm.package',
   'olm.gvk',
   'olm.gvk.required',

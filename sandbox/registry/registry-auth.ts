@@ -20,7 +20,7 @@ export interface RequiredScope {
   readonly action: 'pull' | 'push' | 'delete'
 }
 
-interface TokenGrant {
+interface IssuedRegistryToken {
   readonly user: string | undefined
   readonly scopes: ReadonlySet<string>
   readonly expiresAt: number
@@ -37,7 +37,7 @@ const tokenLifetimeSeconds = 300
 export class RegistryAuthorizer {
   readonly #auth: RegistryAuth
   readonly #base: () => string
-  readonly #tokens = new Map<string, TokenGrant>()
+  readonly #tokens = new Map<string, IssuedRegistryToken>()
 
   constructor(auth: RegistryAuth, base: () => string) {
     this.#auth = auth
@@ -80,7 +80,7 @@ export class RegistryAuthorizer {
     url: URL,
     form: URLSearchParams,
   ): { readonly token: string; readonly expires_in: number } | undefined {
-    const given = request.headers.authorization ?? toBasicCredentials(form)
+    const given = request.headers.authorization ?? formatBasicAuthorizationHeader(form)
     const user = this.#basicUser(given)
     if (given !== undefined && user === undefined) return undefined
     const requestedScopes = [...url.searchParams.getAll('scope'), ...form.getAll('scope')].flatMap((it) =>
@@ -103,7 +103,7 @@ export class RegistryAuthorizer {
 }
 
 /** Converts the password grant of the OAuth form to the equivalent Basic header. */
-function toBasicCredentials(form: URLSearchParams): string | undefined {
+function formatBasicAuthorizationHeader(form: URLSearchParams): string | undefined {
   const user = form.get('username')
   return user === null
     ? undefined

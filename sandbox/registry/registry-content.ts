@@ -1,7 +1,7 @@
 // The contents of the sandbox's registry, in memory: manifests, tags, blobs, and uploads, and the answers about them.
 // Authentication and injected faults are handled elsewhere.
 import type { IncomingHttpHeaders } from 'node:http'
-import { buildImage, digestOf, mediaTypes } from './registry-image.ts'
+import { buildImage, computeBytesDigest, mediaTypes } from './registry-image.ts'
 import type { ImageContent, StoredManifest } from './registry-image.ts'
 
 /** Persistent quirks, each known from a real registry. */
@@ -16,7 +16,7 @@ export interface RegistryQuirks {
   deletes?: boolean
 }
 
-interface RepositoryContent {
+interface RegistryRepositoryContent {
   readonly manifests: Map<string, StoredManifest>
   readonly tags: Map<string, string>
   readonly blobs: Map<string, Buffer>
@@ -55,14 +55,14 @@ export const createErrorResponse = (
 
 export class RegistryContent {
   readonly quirks: RegistryQuirks = {}
-  readonly #shelves = new Map<string, RepositoryContent>()
+  readonly #shelves = new Map<string, RegistryRepositoryContent>()
   readonly #uploads = new Map<string, Buffer[]>()
   #uploadCount = 0
 
-  #shelf(repository: string): RepositoryContent {
+  #shelf(repository: string): RegistryRepositoryContent {
     const known = this.#shelves.get(repository)
     if (known !== undefined) return known
-    const shelf: RepositoryContent = { manifests: new Map(), tags: new Map(), blobs: new Map() }
+    const shelf: RegistryRepositoryContent = { manifests: new Map(), tags: new Map(), blobs: new Map() }
     this.#shelves.set(repository, shelf)
     return shelf
   }
@@ -83,7 +83,7 @@ export class RegistryContent {
 
   /** Adds a manifest's bytes as they are, valid or not, for manifests that no builder creates. */
   putManifest(repository: string, tag: string | undefined, mediaType: string, bytes: Uint8Array): string {
-    const digest = digestOf(bytes)
+    const digest = computeBytesDigest(bytes)
     this.#shelf(repository).manifests.set(digest, { digest, mediaType, bytes: Buffer.from(bytes) })
     if (tag !== undefined) this.#shelf(repository).tags.set(tag, digest)
     return digest
@@ -124,7 +124,7 @@ export class RegistryContent {
         `manifest found, but accept header does not support ${stored.mediaType}`,
       )
     const { digestHeader } = this.quirks
-    const digest = digestHeader === 'wrong' ? digestOf(Buffer.from('another')) : stored.digest
+    const digest = digestHeader === 'wrong' ? computeBytesDigest(Buffer.from('another')) : stored.digest
     return {
       status: 200,
       headers: {
@@ -163,7 +163,7 @@ export class RegistryContent {
       return createErrorResponse(400, 'MANIFEST_BLOB_UNKNOWN')
     if ((content.manifests ?? []).some((it) => !shelf.manifests.has(it.digest)))
       return createErrorResponse(400, 'MANIFEST_BLOB_UNKNOWN')
-    const digest = digestOf(bytes)
+    const digest = computeBytesDigest(bytes)
     if (reference.includes(':') && reference !== digest) return createErrorResponse(400, 'DIGEST_INVALID')
     shelf.manifests.set(digest, { digest, mediaType, bytes })
     if (!reference.includes(':')) shelf.tags.set(reference, digest)
@@ -227,7 +227,8 @@ export class RegistryContent {
     const shelf = this.#shelf(repository)
     const digest = url.searchParams.get('digest')
     const store = (bytes: Buffer): RegistryResponse => {
-      if (digest === null || digestOf(bytes) !== digest) return createErrorResponse(400, 'DIGEST_INVALID')
+      if (digest === null || computeBytesDigest(bytes) !== digest)
+        return createErrorResponse(400, 'DIGEST_INVALID')
       shelf.blobs.set(digest, bytes)
       return {
         status: 201,

@@ -34,7 +34,7 @@ export interface BuiltImage {
   readonly blobs: readonly StoredManifest[]
 }
 
-export function digestOf(bytes: Uint8Array): string {
+export function computeBytesDigest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
@@ -47,7 +47,7 @@ export function buildImage({
 }: ImageContent): BuiltImage {
   const oci = format === 'oci'
   const createObject = (mediaType: string, bytes: Buffer): StoredManifest => ({
-    digest: digestOf(bytes),
+    digest: computeBytesDigest(bytes),
     mediaType,
     bytes,
   })
@@ -73,7 +73,7 @@ export function buildImage({
         architecture,
         ...(variant === undefined ? {} : { variant }),
         config: { Labels: labels },
-        rootfs: { type: 'layers', diff_ids: [digestOf(tar)] },
+        rootfs: { type: 'layers', diff_ids: [computeBytesDigest(tar)] },
         history: [{ created: '1970-01-01T00:00:00Z', created_by: 'sandbox' }],
       },
     )

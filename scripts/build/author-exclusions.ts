@@ -10,7 +10,7 @@ const doctorUnsupportedMessage =
 const clusterUnsupportedMessage =
   '--kubeconfig is not available in this package. To run catalog-bot with cluster support, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md'
 
-export function createAuthorExclusionsPlugin(sources: string): Plugin {
+export function createExcludedModulesPlugin(sources: string): Plugin {
   const client = join(sources, 'github', 'github-app.js')
   const cluster = join(sources, 'cluster', 'open-cluster.js')
   return {

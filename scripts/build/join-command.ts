@@ -93,7 +93,7 @@ export async function buildSingleFileCommand({
     minifyIdentifiers: leaveOut !== undefined,
     metafile: true,
     plugins: [
-      noChildProcessPlugin,
+      lazyChildProcessPlugin,
       leaveOthers,
       createProjectPackagesPlugin(sources),
       ...(leaveOut ? [leaveOut] : []),
@@ -115,7 +115,7 @@ export async function buildSingleFileCommand({
 }
 
 /** commander can start other programs, but catalog-bot has none. Loading child_process would take 3 ms of 20. */
-const noChildProcessPlugin: Plugin = {
+const lazyChildProcessPlugin: Plugin = {
   name: 'start-nothing',
   setup(building) {
     building.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>

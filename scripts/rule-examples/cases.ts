@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../src/checks/all-rules.ts'
-import type { SizeLimits } from '../../src/checks/validation/limits.ts'
+import type { CatalogSizeLimits } from '../../src/checks/validation/limits.ts'
 import type { RuleSubject } from '../../src/findings/rule.ts'
 
 const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
@@ -15,7 +15,7 @@ const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 /** The contents of `_case.json`. */
 export interface ExampleCaseSettings {
   /** Lower limits, for examples that cannot practically reach the real ones. */
-  readonly limits?: Partial<SizeLimits>
+  readonly limits?: Partial<CatalogSizeLimits>
   /** Rules that unavoidably also have findings, each with the reason. */
   readonly alongside?: Readonly<Record<string, string>>
   /** Bundle files that are too large to store: the path, and the number of incompressible bytes. */
@@ -99,12 +99,12 @@ export function readRuleExampleCases(id: string, root = fixturesRoot): ExampleCa
   )
 }
 
-const subjectByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
+const judgedSubjectByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
 
 function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
   const directory = join(root, id, kind, why)
   const settings = join(directory, caseSettingsFile)
-  const judges = subjectByRuleId.get(id) ?? 'catalog'
+  const judges = judgedSubjectByRuleId.get(id) ?? 'catalog'
   // A pull request is judged by the tree that would merge.
   const marked = judges === 'pull request' ? join(directory, 'result') : directory
   return {
@@ -135,7 +135,7 @@ function readExpectedFindingMarks(file: string, path: string): string[] {
     .split('\n')
     .flatMap((line, index) => {
       const id = /# (?<id>[a-z][a-z0-9-]*)$/.exec(line)?.groups?.id
-      if (id === undefined || !subjectByRuleId.has(id)) return []
+      if (id === undefined || !judgedSubjectByRuleId.has(id)) return []
       return [file === '.indexignore' ? id : `${file}:${index + 1} ${id}`]
     })
 }

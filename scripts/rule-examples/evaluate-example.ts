@@ -13,7 +13,7 @@ import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
 import { collectRuleFindings } from '../../src/checks/validation/catalog-rule.ts'
 import { createCatalogView } from '../../src/checks/validation/view/catalog-view.ts'
-import { defaultSizeLimits } from '../../src/checks/validation/limits.ts'
+import { defaultCatalogSizeLimits } from '../../src/checks/validation/limits.ts'
 import type { RuleSettings } from '../../src/checks/validation/rule-settings.ts'
 import { catalogRules } from '../../src/checks/validation/rules.ts'
 import { validateWithAllRules } from '../../src/checks/validation/validate-fully.ts'
@@ -93,7 +93,7 @@ function findSizeLimitFindings(
 ): Finding[] {
   const list = new FindingList()
   for (const rule of catalogRules)
-    collectRuleFindings(rule, createCatalogView(catalog), { ...defaultSizeLimits, ...limits }, list)
+    collectRuleFindings(rule, createCatalogView(catalog), { ...defaultCatalogSizeLimits, ...limits }, list)
   const known = new Set(found.map((one) => JSON.stringify(one)))
   return list.sorted().filter((one) => !known.has(JSON.stringify(one)))
 }

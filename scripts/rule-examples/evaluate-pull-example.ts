@@ -46,7 +46,7 @@ function runExampleEvaluation(
       noopCache,
     ),
     ask: async (question) => answerCheckQuestion(question, settings),
-    memory: { ...createExamplePullMemory(settings), ...(shown && createShownChangeMemory(shown)) },
+    memory: { ...createExamplePullMemory(settings), ...(shown && createShownChangePullMemory(shown)) },
     openPulls: async () => createOpenPulls(settings),
     demandsSignatures: settings.demandsSignatures ?? false,
   })
@@ -156,7 +156,7 @@ function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMem
 }
 
 /** Also stores the change that was shown before the reviews, and the subject of the reviews. */
-function createShownChangeMemory(shown: DescribedChange): Partial<PullMemory> {
+function createShownChangePullMemory(shown: DescribedChange): Partial<PullMemory> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()
   return {

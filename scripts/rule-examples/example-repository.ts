@@ -21,12 +21,12 @@ export const exampleBaseSha = toCommitSha('b'.repeat(40))
 const exampleBaseTreeSha = toTreeSha('1'.repeat(40))
 const exampleResultTreeSha = toTreeSha('2'.repeat(40))
 
-type ListedEntry = { readonly path: string } & TreeEntry
+type TreeEntryWithPath = { readonly path: string } & TreeEntry
 
 /** The trees of an example as a repository in which every merge is clean. */
 export function createExampleRepository(directory: string, settings: ExampleCaseSettings): GitRepository {
   const blobs = new Map<BlobSha, Uint8Array>()
-  const readTree = (folder: string): readonly ListedEntry[] =>
+  const readTree = (folder: string): readonly TreeEntryWithPath[] =>
     listFilesBelow(join(directory, folder)).map((path) => {
       const file = join(directory, folder, path)
       const isLink = lstatSync(file).isSymbolicLink()
@@ -37,7 +37,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
       return { path, mode, oid }
     })
   const others = readOtherPullTrees(directory, settings)
-  const trees = new Map<TreeSha, readonly ListedEntry[]>([
+  const trees = new Map<TreeSha, readonly TreeEntryWithPath[]>([
     [exampleBaseTreeSha, readTree('base')],
     [exampleResultTreeSha, readTree('result')],
     ...[...others.values()].map(({ tree, folder }) => [tree, readTree(folder)] as const),
@@ -97,10 +97,10 @@ function readOtherPullTrees(directory: string, settings: ExampleCaseSettings) {
 }
 
 function computePathChanges(
-  before: readonly ListedEntry[],
-  after: readonly ListedEntry[],
+  before: readonly TreeEntryWithPath[],
+  after: readonly TreeEntryWithPath[],
 ): readonly PathChange[] {
-  const entryIn = (side: readonly ListedEntry[], path: string): TreeEntry | undefined => {
+  const entryIn = (side: readonly TreeEntryWithPath[], path: string): TreeEntry | undefined => {
     const found = side.find((one) => one.path === path)
     return found && { mode: found.mode, oid: found.oid }
   }

@@ -18,9 +18,9 @@ export interface HealthMonitor {
 }
 
 /** Milliseconds; probes do not wait longer. */
-const storeTimeoutMs = 2_000
+const storeHealthCheckTimeoutMs = 2_000
 
-const workClassLabels: Readonly<Record<WorkClass, string>> = {
+const labelByWorkClass: Readonly<Record<WorkClass, string>> = {
   landing: 'merging',
   look: 'pull request evaluations',
   sweep: 'sweeps',
@@ -28,7 +28,7 @@ const workClassLabels: Readonly<Record<WorkClass, string>> = {
 }
 
 const formatRateLimitedInstallation = ({ installation, works, until }: HeldInstallation): string =>
-  `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => workClassLabels[work]).join(', ')}`
+  `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => labelByWorkClass[work]).join(', ')}`
 
 export function createHealthMonitor(
   store: { ping(): Promise<void> },
@@ -48,7 +48,9 @@ export function createHealthMonitor(
       else silentSince ??= clock.now()
     },
     async report() {
-      const isStoreThere = await isDoneWithin(store.ping(), storeTimeoutMs, clock).catch(() => false)
+      const isStoreThere = await isDoneWithin(store.ping(), storeHealthCheckTimeoutMs, clock).catch(
+        () => false,
+      )
       const problems = [
         ...(isStoreThere ? [] : ['the database does not respond']),
         ...(areCredentialsRejected

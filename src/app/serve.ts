@@ -23,7 +23,7 @@ import { createMetrics } from './metrics.ts'
 import { createPagesHandler } from './pages/pages-handler.ts'
 import { createUnfreezeHandler } from './pages/unfreeze.ts'
 import { openPublishClient, extractPublishEnvironment } from './publishing/publish-client.ts'
-import { openClusterTestClient, extractClusterTestEnvironment } from './cluster-tests/cluster-test-client.ts'
+import { openClusterTestClient, takeClusterTestEnvVariables } from './cluster-tests/cluster-test-client.ts'
 import { openCatalogFileReaderPool } from '../evaluate/catalogs/reader-pool.ts'
 import { openRegistries } from '../evaluate/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'
@@ -40,7 +40,7 @@ import { openRepositoryContexts } from './repository-contexts.ts'
 import { openTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const splitShutdownTime = (whole: number) => ({
+const splitShutdownMs = (whole: number) => ({
   images: Math.min(5_000, whole / 2),
   last: Math.min(3_000, whole / 4),
 })
@@ -88,7 +88,7 @@ export async function startApp(
   await verifyCredentials(github, log)
   // Before any child process starts, so that none inherits the credentials.
   const publishEnvironment = extractPublishEnvironment(process.env)
-  const clusterTestEnvironment = extractClusterTestEnvironment(process.env)
+  const clusterTestEnvironment = takeClusterTestEnvVariables(process.env)
   // Opening a remote or large database can take time, so log what startup waits for.
   const opening = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
@@ -238,7 +238,7 @@ export async function startApp(
       const stopped = worker.stop()
       const stopsWithin = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
       const all = settings.stopSeconds * 1000
-      const { images, last } = splitShutdownTime(all)
+      const { images, last } = splitShutdownMs(all)
       if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
       // The next process restarts the install test and cleans up after this one.
       await Promise.all([publishing.close(), clusterTests.close()])

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defaultEvaluationBudget, type EvaluationBudget } from '../evaluate/worker/evaluation-budget.ts'
 import { documentedGitHubLimits } from '../github/budget/github-limits.ts'
-import { defaultReserves, type Reserves } from '../github/budget/work-class.ts'
+import { defaultReserves, type QuotaReserveByWorkClass } from '../github/budget/work-class.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
 
-const countSchema = z.coerce.number().int().min(1)
+const positiveIntegerSchema = z.coerce.number().int().min(1)
 const bytesPerMegabyte = 1024 * 1024
 
 const environmentSchema = z.object({
@@ -51,14 +51,16 @@ const environmentSchema = z.object({
   /** Kubernetes kills after 30. */
   STOP_SECONDS: secondsSchema.default(25),
   /** Budget of one pull request before it is too large to check: see EvaluationBudget. */
-  MAX_PATHS: countSchema.default(defaultEvaluationBudget.paths),
-  MAX_CHANGED_PATHS: countSchema.default(defaultEvaluationBudget.changedPaths),
-  MAX_CHANGED_MEGABYTES: countSchema.default(defaultEvaluationBudget.changedBytes / bytesPerMegabyte),
-  MAX_PEOPLE: countSchema.default(defaultEvaluationBudget.people),
-  MAX_IMAGES: countSchema.default(defaultEvaluationBudget.images),
-  MAX_COMMENTS: countSchema.default(defaultEvaluationBudget.comments),
-  MAX_CHECK_SECONDS: countSchema.default(defaultEvaluationBudget.time / 1000),
-  MAX_CHECK_MEGABYTES: countSchema.min(256).default(defaultEvaluationBudget.memory),
+  MAX_PATHS: positiveIntegerSchema.default(defaultEvaluationBudget.paths),
+  MAX_CHANGED_PATHS: positiveIntegerSchema.default(defaultEvaluationBudget.changedPaths),
+  MAX_CHANGED_MEGABYTES: positiveIntegerSchema.default(
+    defaultEvaluationBudget.changedBytes / bytesPerMegabyte,
+  ),
+  MAX_PEOPLE: positiveIntegerSchema.default(defaultEvaluationBudget.people),
+  MAX_IMAGES: positiveIntegerSchema.default(defaultEvaluationBudget.images),
+  MAX_COMMENTS: positiveIntegerSchema.default(defaultEvaluationBudget.comments),
+  MAX_CHECK_SECONDS: positiveIntegerSchema.default(defaultEvaluationBudget.time / 1000),
+  MAX_CHECK_MEGABYTES: positiveIntegerSchema.min(256).default(defaultEvaluationBudget.memory),
   /** Private repositories are always limited to people who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
   /** The public address, for links in reports and redirects from GitHub. */
@@ -107,7 +109,7 @@ export interface BotSettings {
   readonly gitUrl: string
   readonly throttle: boolean
   readonly writePause: number
-  readonly reserves: Reserves
+  readonly reserves: QuotaReserveByWorkClass
   readonly sweepSeconds: number
   /** If absent, each repository's configuration applies. 0: never. */
   readonly scanSeconds: number | undefined
@@ -191,7 +193,11 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
 }
 
-function toRateLimitReserves([evaluation = 0, sweep = 0, scan = 0]: readonly number[]): Reserves {
+function toRateLimitReserves([
+  evaluation = 0,
+  sweep = 0,
+  scan = 0,
+]: readonly number[]): QuotaReserveByWorkClass {
   return { landing: 0, look: evaluation / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 

@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import { toRepositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { QueueLength } from '../ports/jobs.ts'
+import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
 import type { PageRecords } from '../ports/page-records.ts'
 import { findActiveFreezes } from '../gate/merge-freeze.ts'
@@ -12,14 +12,14 @@ import { isDoneWithin } from './is-done-within.ts'
 import { jobKinds } from './jobs/work-class-of-job.ts'
 
 /** Milliseconds for which values are reused. */
-const cacheTtlMs = 5_000
+const gaugeValuesTtlMs = 5_000
 /** Milliseconds for the store; Prometheus gives up after ten seconds. */
 const storeTimeoutMs = 2_000
 
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const freezeKinds = ['frozen', 'audit', 'refused'] as const
 
-type MetricsStore = QueueLength & MergeFreezes & Pick<PageRecords, 'countOpenPulls'>
+type MetricsStore = JobQueueStatistics & MergeFreezes & Pick<PageRecords, 'countOpenPulls'>
 
 /** Returns a function that updates the gauges. */
 export function createStoreMetrics(
@@ -86,7 +86,7 @@ export function createStoreMetrics(
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
   return async () => {
-    if (clock.now() - readAt < cacheTtlMs) return
+    if (clock.now() - readAt < gaugeValuesTtlMs) return
     reading ??= read()
       .then(() => {
         failed.set(0)

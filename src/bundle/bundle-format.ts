@@ -1,15 +1,15 @@
 import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
-import { valueAt } from '../go/tree.ts'
+import { getMapValue } from '../go/tree.ts'
 
 /** Detects the format as opm does. Undefined if there are neither manifests nor a chart. */
-export function detectFormat(files: BundleFiles): BundleFormat | undefined {
+export function detectBundleFormat(files: BundleFiles): BundleFormat | undefined {
   if (findChartRoot(files) !== undefined) return 'helm+v3'
   const manifests = findFilesInDirectory(files, 'manifests')
   const isCsv = ([, bytes]: readonly [string, Uint8Array]) => {
     const document = readManifest(bytes)
     if (document.kind !== 'value') return false
-    const kind = valueAt(document.value, 'kind')
+    const kind = getMapValue(document.value, 'kind')
     return kind?.kind === 'string' && kind.value === 'ClusterServiceVersion'
   }
   if (manifests.some(isCsv)) return 'registry+v1'

@@ -4,12 +4,12 @@ import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode
 import type { StructType } from '../go/decode/go-type.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
 import { formatJsonNumber } from '../go/number.ts'
-import { valueAt, withMapEntries, withListItems, type MapValue, type Value } from '../go/tree.ts'
+import { getMapValue, replaceMapEntries, replaceListItems, type MapValue, type Value } from '../go/tree.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
 import { formatGoJsonWithRawNumbers, readManifest } from './manifest-document.ts'
 
-export const annotationKeys = {
+export const bundleAnnotationKeys = {
   mediaType: 'operators.operatorframework.io.bundle.mediatype.v1',
   manifests: 'operators.operatorframework.io.bundle.manifests.v1',
   metadata: 'operators.operatorframework.io.bundle.metadata.v1',
@@ -35,7 +35,7 @@ export interface BundleMetadata {
   readonly properties: readonly TypedMetadataEntry[]
 }
 
-export function readMetadata(files: BundleFiles): BundleMetadata {
+export function parseBundleMetadata(files: BundleFiles): BundleMetadata {
   let annotations: Readonly<Record<string, string>> | undefined
   let annotationsFile = ''
   let dependencies: readonly TypedMetadataEntry[] = []
@@ -85,7 +85,7 @@ function decodeTypedEntries(
 function convertItemTypesToStrings(document: Value, field: string): Value {
   const withStringType = (value: Value): Value =>
     value.kind === 'map'
-      ? withMapEntries(
+      ? replaceMapEntries(
           value,
           value.entries.map((entry) =>
             entry.key === 'type' ? { ...entry, value: toStringValue(entry.value) } : entry,
@@ -95,17 +95,17 @@ function convertItemTypesToStrings(document: Value, field: string): Value {
   if (document.kind !== 'map') return document
   const entries = document.entries.map((entry) =>
     entry.key === field && entry.value.kind === 'list'
-      ? { ...entry, value: withListItems(entry.value, entry.value.items.map(withStringType)) }
+      ? { ...entry, value: replaceListItems(entry.value, entry.value.items.map(withStringType)) }
       : entry,
   )
-  return withMapEntries(document, entries)
+  return replaceMapEntries(document, entries)
 }
 
 /** Converts numbers and booleans to strings, as the YAML decoder does for Go strings. */
 export function findAnnotations(document: Value): MapValue | undefined {
-  const found = valueAt(document, 'annotations')
+  const found = getMapValue(document, 'annotations')
   if (found?.kind !== 'map') return undefined
-  return withMapEntries(
+  return replaceMapEntries(
     found,
     found.entries.map((entry) => ({ ...entry, value: toStringValue(entry.value) })),
   )
@@ -121,7 +121,7 @@ function hasPackageAnnotation(annotations: MapValue): boolean {
   const { decoded, problems } = decodeGoStruct(annotationsType, annotations)
   return (
     problems.length === 0 &&
-    [annotationKeys.package, annotationKeys.channels, annotationKeys.defaultChannel].some(
+    [bundleAnnotationKeys.package, bundleAnnotationKeys.channels, bundleAnnotationKeys.defaultChannel].some(
       (key) => getTextField(decoded, key) !== '',
     )
   )

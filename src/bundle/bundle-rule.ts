@@ -6,7 +6,7 @@ import type { BundleLocator, FieldPath } from './bundle-locator.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
 /** operator-sdk's selectors: `suite=operatorframework`, the validator `operatorhub`, and the other validators. */
-const suitesBySelector: Readonly<Record<string, readonly RuleSuite[]>> = {
+const suitesBySdkSelector: Readonly<Record<string, readonly RuleSuite[]>> = {
   all: suiteNames,
   operatorframework: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis', 'good-practices'],
   operatorhub: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis'],
@@ -18,7 +18,7 @@ const suitesBySelector: Readonly<Record<string, readonly RuleSuite[]>> = {
 }
 
 /** Parses a comma-separated list; returns the first invalid name as the error. */
-export function parseSuites(
+export function parseSuiteSelectors(
   text: string,
 ): { readonly suites: readonly RuleSuite[] } | { readonly unknown: string } {
   const found = new Set<RuleSuite>()
@@ -26,8 +26,8 @@ export function parseSuites(
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')) {
-    const meant = Object.hasOwn(suitesBySelector, name)
-      ? suitesBySelector[name]
+    const meant = Object.hasOwn(suitesBySdkSelector, name)
+      ? suitesBySdkSelector[name]
       : suiteNames.filter((suite) => suite === name)
     if (meant === undefined || meant.length === 0) return { unknown: name }
     for (const suite of meant) found.add(suite)

@@ -1,10 +1,10 @@
 // A bundle's name, version, channels and upgrade edges, each with its location.
 import type { Location } from '../findings/finding.ts'
-import { annotationKeys, readMetadata } from './bundle-metadata.ts'
+import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
 import { toJsonData } from './manifest-document.ts'
-import { valueAt, type Value } from '../go/tree.ts'
+import { getMapValue, type Value } from '../go/tree.ts'
 import { asList, asString } from './fields.ts'
 import { readCsvFast } from './read-csv-fast.ts'
 import { isCsv, readManifestObjects } from './registry-bundle.ts'
@@ -39,7 +39,7 @@ export function readBundleUpgradeFacts(
   const locate: BundleLocator = places ? createBundleLocator(files) : (file) => ({ file, line: 1, column: 1 })
   const csv = places ? readManifestObjects(files).find(isCsv) : readCsvFast(files)
   const getCsvField = (...path: readonly string[]) =>
-    toJsonData(path.reduce<Value | undefined>((value, key) => valueAt(value, key), csv?.tree))
+    toJsonData(path.reduce<Value | undefined>((value, key) => getMapValue(value, key), csv?.tree))
   const findCsvText = (...path: FieldPath): LocatedText | undefined => {
     if (!csv) return undefined
     const text = asString(getCsvField(...path.map(String)))
@@ -50,26 +50,26 @@ export function readBundleUpgradeFacts(
       ? [{ text: asString(entry), at: locate(csv.file, ['spec', 'skips', index]) }]
       : [],
   )
-  const { annotations, annotationsFile } = readMetadata(files)
+  const { annotations, annotationsFile } = parseBundleMetadata(files)
   const findAnnotation = (key: string): LocatedText | undefined => {
     const text = annotations?.[key]?.trim() ?? ''
     return text === '' ? undefined : { text, at: locate(annotationsFile, ['annotations', key]) }
   }
-  const channels = findAnnotation(annotationKeys.channels)
+  const channels = findAnnotation(bundleAnnotationKeys.channels)
   return {
     ...toOptionalField('name', findCsvText('metadata', 'name')),
     ...toOptionalField('version', findCsvText('spec', 'version')),
     ...toOptionalField('replaces', findCsvText('spec', 'replaces')),
     skips,
     ...toOptionalField('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
-    ...toOptionalField('package', findAnnotation(annotationKeys.package)),
+    ...toOptionalField('package', findAnnotation(bundleAnnotationKeys.package)),
     channels:
       channels?.text
         .split(',')
         .map((channel) => channel.trim())
         .filter((channel) => channel !== '')
         .map((text) => ({ text, at: channels.at })) ?? [],
-    ...toOptionalField('defaultChannel', findAnnotation(annotationKeys.defaultChannel)),
+    ...toOptionalField('defaultChannel', findAnnotation(bundleAnnotationKeys.defaultChannel)),
   }
 }
 

@@ -1,6 +1,6 @@
 // The Go types that opm decodes a bundle into, limited to fields where opm rejects wrong types. Omits fields that only
 // Kubernetes checks.
-import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../go/decode/go-type.ts'
+import { bool, int32, mapOf, namedString, rawMessage, slice, string, struct } from '../go/decode/go-type.ts'
 import { objectMetaType } from '../go/decode/object-type.ts'
 import {
   apiServiceDescriptionType,
@@ -143,7 +143,7 @@ export const crdType = struct('v1.CustomResourceDefinition', {
   }),
 })
 
-const typedValueFields = { type: string, value: raw }
+const typedValueFields = { type: string, value: rawMessage }
 
 export const annotationsType = struct('registry.Annotations', {
   'operators.operatorframework.io.bundle.package.v1': string,

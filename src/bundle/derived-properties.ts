@@ -1,16 +1,16 @@
 // The properties of a bundle's `olm.bundle` blob, from the properties file, annotations, CSV, CRDs and dependencies.
 // Throws a BundleRejectedError where opm fails.
 import type { Json } from '../go/json/json.ts'
-import { compareBytes, quote } from '../go/text.ts'
+import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import { formatJsonNumber } from '../go/number.ts'
 import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { JsonError } from '../go/json/json-error.ts'
 import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
-import { getGoKind } from '../go/decode/go-value.ts'
+import { getJsonTypeName } from '../go/decode/go-value.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
 import type { Value } from '../go/tree.ts'
-import { valueAt } from '../go/tree.ts'
-import { annotationKeys, type BundleMetadata } from './bundle-metadata.ts'
+import { getMapValue } from '../go/tree.ts'
+import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkType, packageType, propertyListType } from './csv-type.ts'
 import { decodeStructOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
 
@@ -46,13 +46,13 @@ export interface PropertySources {
 /** In opm's order, without `olm.bundle.object` and `olm.csv.metadata`. */
 export function deriveProperties(sources: PropertySources): readonly DerivedProperty[] {
   const { name, csv, file, spec, metadata, provided, required } = sources
-  const packageName = metadata.annotations?.[annotationKeys.package] ?? ''
+  const packageName = metadata.annotations?.[bundleAnnotationKeys.package] ?? ''
   // opm reads the version first, but only if the bundle has a package.
   const own =
     packageName === ''
       ? []
       : [createOwnPackageProperty(packageName, file, spec, 'failed to derive properties: ')]
-  const before = `get properties for bundle ${quote(name)}: `
+  const before = `get properties for bundle ${quoteLikeGo(name)}: `
   const found = removeDuplicateProperties([
     ...metadata.properties,
     ...own,
@@ -63,7 +63,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
   const others: DerivedProperty[] = []
   let package_: DerivedProperty | undefined
   for (const [index, property] of found.entries()) {
-    const parse = `${before}parse property[${index}] of type ${quote(property.type)}: `
+    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(property.type)}: `
     if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
     else if (property.type === 'olm.package') {
       const decoded = decodeStructOrThrow(packageType, requirePropertyTree(property, parse), parse)
@@ -76,7 +76,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
   const requiredGvks: Gvk[] = []
   const requiredPackages: DerivedProperty[] = []
   for (const [index, dependency] of metadata.dependencies.entries()) {
-    const parse = `${before}parse property[${index}] of type ${quote(dependency.type)}: `
+    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(dependency.type)}: `
     if (dependency.type === 'olm.gvk') requiredGvks.push(decodeGvk(dependency, parse))
     else if (dependency.type === 'olm.package') {
       const decoded = decodeStructOrThrow(packageType, requirePropertyTree(dependency, parse), parse)
@@ -114,7 +114,7 @@ function parseVersionAndRelease(
   const version = spec.get('version')
   if (version && version.kind !== 'string' && version.kind !== 'null')
     throw new BundleRejectedError(
-      `${beforeVersion}json: cannot unmarshal ${getGoKind(version)} into Go value of type string`,
+      `${beforeVersion}json: cannot unmarshal ${getJsonTypeName(version)} into Go value of type string`,
       { file, path: ['spec', 'version'] },
     )
   const release = spec.get('release')
@@ -150,7 +150,7 @@ function createPackageProperty(packageName: string, version: string, release: st
 
 /** From the annotation `olm.properties`. opm only logs an unreadable list and keeps the items before the error. */
 function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
-  const annotation = valueAt(valueAt(valueAt(csv, 'metadata'), 'annotations'), 'olm.properties')
+  const annotation = getMapValue(getMapValue(getMapValue(csv, 'metadata'), 'annotations'), 'olm.properties')
   if (annotation?.kind !== 'string') return []
   const text = annotation.value
   const list = tryParseJsonTree(text)

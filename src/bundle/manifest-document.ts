@@ -7,7 +7,7 @@ import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { formatJsonNumber } from '../go/number.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
-import { valueAt, withMapEntries, withListItems, type Value } from '../go/tree.ts'
+import { getMapValue, replaceMapEntries, replaceListItems, type Value } from '../go/tree.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
@@ -54,7 +54,7 @@ export function findLaterDocumentProblems(
     const result = readYaml(decodeYaml(bytes.subarray(start, end)))
     if (!result.ok) return [{ line: line + 1, reason: result.error.message }]
     if (result.value === undefined || result.value.kind === 'null') return []
-    const kind = valueAt(result.value, 'kind')
+    const kind = getMapValue(result.value, 'kind')
     return kind?.kind === 'string' && kind.value !== ''
       ? []
       : [{ line: line + 1, reason: 'one of its documents has no kind' }]
@@ -91,12 +91,12 @@ function normalizeGoNumbers(value: Value, depth = 0): Value {
   if (value.kind === 'number') return { ...value, text: formatGoNumber(value.text, value.value) }
   if (depth > maxDepth) return value
   if (value.kind === 'list')
-    return withListItems(
+    return replaceListItems(
       value,
       value.items.map((item) => normalizeGoNumbers(item, depth + 1)),
     )
   if (value.kind === 'map')
-    return withMapEntries(
+    return replaceMapEntries(
       value,
       value.entries.map((entry) => ({ ...entry, value: normalizeGoNumbers(entry.value, depth + 1) })),
     )

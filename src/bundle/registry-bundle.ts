@@ -1,14 +1,14 @@
 // Reads a registry+v1 bundle as opm does: only the first document of each file, no undecodable files, and only the
 // first ClusterServiceVersion.
-import { lazy, memoizePerObject } from '../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '../findings/memoize.ts'
 import type { Json } from '../go/json/json.ts'
-import { compareBytes, quote } from '../go/text.ts'
+import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import { getStructList, getTextField } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
-import { getGoKind } from '../go/decode/go-value.ts'
+import { getJsonTypeName } from '../go/decode/go-value.ts'
 import type { Value } from '../go/tree.ts'
-import { valueAt } from '../go/tree.ts'
-import { annotationKeys, readMetadata, type BundleMetadata } from './bundle-metadata.ts'
+import { getMapValue } from '../go/tree.ts'
+import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { objectType } from '../go/decode/object-type.ts'
 import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
@@ -75,8 +75,8 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
     const type = document.kind === 'value' ? parseObjectType(document.value) : undefined
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
-    const name = getStringOrEmpty(valueAt(valueAt(tree, 'metadata'), 'name'))
-    const data = lazy(() => toJsonData(tree) ?? null)
+    const name = getStringOrEmpty(getMapValue(getMapValue(tree, 'metadata'), 'name'))
+    const data = memoizeOnce(() => toJsonData(tree) ?? null)
     return [
       {
         file,
@@ -96,8 +96,8 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
 export function parseObjectType(
   tree: Value,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
-  const kind = getStringOrEmpty(valueAt(tree, 'kind'))
-  const apiVersion = getStringOrEmpty(valueAt(tree, 'apiVersion'))
+  const kind = getStringOrEmpty(getMapValue(tree, 'kind'))
+  const apiVersion = getStringOrEmpty(getMapValue(tree, 'apiVersion'))
   return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
 }
 
@@ -109,19 +109,19 @@ export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
 /** Includes versions that aren't served. */
 export function getDefinedApis(crds: readonly ManifestObject[]): readonly BundleApi[] {
   return crds.flatMap(({ tree, apiVersion }) => {
-    const spec = valueAt(tree, 'spec')
-    const names = valueAt(spec, 'names')
-    const listed = valueAt(spec, 'versions')
+    const spec = getMapValue(tree, 'spec')
+    const names = getMapValue(spec, 'names')
+    const listed = getMapValue(spec, 'versions')
     const versions = (listed?.kind === 'list' ? listed.items : []).map((version) =>
-      getStringOrEmpty(valueAt(version, 'name')),
+      getStringOrEmpty(getMapValue(version, 'name')),
     )
     // v1beta1 can name a single version beside the list.
-    const single = apiVersion.endsWith('/v1beta1') ? getStringOrEmpty(valueAt(spec, 'version')) : ''
+    const single = apiVersion.endsWith('/v1beta1') ? getStringOrEmpty(getMapValue(spec, 'version')) : ''
     return [...versions, ...(single === '' ? [] : [single])].map((version) => ({
-      group: getStringOrEmpty(valueAt(spec, 'group')),
+      group: getStringOrEmpty(getMapValue(spec, 'group')),
       version,
-      kind: getStringOrEmpty(valueAt(names, 'kind')),
-      plural: getStringOrEmpty(valueAt(names, 'plural')),
+      kind: getStringOrEmpty(getMapValue(names, 'kind')),
+      plural: getStringOrEmpty(getMapValue(names, 'plural')),
     }))
   })
 }
@@ -170,9 +170,9 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
   )
   rejections.push(...findMissingApis(owned, provided, before))
 
-  const metadata = readMetadata(files)
+  const metadata = parseBundleMetadata(files)
   if (!metadata.annotations) rejections.push(new BundleRejectedError('Could not find annotations file'))
-  const beforeRequired = `get properties for bundle ${quote(csv.name)}: get required apis: `
+  const beforeRequired = `get properties for bundle ${quoteLikeGo(csv.name)}: get required apis: `
   const derivedProperties = attempt([], () =>
     deriveProperties({
       name: csv.name,
@@ -187,11 +187,11 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
       ],
     }),
   )
-  const beforeImages = `get related images for bundle ${quote(csv.name)}: `
+  const beforeImages = `get related images for bundle ${quoteLikeGo(csv.name)}: `
   const bundle: RegistryBundle = {
     ...metadata,
     annotations: metadata.annotations ?? {},
-    package: metadata.annotations?.[annotationKeys.package] ?? '',
+    package: metadata.annotations?.[bundleAnnotationKeys.package] ?? '',
     csv,
     objects: relevantObjects,
     crds,
@@ -211,20 +211,20 @@ function rejectInvalidCrd({ file, tree, apiVersion }: ManifestObject): void {
   const before = `error decoding ${version} CRD: `
   if (!apiVersion.startsWith('apiextensions.k8s.io/'))
     throw new BundleRejectedError(
-      `${before}no kind "CustomResourceDefinition" is registered for version ${quote(apiVersion)}`,
+      `${before}no kind "CustomResourceDefinition" is registered for version ${quoteLikeGo(apiVersion)}`,
       { file, path: ['apiVersion'] },
     )
   decodeStructOrThrow(crdType, tree, before, { file, path: [] })
 }
 
 function requireCsvSpecFields({ file, tree }: ManifestObject, before: string): Map<string, Value> {
-  const spec = valueAt(tree, 'spec')
+  const spec = getMapValue(tree, 'spec')
   if (spec === undefined)
     throw new BundleRejectedError(`${before}unexpected end of JSON input`, { file, path: [] })
   if (spec.kind === 'null') return new Map()
   if (spec.kind !== 'map')
     throw new BundleRejectedError(
-      `${before}json: cannot unmarshal ${getGoKind(spec)} into Go value of type map[string]*json.RawMessage`,
+      `${before}json: cannot unmarshal ${getJsonTypeName(spec)} into Go value of type map[string]*json.RawMessage`,
       { file, path: ['spec'] },
     )
   return new Map(spec.entries.map(({ key, value }) => [key, value]))
@@ -301,7 +301,7 @@ function decodeRelatedImages(
   if (!value || value.kind === 'null') return []
   if (value.kind !== 'list')
     throw new BundleRejectedError(
-      `${before}json: cannot unmarshal ${getGoKind(value)} into Go value of type []declcfg.RelatedImage`,
+      `${before}json: cannot unmarshal ${getJsonTypeName(value)} into Go value of type []declcfg.RelatedImage`,
       { file, path: ['spec', 'relatedImages'] },
     )
   return value.items.map((item, index) => {
@@ -312,7 +312,7 @@ function decodeRelatedImages(
 }
 
 function findOperatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
-  const spec = valueAt(tree, 'spec')
+  const spec = getMapValue(tree, 'spec')
   if (spec?.kind !== 'map') return []
   const decoded = decodeStructOrThrow(csvInstallType, spec, before, { file, path: ['spec'] })
   const install = getStructField(decoded, 'Install')

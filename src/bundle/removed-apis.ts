@@ -40,7 +40,7 @@ const removedApisByRelease: Readonly<Record<string, Readonly<Record<string, read
 }
 
 /** The first Kubernetes release without the API. */
-export function findRemovalRelease(apiVersion: string, kind: string): string | undefined {
+export function findReleaseRemovingApi(apiVersion: string, kind: string): string | undefined {
   for (const [release, versions] of Object.entries(removedApisByRelease))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
   return undefined
@@ -63,7 +63,7 @@ export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator
     return needed.ok && removalVersion.ok && compareVersions(needed.value, removalVersion.value) >= 0
   }
   for (const { file, name, apiVersion, kind } of objects) {
-    const release = findRemovalRelease(apiVersion, kind)
+    const release = findReleaseRemovingApi(apiVersion, kind)
     if (release === undefined) continue
     const data = { api: `${apiVersion} ${kind}`, name, release }
     yield { file, path: ['apiVersion'], data, isCertain: isCertain(release) }
@@ -79,7 +79,7 @@ export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator
           asString(getField(resource, 'kind')),
         ]
         mentioned.add(`${kind.toLowerCase()}s`)
-        if (findRemovalRelease(apiVersion, kind) !== '1.25') continue
+        if (findReleaseRemovingApi(apiVersion, kind) !== '1.25') continue
         const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
         const data = {
           api: `${apiVersion} ${kind}`,

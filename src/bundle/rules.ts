@@ -1,5 +1,5 @@
 // All rules about bundle contents. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../findings/rule.ts'
+import type { AnyFindingRule } from '../findings/rule.ts'
 import { apiNeverThere } from './rules/api-never-there.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'
 import { blockingDisruptionBudget } from './rules/blocking-disruption-budget.ts'
@@ -76,7 +76,7 @@ import { unusableInstallModes } from './rules/unusable-install-modes.ts'
 import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const bundleRules: readonly AnyRule[] = [
+export const bundleRules: readonly AnyFindingRule[] = [
   apiNeverThere,
   apiWithoutExample,
   blockingDisruptionBudget,

@@ -1,13 +1,13 @@
 // Validates a bundle of any format: first problems that opm rejects, then problems that only OLM rejects.
 import { trimSpace } from '../go/text.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
-import { valueAt } from '../go/tree.ts'
+import { getMapValue } from '../go/tree.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { createFinding } from '../findings/rule.ts'
-import { detectFormat } from './bundle-format.ts'
+import { detectBundleFormat } from './bundle-format.ts'
 import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { findLaterDocumentProblems, readManifest } from './manifest-document.ts'
-import { annotationKeys, findAnnotations } from './bundle-metadata.ts'
+import { bundleAnnotationKeys, findAnnotations } from './bundle-metadata.ts'
 import { createBundleLocator } from './bundle-locator.ts'
 import type { RuleSuite } from '../findings/suites.ts'
 import { runBundleRule } from './bundle-rule.ts'
@@ -52,7 +52,7 @@ export function validateBundle(
   files: BundleFiles,
   options: BundleValidationOptions = {},
 ): BundleValidationReport {
-  const format = detectFormat(files)
+  const format = detectBundleFormat(files)
   const findings: Finding[] = []
   if (format === undefined)
     findings.push(
@@ -76,7 +76,7 @@ export function validateBundle(
             findings.push(...runBundleRule(rule, bundle, locate))
       }
     }
-    if (options.packedSize) findings.push(...validateSize(files, options.packedSize))
+    if (options.packedSize) findings.push(...validatePackedSize(files, options.packedSize))
   }
   return { ...(format !== undefined && { format }), findings: findings.sort(compareFindings) }
 }
@@ -97,7 +97,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
       yield createFinding(undecodableManifest, toFileStartLocation(file), { file, reason: document.reason })
       continue
     }
-    const kind = valueAt(document.value, 'kind')
+    const kind = getMapValue(document.value, 'kind')
     if (kind?.kind !== 'string' || kind.value === '') {
       yield createFinding(undecodableManifest, toFileStartLocation(file), { file, reason: 'it has no kind' })
       continue
@@ -145,23 +145,23 @@ function* validateAnnotations(
   })
   // Without an annotations file, the labels apply. opm rejects such a bundle, which another rule reports.
   const [first] = found
-  if (!first && !Object.values(annotationKeys).some((key) => key in labels)) return
+  if (!first && !Object.values(bundleAnnotationKeys).some((key) => key in labels)) return
   const file = first?.file ?? 'labels'
   const annotations = first?.annotations
   if (first && file !== 'metadata/annotations.yaml')
     yield createFinding(misnamedAnnotationsFile, toFileStartLocation(file), { file })
   const getAnnotation = (key: string) => {
-    const value = annotations ? valueAt(annotations, key) : undefined
+    const value = annotations ? getMapValue(annotations, key) : undefined
     if (!annotations) return key in labels ? trimSpace(labels[key] ?? '') : undefined
     return value?.kind === 'string' ? trimSpace(value.value) : undefined
   }
   if (annotations)
-    for (const key of Object.values(annotationKeys)) {
+    for (const key of Object.values(bundleAnnotationKeys)) {
       const [label, annotation] = [labels[key], getAnnotation(key)]
       if (label !== undefined && annotation !== undefined && trimSpace(label) !== annotation)
         yield createFinding(labelsDisagree, toFileStartLocation(file), { key, label, annotation })
     }
-  const { defaultChannel, mediaType, manifests, metadata, ...others } = annotationKeys
+  const { defaultChannel, mediaType, manifests, metadata, ...others } = bundleAnnotationKeys
   for (const key of [mediaType, manifests, metadata, ...Object.values(others)])
     if ((getAnnotation(key) ?? '') === '')
       yield createFinding(missingBundleAnnotation, toFileStartLocation(file), { key, file })
@@ -186,7 +186,10 @@ const getMaxGzipBytes = (bytes: number): number => bytes + 64 + Math.ceil(bytes 
 
 const getBase64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
 
-function* validateSize(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): Generator<Finding> {
+function* validatePackedSize(
+  files: BundleFiles,
+  packedSize: (bytes: Uint8Array) => number,
+): Generator<Finding> {
   const packed = [
     ...findFilesInDirectory(files, 'manifests'),
     ...findFilesInDirectory(files, 'metadata'),

@@ -75,8 +75,8 @@ export function findDifferingFields(
     else if (typeof before === 'string' || typeof after === 'string') {
       if (before !== after) differing.push(name)
     } else if (unordered.has(name)) {
-      if (!hasEqualItems([...before].sort(), [...after].sort())) differing.push(name)
-    } else if (!hasEqualItems(before, after)) differing.push(name)
+      if (!hasEqualStrings([...before].sort(), [...after].sort())) differing.push(name)
+    } else if (!hasEqualStrings(before, after)) differing.push(name)
   }
   return differing.sort()
 }
@@ -98,6 +98,6 @@ function hasEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-function hasEqualItems(a: readonly string[], b: readonly string[]): boolean {
+function hasEqualStrings(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index])
 }

@@ -22,7 +22,7 @@ const originByList = new WeakMap<readonly PathEntry[], ListOrigin>()
 /** Recomputing costs no more than following a longer chain. */
 const maxPatchChainLength = 32
 
-const maxArrayRuns = 10_000
+const maxPendingArrayRuns = 10_000
 
 const getEntryPath = (entry: PathEntry): string => (typeof entry === 'string' ? entry : entry.path)
 
@@ -51,7 +51,7 @@ export function patchList<Entry extends PathEntry>(
     next = here !== undefined && removedPaths.has(path) && getEntryPath(here) === path ? at + 1 : at
     const entry = arriving.get(path)
     if (entry !== undefined) runs.push([entry])
-    if (runs.length > maxArrayRuns) join()
+    if (runs.length > maxPendingArrayRuns) join()
   }
   runs.push(list.slice(next))
   join()

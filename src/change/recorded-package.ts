@@ -103,7 +103,7 @@ export function summarizePackage(of: RecordedPackage): PackageSummary {
 const maxRecordedBundles = 500
 const maxRecordedImages = 2000
 const maxGraphEdges = 3000
-const maxTextLength = 2000
+const maxRecordedTextLength = 2000
 
 /** Yields every package that a catalog declares or refers to, by name. A generator, because there can be many. */
 export function* toRecordedPackages(
@@ -230,7 +230,9 @@ function collectImages(bundles: readonly BundleBlob[]): readonly RecordedImage[]
 }
 
 function truncateText(text: string): string {
-  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1).toWellFormed()}…`
+  return text.length <= maxRecordedTextLength
+    ? text
+    : `${text.slice(0, maxRecordedTextLength - 1).toWellFormed()}…`
 }
 
 /** Returns catalog names for URLs: the version if it is unique, else the directory, else the whole path. */

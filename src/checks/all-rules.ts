@@ -3,7 +3,7 @@ import { bundleRules } from '../bundle/rules.ts'
 import { modelRules } from '../catalog/model/rules/all.ts'
 import { fileRules, loadRules } from '../catalog/load/rules.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
-import type { AnyRule } from '../findings/rule.ts'
+import type { AnyFindingRule } from '../findings/rule.ts'
 import { bundleDirectoryRules } from './bundles/rules.ts'
 import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'
@@ -14,7 +14,7 @@ import { templateRules } from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { catalogRules } from './validation/rules.ts'
 
-export const allRules: readonly AnyRule[] = [
+export const allRules: readonly AnyFindingRule[] = [
   configUnreadable,
   ...ownershipRules,
   ...commitRules,

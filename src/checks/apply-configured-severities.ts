@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import { applyRuleSettings, type RuleSettingSubject } from './validation/rule-settings.ts'
 
-const noFixedRuleIds: ReadonlySet<string> = new Set()
+const emptyFixedRuleIds: ReadonlySet<string> = new Set()
 
 /**
  * The findings that count. An optional rule counts if its suite is enabled or the configuration gives it a severity.
@@ -17,7 +17,7 @@ export function applyConfiguredSeverities(
   locations?: readonly RuleSettingSubject[],
 ): Finding[] {
   const counted = findings.filter(({ rule }) => isRuleEnabled(rule, config))
-  return applyRuleSettings(counted, config.rules, noFixedRuleIds, locations && (() => locations))
+  return applyRuleSettings(counted, config.rules, emptyFixedRuleIds, locations && (() => locations))
 }
 
 function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {

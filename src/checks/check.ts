@@ -72,7 +72,7 @@ export interface PublishedBundle {
 }
 
 /** Who can unblock the pull request, and how. */
-export interface PendingAction {
+export interface UnblockingAction {
   /** Readable text: `an owner of foo must approve`. */
   readonly what: string
   /** Logins and `organization/team` names. Never empty: maintainers are the fallback. */
@@ -104,7 +104,7 @@ export interface CheckOutcome {
     readonly reason: string
     readonly retryAfter: number
   }[]
-  readonly waiting: readonly PendingAction[]
+  readonly waiting: readonly UnblockingAction[]
   /** Why catalog-bot merges the pull request only on request, as readable text. */
   readonly manualMergeReasons?: readonly string[]
   /** Suggested fixes for the comment. */

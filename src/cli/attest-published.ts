@@ -33,7 +33,7 @@ export interface AttestOptions {
   readonly recursive: boolean
 }
 
-export interface BuildOrigin {
+export interface AttestableBuild {
   /** `org.opencontainers.image.source` and `.revision` identify the commit. */
   readonly annotations: Readonly<Record<string, string>>
   readonly path?: string
@@ -45,7 +45,7 @@ export interface BuildOrigin {
 export type ImageAttester = (
   published: ImagePublishResult,
   target: PublishImageTarget,
-  origin: BuildOrigin,
+  origin: AttestableBuild,
 ) => Promise<ImagePublishResult>
 
 /** Opens the key before anything is pushed. The returned function resolves to the image that the tags finally refer to. */
@@ -94,7 +94,7 @@ export async function openImageAttester(
 
 function toImageBuildRecord(
   { base, platforms }: BuiltCatalogImage,
-  { annotations, path, rebased }: BuildOrigin,
+  { annotations, path, rebased }: AttestableBuild,
 ): ImageBuildRecord {
   const repository = annotations['org.opencontainers.image.source']
   const revision = annotations['org.opencontainers.image.revision']

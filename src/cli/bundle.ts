@@ -2,8 +2,8 @@
 // command could not run.
 import { statSync } from 'node:fs'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { detectFormat } from '../bundle/bundle-format.ts'
-import { parseSuites } from '../bundle/bundle-rule.ts'
+import { detectBundleFormat } from '../bundle/bundle-format.ts'
+import { parseSuiteSelectors } from '../bundle/bundle-rule.ts'
 import { suiteNames } from '../findings/suites.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { findMigrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
@@ -25,7 +25,7 @@ export interface BundleOptions {
 }
 
 export async function runBundleValidate(name: string, options: BundleOptions): Promise<void> {
-  const requestedSuites = parseSuites(options.suite ?? '')
+  const requestedSuites = parseSuiteSelectors(options.suite ?? '')
   if ('unknown' in requestedSuites)
     throw new Error(
       `unknown suite "${requestedSuites.unknown}"; use one of: ${suiteNames.join(', ')}, operatorframework, all`,
@@ -78,7 +78,7 @@ async function loadBundle(name: string, options: BundleOptions): Promise<LoadedB
   requireImageReferenceSyntax(name)
   return withRegistryClient(options.insecureRegistry, async (registry) => {
     const { files, labels } = await pullBundle(registry, name)
-    if (detectFormat(files) !== undefined) return { files, image: name, labels }
+    if (detectBundleFormat(files) !== undefined) return { files, image: name, labels }
     // A chart can be anywhere in the image, so its whole content is needed. Bundles in other formats are never pulled twice.
     const whole = await pullBundle(registry, name, { directories: [''] })
     return { files: whole.files, image: name, labels }

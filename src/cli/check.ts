@@ -1,7 +1,7 @@
 // `check`: makes the whole decision for a local Git repository. Exit code 0: catalog-bot would merge; 1: it would not.
 import type { PullRequestChange } from '../change/change.ts'
 import type { Evaluation } from '../evaluate/evaluate.ts'
-import { findBaseBreaks } from '../evaluate/find-base-breaks.ts'
+import { findBaseBreakingCommits } from '../evaluate/find-base-breaks.ts'
 import { TooLargeError } from '../evaluate/worker/evaluation-budget.ts'
 import { compareFindings } from '../findings/finding.ts'
 import { renderText } from '../findings/render-text.ts'
@@ -31,7 +31,7 @@ export async function checkPull(options: CheckOptions): Promise<void> {
     printJson({
       verdict: verdict.kind,
       reasons: verdict.reasons,
-      change: changeToJson(change),
+      change: toChangeJson(change),
       findings,
     })
   else if (verdict.reasons.some(({ code }) => code === 'nothing-to-merge'))
@@ -67,7 +67,7 @@ function evaluateCheck(options: CheckOptions): Promise<CheckEvaluation> {
   return withLocalPullEvaluation(options, async (evaluation, repository, loader) => {
     const { verdict, config } = evaluation
     const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
-    const baseBreaks = await findBaseBreaks(findings, verdict.base, { repository, loader, config })
+    const baseBreaks = await findBaseBreakingCommits(findings, verdict.base, { repository, loader, config })
     return { ...evaluation, baseBreaks }
   })
 }
@@ -84,7 +84,7 @@ function toLimitExceededVerdict(error: unknown): Pick<Evaluation, 'change' | 'be
   }
 }
 
-export function changeToJson(change: PullRequestChange): unknown {
+export function toChangeJson(change: PullRequestChange): unknown {
   return {
     ...change,
     catalogs: change.catalogs.map(({ root, version, packages }) => ({

@@ -25,14 +25,14 @@ interface CommandCompletion {
   readonly choices: readonly string[]
 }
 
-function listCompletions(program: Command): CommandCompletion[] {
+function listCommandCompletions(program: Command): CommandCompletion[] {
   return listCommands(program)
-    .filter((command) => command === program || isVisible(command))
+    .filter((command) => command === program || isVisibleCommand(command))
     .map((command) => {
       const help = command.createHelp()
       const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help')
       return {
-        path: getCompletionWords(command),
+        path: getCommandWords(command),
         description: command.description(),
         commands: commands.map((one) => ({ name: one.name(), description: one.description() })),
         options: help.visibleOptions(command),
@@ -41,26 +41,26 @@ function listCompletions(program: Command): CommandCompletion[] {
     })
 }
 
-function isVisible(command: Command): boolean {
+function isVisibleCommand(command: Command): boolean {
   const { parent } = command
   return parent === null || parent.createHelp().visibleCommands(parent).includes(command)
 }
 
-function getCompletionWords(command: Command): string {
+function getCommandWords(command: Command): string {
   if (command.parent === null) return ''
-  return `${getCompletionWords(command.parent)} ${command.name()}`.trim()
+  return `${getCommandWords(command.parent)} ${command.name()}`.trim()
 }
 
 function getFlags({ short, long }: Option): string[] {
   return [long, short].filter((flag) => flag !== undefined)
 }
 
-const takesValue = ({ required, optional }: Option) => required || optional
+const doesOptionTakeValue = ({ required, optional }: Option) => required || optional
 
 function renderBashScript(program: Command): string {
-  const cases = listCompletions(program).map(({ path, commands, options, choices }) => {
+  const cases = listCommandCompletions(program).map(({ path, commands, options, choices }) => {
     const words = [...commands.map(({ name }) => name), ...choices]
-    const valued = options.filter(takesValue)
+    const valued = options.filter(doesOptionTakeValue)
     const chosen = valued.filter(({ argChoices }) => argChoices)
     return `    '${path}')
       words='${words.join(' ')}' flags='${options.flatMap(getFlags).join(' ')}'
@@ -75,7 +75,7 @@ _catalog_bot() {
   COMPREPLY=()
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-${listCompletions(program)
+${listCommandCompletions(program)
   .filter(({ path }) => path !== '')
   .map(({ path }) => `      '${path.includes(' ') ? '' : ' '}${path}') place='${path}' ;;`)
   .join('\n')}
@@ -99,7 +99,7 @@ function formatFlagsWithValue(options: readonly Option[]): string {
 }
 
 function renderZshScript(program: Command): string {
-  const functions = listCompletions(program).map(({ path, commands, options, choices }) => {
+  const functions = listCommandCompletions(program).map(({ path, commands, options, choices }) => {
     const described = commands.map(
       ({ name, description }) => `    ${escapeForZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`,
     )
@@ -147,7 +147,7 @@ function formatZshSpec(option: Option): string {
   const [flag = '', ...others] = getFlags(option)
   const words = option.description.replaceAll(/[[\]]/g, String.raw`\$&`).replaceAll(':', String.raw`\:`)
   const action = option.argChoices ? `(${option.argChoices.join(' ')})` : '_files'
-  const value = takesValue(option) ? `:value:${action}` : ''
+  const value = doesOptionTakeValue(option) ? `:value:${action}` : ''
   // In the other scripts, each spelling has a separate line. Here, one line covers both.
   return `${others.length > 0 ? `(${others.join(' ')})` : ''}*${flag}[${words}]${value}`
 }
@@ -157,7 +157,7 @@ function escapeForZsh(text: string): string {
 }
 
 function renderFishScript(program: Command): string {
-  const lines = listCompletions(program).flatMap(({ path, commands, options, choices }) => {
+  const lines = listCommandCompletions(program).flatMap(({ path, commands, options, choices }) => {
     const at = `-n ${escapeForFish(`__catalog_bot_at ${path}`.trim())}`
     return [
       ...commands.map(
@@ -172,14 +172,14 @@ function renderFishScript(program: Command): string {
         ].join(' ')
         const value = option.argChoices
           ? ` -x -a ${escapeForFish(option.argChoices.join(' '))}`
-          : takesValue(option)
+          : doesOptionTakeValue(option)
             ? ' -r'
             : ''
         return `complete -c catalog-bot ${at} ${flags}${value} -d ${escapeForFish(option.description)}`
       }),
     ]
   })
-  const paths = listCompletions(program)
+  const paths = listCommandCompletions(program)
     .map(({ path }) => path)
     .filter((path) => path !== '')
   return `# fish completion for catalog-bot: catalog-bot completion fish > ~/.config/fish/completions/catalog-bot.fish

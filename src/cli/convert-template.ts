@@ -14,14 +14,14 @@ export function convertTemplate(
   file: string | undefined,
   { output }: ConvertTemplateOptions,
 ): void {
-  const read = convertToTemplate(kind, readInput(file), output)
+  const read = convertToTemplate(kind, readFileOrStdin(file), output)
   if (read.ok) print(read.value)
   else printToStderr(`Error: converting: ${read.error.split('\n').map(toPrintable).join('\n')}`)
   setExitCode(read.ok ? 0 : 1)
 }
 
 /** Without a file, a terminal as input would block forever. */
-function readInput(file = '-'): Uint8Array {
+function readFileOrStdin(file = '-'): Uint8Array {
   if (file !== '-') {
     if (statSync(file).isDirectory())
       throw new Error(`${file} is a directory: specify one file of the catalog`)

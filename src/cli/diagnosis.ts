@@ -139,13 +139,13 @@ export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): r
   })
 }
 
-const statusMarks = { true: 'ok', false: 'WRONG', undefined: '-' } as const
+const diagnosisStatusLabels = { true: 'ok', false: 'WRONG', undefined: '-' } as const
 
 export function formatDiagnosisFindings(remarks: readonly DiagnosisFinding[]): string {
   return remarks
     .map(
       ({ about, ok, text }) =>
-        `${statusMarks[String(ok) as keyof typeof statusMarks].padEnd(5)} ${about}: ${text}`,
+        `${diagnosisStatusLabels[String(ok) as keyof typeof diagnosisStatusLabels].padEnd(5)} ${about}: ${text}`,
     )
     .join('\n')
 }

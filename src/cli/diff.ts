@@ -11,7 +11,7 @@ import {
   type DescriptionLine,
 } from '../messages/describe-change.ts'
 import { renderMermaidBlock } from '../messages/fenced-mermaid.ts'
-import { changeToJson } from './check.ts'
+import { toChangeJson } from './check.ts'
 import { evaluateLocalPull } from './local-pull.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { writeGraphPictures } from './write-pictures.ts'
@@ -41,7 +41,7 @@ export async function printDiff(options: DiffOptions): Promise<void> {
       print(formatChangeAsText(toDiffLines(change, becoming)).join('\n'))
       break
     case 'json':
-      printJson(changeToJson(change))
+      printJson(toChangeJson(change))
       break
     case 'markdown':
       print(renderMarkdownDiff(change, becoming))

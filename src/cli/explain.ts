@@ -4,11 +4,11 @@ import { renderReport } from '../messages/report.ts'
 import { summarizeChange } from '../messages/summarize-change.ts'
 import { toProjectedChange, describeProjectedChange } from '../messages/describe-projected-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
-import { changeToJson } from './check.ts'
+import { toChangeJson } from './check.ts'
 import { evaluateLocalPull, type LocalPullOptions } from './local-pull.ts'
 import { setExitCode, print } from './output.ts'
 
-export async function explainPull(options: LocalPullOptions): Promise<void> {
+export async function printPullExplanation(options: LocalPullOptions): Promise<void> {
   const {
     snapshot,
     config,
@@ -32,7 +32,7 @@ export async function explainPull(options: LocalPullOptions): Promise<void> {
     JSON.stringify(
       {
         snapshot,
-        facts: { config, configDigest, layout, merge, change: changeToJson(change) },
+        facts: { config, configDigest, layout, merge, change: toChangeJson(change) },
         findings: outcomes.flatMap((outcome) => outcome.findings),
         verdict: { ...decision, lands: permit !== undefined },
         actions: [

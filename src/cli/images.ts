@@ -8,7 +8,7 @@ import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
-import { isDefiniteAnswer, scanImages, type ImageScanProgress } from '../registry/scan-images.ts'
+import { isReusableAnswer, scanImages, type ImageScanProgress } from '../registry/scan-images.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 
 export interface ImagesOptions {
@@ -30,7 +30,7 @@ export async function checkImages(dir: string, options: ImagesOptions): Promise<
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
-        earlier: readEarlierImageAnswers(resume),
+        earlier: readResumedImageAnswers(resume),
         onAnswer: (reference: string, answer: ImageAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
@@ -49,7 +49,7 @@ export async function checkImages(dir: string, options: ImagesOptions): Promise<
         )
     }
     const absent = [...report.answers.values()].filter(({ kind }) => kind !== 'ok')
-    setExitCode(absent.some(isDefiniteAnswer) ? 1 : absent.length > 0 ? 2 : 0)
+    setExitCode(absent.some(isReusableAnswer) ? 1 : absent.length > 0 ? 2 : 0)
   } finally {
     await registry.close()
   }
@@ -70,7 +70,7 @@ function findImageReferences(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is looked up again. */
-function readEarlierImageAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
+function readResumedImageAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   const earlier = new Map<string, ImageAnswer>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {

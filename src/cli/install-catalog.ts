@@ -16,7 +16,7 @@ import type {
 } from '../checks/install/running-catalog.ts'
 import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
-import { lazy } from '../findings/memoize.ts'
+import { memoizeOnce } from '../findings/memoize.ts'
 import { fetchImageTree } from '../image/base-image.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import { queryCatalogServer } from '../serving/query-catalog-server.ts'
@@ -75,7 +75,7 @@ function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
     files,
     directory,
     images: [],
-    served: lazy(() => buildServedCatalogFromFiles(files)),
+    served: memoizeOnce(() => buildServedCatalogFromFiles(files)),
   }
 }
 
@@ -93,7 +93,7 @@ function buildCatalogFromFiles(
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
-  return { catalog, files, served: lazy(() => buildServedCatalogFromFiles(files)) }
+  return { catalog, files, served: memoizeOnce(() => buildServedCatalogFromFiles(files)) }
 }
 
 function buildServedCatalogFromFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {

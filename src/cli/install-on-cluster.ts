@@ -101,7 +101,7 @@ export async function installOnCluster(
       const served = one.catalog.served()
       if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
       const host = options.catalogHost ?? guessLocalIpAddress()
-      const server = await openGrpcServer(served, { host: isLoopback(host) ? host : '0.0.0.0', port: 0 })
+      const server = await openGrpcServer(served, { host: isLoopbackHost(host) ? host : '0.0.0.0', port: 0 })
       closing.unshift(() => server.close(closeTimeoutMs))
       return { address: `${host}:${server.port}` }
     }
@@ -188,5 +188,5 @@ function guessLocalIpAddress(): string {
   return found?.address ?? '127.0.0.1'
 }
 
-const isLoopback = (host: string): boolean =>
+const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || host.startsWith('127.') || host === '::1'

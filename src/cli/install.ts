@@ -22,7 +22,7 @@ import { toPrintable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
 import { describeClusterTests } from '../messages/describe-cluster-tests.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { detectFormat } from '../bundle/bundle-format.ts'
+import { detectBundleFormat } from '../bundle/bundle-format.ts'
 import { forEachInParallel } from '../evaluate/gather-answers.ts'
 import { toImageAnswer } from '../registry/to-image-answer.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
@@ -63,7 +63,7 @@ const maxConcurrentImagePulls = 4
 
 export async function runInstall(dir: string, options: InstallOptions): Promise<void> {
   const wanted = (options.with ?? []).map(parseInstallTarget)
-  const local = readLocalBundles(options.bundle ?? [])
+  const local = readNamedBundleDirectories(options.bundle ?? [])
   const { insecureRegistry: insecure } = options
   const main = await readInstallCatalog(dir, insecure)
   const { catalog } = main
@@ -101,7 +101,7 @@ export async function runInstall(dir: string, options: InstallOptions): Promise<
           },
           options,
         )
-  printReport(report, clusterResult, options)
+  printInstallReport(report, clusterResult, options)
   // The cluster's result overrides questions that the simulation left open.
   const installs = clusterResult?.installs ?? report.installs
   setExitCode(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
@@ -117,7 +117,7 @@ function listInstallableTargets({ acceptance }: ChannelInstall): readonly Instal
     .map(({ target }) => target)
 }
 
-function printReport(
+function printInstallReport(
   report: InstallReport,
   clusterResult: ClusterInstallResult | undefined,
   { output, objects, verbose = false }: InstallOptions,
@@ -195,7 +195,7 @@ async function loadBundleContents(
 async function pullBundleContent(registry: RegistryClient, image: string): Promise<InstallBundleContent> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectFormat(files) !== undefined) return toBundleContent(files, labels, 'image')
+    if (detectBundleFormat(files) !== undefined) return toBundleContent(files, labels, 'image')
     // Charts may be anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
     return toBundleContent(whole.files, labels, 'image')
@@ -248,7 +248,7 @@ function toBundleContent(
 }
 
 /** `NAME=DIR`: a bundle's content from a directory. */
-function readLocalBundles(named: readonly string[]): ReadonlyMap<string, InstallBundleContent> {
+function readNamedBundleDirectories(named: readonly string[]): ReadonlyMap<string, InstallBundleContent> {
   return new Map(
     named.map((text): [string, InstallBundleContent] => {
       const at = text.indexOf('=')

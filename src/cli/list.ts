@@ -8,7 +8,7 @@ import { assembleCatalog } from '../catalog/facts/assemble-catalog.ts'
 import { validateAsOpm } from '../catalog/model/validate-as-opm.ts'
 import { formatColumns } from '../findings/columns.ts'
 import { toPrintable } from '../findings/printable.ts'
-import { quote } from '../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
 
@@ -36,7 +36,7 @@ export async function printList(
   if (!served.ok) return failWithOpmError(served.error)
   const { index } = served.value
   if (packageName !== undefined && !index.has(packageName))
-    return failWithOpmError(`package ${quote(packageName)} not found`)
+    return failWithOpmError(`package ${quoteLikeGo(packageName)} not found`)
   const packages = [...index.values()].filter((one) => packageName === undefined || one.name === packageName)
   const rows = rowBuilderByKind[kind](packages, served.value)
   if (output === 'json') printJson(rows)

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { findLayout } from '../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../evaluate/find-layout.ts'
 import type { BlobSha } from '../change/ids.ts'
 import { configPath } from '../config/config-path.ts'
 import { parseConfig, type Config } from '../config/config.ts'
@@ -31,7 +31,7 @@ export async function findLocalCatalogs(
 ): Promise<{ readonly top: string; readonly roots: string[] }> {
   const [top = '', listed = ''] = await listGitFiles()
   const paths = listed.split('\0').filter((path) => path !== '')
-  const layout = await findLayout(
+  const layout = await readRepositoryLayout(
     { read: (path, limit = Infinity) => Promise.resolve(readRegularFile(join(top, path), limit)) },
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
     parseConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),

@@ -20,7 +20,7 @@ import type { GitHubAccount, PullSnapshot } from '../change/snapshot.ts'
 import type { RepositoryRoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { findDefaultAuthor, findDefaultBaseBranch, requireRepository } from './pull-defaults.ts'
+import { readDefaultAuthor, findDefaultBaseBranch, requireRepository } from './pull-defaults.ts'
 import { defaultBundlePullBudget } from '../registry/cached-bundles.ts'
 import { formatSystemError } from './system-error.ts'
 
@@ -57,7 +57,7 @@ export async function withLocalPullEvaluation<T>(
     named === undefined
       ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
-  const author = parseGitHubAccount(options.author ?? (await findDefaultAuthor(directory)))
+  const author = parseGitHubAccount(options.author ?? (await readDefaultAuthor(directory)))
   const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
   const borrowed = await openScratchRepository(directory)

@@ -41,7 +41,7 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
     log: pino({ level: settings.logLevel }, pino.destination(2)),
     signal: stopping.signal,
   })
-  if (options.output === 'json') printJson(sweepResultToJson(swept))
+  if (options.output === 'json') printJson(toSweepResultJson(swept))
   else printSweepResult(swept)
   setExitCode(isSweepComplete(swept) ? 0 : 1)
 }
@@ -61,7 +61,7 @@ const isSweepComplete = ({ left, failed, stops, pulls }: SweepOnceResult): boole
   stops.length === 0 &&
   pulls.every(({ outcome }) => outcome !== 'unknown')
 
-function sweepResultToJson({ pulls, stops, left, failed }: SweepOnceResult): unknown {
+function toSweepResultJson({ pulls, stops, left, failed }: SweepOnceResult): unknown {
   return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 

@@ -51,7 +51,7 @@ export async function findDefaultBaseBranch(directory: string): Promise<DefaultB
 const defaultBranchNames = ['main', 'master']
 
 /** The login in the configuration of Git (`github.user`) or gh. Throws if neither contains one. */
-export async function findDefaultAuthor(directory: string): Promise<string> {
+export async function readDefaultAuthor(directory: string): Promise<string> {
   const login = (await runGit(directory, 'config', '--get', 'github.user')) ?? (await readGhLogin())
   if (login !== undefined && login !== '') return login
   throw new Error(

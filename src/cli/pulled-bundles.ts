@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../evaluate/system-clock.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { quote } from '../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
@@ -64,6 +64,6 @@ const registryReferencePattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 export function requireImageReferenceSyntax(name: string): void {
   if (!registryReferencePattern.test(name))
     throw new Error(
-      `${quote(name)} is not an existing file or directory, and not an image reference (HOST/REPOSITORY:TAG)`,
+      `${quoteLikeGo(name)} is not an existing file or directory, and not an image reference (HOST/REPOSITORY:TAG)`,
     )
 }

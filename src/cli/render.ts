@@ -4,8 +4,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateCatalog, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
-import { quote } from '../go/text.ts'
-import type { BundleSource } from '../catalog/template/bundle-source.ts'
+import { quoteLikeGo } from '../go/text.ts'
+import type { RenderedBundleLookup } from '../catalog/template/bundle-source.ts'
 import { isTemplateSchema, renderTemplate, getTemplateImages } from '../catalog/template/render-template.ts'
 import { parseTemplateDocument } from '../catalog/template/template-document.ts'
 import { sortCatalogForRendering } from '../catalog/write/rendered-order.ts'
@@ -51,7 +51,7 @@ interface RenderSource {
 
 /** The pulled images: as bundles for sources that accept only bundles, or as catalogs for sources that accept both. */
 interface PulledImageContents {
-  readonly bundles: BundleSource
+  readonly bundles: RenderedBundleLookup
   readonly catalogs: (reference: string) => CatalogReadResult<WritableCatalog>
 }
 
@@ -69,7 +69,7 @@ export async function runRender(sources: readonly string[], options: RenderCatal
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
     if (!rendered.ok) {
-      printToStderr(`Error: render ${quote(sources[index] ?? '')}: ${toPrintable(rendered.error)}`)
+      printToStderr(`Error: render ${quoteLikeGo(sources[index] ?? '')}: ${toPrintable(rendered.error)}`)
       setExitCode(1)
       return
     }
@@ -114,7 +114,7 @@ function isDirectory(path: string): boolean {
  */
 function toTemplateSource(bytes: Uint8Array, path: string): RenderSource {
   const listed = parseReferenceList(bytes)
-  if (listed && !isTemplate(bytes)) return toCompositeListSource(listed, path)
+  if (listed && !isTemplateFile(bytes)) return toCompositeListSource(listed, path)
   const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
@@ -123,7 +123,7 @@ function toTemplateSource(bytes: Uint8Array, path: string): RenderSource {
   }
 }
 
-function isTemplate(bytes: Uint8Array): boolean {
+function isTemplateFile(bytes: Uint8Array): boolean {
   const document = parseTemplateDocument(bytes)
   return document.ok && isTemplateSchema(document.value.schema)
 }
@@ -139,7 +139,7 @@ function toCompositeListSource({ references }: ReferenceList, path: string): Ren
       const rendered: WritableCatalog[] = []
       for (const { name, image } of references) {
         const catalog = catalogs(image)
-        if (!catalog.ok) return { ok: false, error: `reference ${quote(name)}: ${catalog.error}` }
+        if (!catalog.ok) return { ok: false, error: `reference ${quoteLikeGo(name)}: ${catalog.error}` }
         rendered.push(catalog.value)
       }
       return { ok: true, value: mergeCatalogs(rendered) }
@@ -183,7 +183,7 @@ function toPulledImageContents(
     found.set(reference, image)
   }
   const notPulled = (reference: string) =>
-    ({ ok: false, error: `${quote(reference)} was not pulled` }) as const
+    ({ ok: false, error: `${quoteLikeGo(reference)} was not pulled` }) as const
   return {
     bundles(reference) {
       const image = found.get(reference)

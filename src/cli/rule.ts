@@ -9,12 +9,12 @@ import { getRuleUrl } from './rule-url.ts'
 import { findPackageFolder } from './version.ts'
 
 export function printRule(id: string | undefined, { output }: { readonly output: 'text' | 'json' }): void {
-  if (id === undefined) listRules(output)
-  else describeRule(id, output)
+  if (id === undefined) printRuleList(output)
+  else printRuleDescription(id, output)
   setExitCode(0)
 }
 
-function listRules(output: 'text' | 'json'): void {
+function printRuleList(output: 'text' | 'json'): void {
   const rules = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   if (output === 'json')
     printJson(rules.map(({ id, severity, check, title }) => ({ id, severity, check, title })))
@@ -24,7 +24,7 @@ function listRules(output: 'text' | 'json'): void {
   }
 }
 
-function describeRule(id: string, output: 'text' | 'json'): void {
+function printRuleDescription(id: string, output: 'text' | 'json'): void {
   const found = allRules.find((one) => one.id === id)
   if (found === undefined) {
     const alike = findClosestNames(
@@ -36,12 +36,12 @@ function describeRule(id: string, output: 'text' | 'json'): void {
     throw new Error(`unknown rule "${toPrintable(id)}": ${hint}`)
   }
   const { severity, check, title } = found
-  const page = findRulePage(id)
+  const page = readRulePageText(id)
   if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id), page })
   else print(page ?? `${id}: ${title} (${check}, ${severity})\n${getRuleUrl(id)}`)
 }
 
-function findRulePage(id: string): string | undefined {
+function readRulePageText(id: string): string | undefined {
   const text = readRulePage(id)
   return text?.replace(/^<!--.*-->\n\n?/gm, '').trimEnd()
 }

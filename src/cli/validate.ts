@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { FileFacts } from '../catalog/facts/catalog.ts'
 import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
-import { defaultRuleSet, findRuleSet, type RuleSet } from '../catalog/model/rule-set.ts'
+import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '../catalog/model/rule-set.ts'
 import { addFindingEnds } from '../catalog/positions/finding-ends.ts'
 import { validateCatalog, type ValidationProfile } from '../catalog/model/validate-catalog.ts'
 import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
 import { limitFindingsPerRule } from '../findings/limit-per-rule.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { getOmittedCount } from '../findings/finding-list.ts'
-import { selectHighestPriority } from '../findings/most-important.ts'
+import { selectMostSevereFindings } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
@@ -36,7 +36,7 @@ export interface ValidateCommandOptions {
 
 /** Without directories, validates every catalog of the current repository. */
 export async function runValidate(named: readonly string[], options: ValidateCommandOptions): Promise<void> {
-  const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : findRuleSet(options.opm)
+  const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : findOpmRuleSet(options.opm)
   if (ruleSet === undefined)
     throw new Error(`opm "${options.opm}" is not supported: use v1.28.0 or later, such as v1.73.0 or v1.73`)
   const directories =
@@ -107,10 +107,10 @@ function makePathsRelativeToCwd(found: Finding & { at: Location }, directory: st
 /** Reports an unreadable directory, so that the others are still checked. */
 async function validateCatalogDirectory(
   dir: string,
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   { profile, output, cache: isCached, config }: ValidateCommandOptions,
 ): Promise<DirectoryReport & { readonly isAbsent?: true }> {
-  const factsOf = await createFactsReader(isCached, profile)
+  const factsOf = await createFileFactsParser(isCached, profile)
   const read = readCatalogDirectory(dir, (bytes) => {
     enableOptimizingCompiler(bytes.length)
     return factsOf(bytes)
@@ -131,8 +131,9 @@ async function validateCatalogDirectory(
           { ruleSet, ...(await loadRuleSettings(dir, config)) },
         )
   const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
-  const { findings } = selectHighestPriority(all, maxFindingsPerDirectory)
-  const leftOut = countWithOmitted(all) - findings.filter((found) => getOmittedCount(found) === 0).length
+  const { findings } = selectMostSevereFindings(all, maxFindingsPerDirectory)
+  const leftOut =
+    countFindingsInclOmitted(all) - findings.filter((found) => getOmittedCount(found) === 0).length
   return {
     dir,
     passed: verdict.passed,
@@ -149,7 +150,7 @@ async function loadRuleSettings(dir: string, config: string | false | undefined)
 }
 
 /** Without a cache, reads only the parts of a file that the profile needs, and doesn't load the code of the cache. */
-async function createFactsReader(
+async function createFileFactsParser(
   isCached: boolean,
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => FileFacts> {
@@ -158,7 +159,7 @@ async function createFactsReader(
   return (bytes) => cache.factsOf(bytes)
 }
 
-function countWithOmitted(findings: readonly Finding[]): number {
+function countFindingsInclOmitted(findings: readonly Finding[]): number {
   return findings.reduce((sum, found) => sum + (getOmittedCount(found) || 1), 0)
 }
 

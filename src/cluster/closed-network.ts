@@ -1,12 +1,12 @@
 // The API addresses that pods can connect to in a closed network. Without these addresses, no install test runs,
 // because a partially closed network does not protect anything.
 import { getListAt, getNumberAt, type KubeObject } from '../checks/install/cluster-test/kube-object.ts'
-import type { ClusterTestNetwork } from '../checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestAllowedEgress } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 
 export type ClosedNetworkResult =
-  | { readonly kind: 'closed'; readonly network: ClusterTestNetwork }
+  | { readonly kind: 'closed'; readonly network: ClusterTestAllowedEgress }
   | { readonly kind: 'unknown'; readonly why: string }
 
 const apiServerEndpointSliceQuery = {
@@ -32,7 +32,7 @@ export async function resolveClosedNetwork(
   return { kind: 'unknown', why: `the addresses of the Kubernetes API are unknown: ${why}` }
 }
 
-function parseEndpointAddresses(object: KubeObject): ClusterTestNetwork['api'] {
+function parseEndpointAddresses(object: KubeObject): ClusterTestAllowedEgress['api'] {
   const ports = getListAt(object, 'ports')
     .map((port) => getNumberAt(port, 'port'))
     .filter((port) => port > 0)

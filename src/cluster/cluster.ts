@@ -6,11 +6,11 @@ import type {
   RejectedAction,
   KubeQueryResult,
 } from '../checks/install/cluster-test/kube-object.ts'
-import type { DiscoveredApis } from '../checks/install/cluster-test/cluster-test-driver.ts'
+import type { DiscoveredClusterApis } from '../checks/install/cluster-test/cluster-test-driver.ts'
 
 export interface Cluster {
   /** @throws ClusterError */
-  discover(): Promise<DiscoveredApis>
+  discover(): Promise<DiscoveredClusterApis>
   read(look: KubeQuery): Promise<KubeQueryResult>
   /** Resolves to undefined on success. A rejection or a missing response is a value. */
   perform(action: ClusterAction): Promise<RejectedAction | undefined>

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { ClusterTestDeadlines } from '../checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import {
-  defaultQuota,
+  defaultClusterTestQuota,
   type TestCatalogSource,
-  type ClusterTestNetwork,
+  type ClusterTestAllowedEgress,
   type ClusterTestPlan,
   type ClusterTestQuota,
 } from '../checks/install/cluster-test/cluster-test-plan.ts'
@@ -15,7 +15,7 @@ export interface ClusterTestEnvironment {
   readonly pullSecret?: string | undefined
   readonly installerRole?: string | undefined
   readonly quota?: ClusterTestQuota | undefined
-  readonly network?: ClusterTestNetwork | undefined
+  readonly network?: ClusterTestAllowedEgress | undefined
 }
 
 /** Seconds after all deadlines, when no process can still run the test. */
@@ -34,7 +34,7 @@ export function completeClusterTestPlan(
     base,
     pullSecret,
     installerRole = 'cluster-admin',
-    quota = defaultQuota,
+    quota = defaultClusterTestQuota,
     network,
   } = environment
   const maxDurationMs = deadlines.whole + deadlines.cleanUp + deadlines.namespace

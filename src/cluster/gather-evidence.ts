@@ -11,20 +11,20 @@ import { olmApiVersion, olmV1ApiVersion } from '../checks/install/cluster-test/c
 import {
   toClusterScopedName,
   toNamespaceName,
-  clusterTestLabel,
+  clusterTestLabelKey,
   type ClusterTestPlan,
 } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import {
   collectConditionEvidence,
   collectEventEvidence,
-  maxEvidenceSizes,
+  clusterTestEvidenceLimits,
   createLogEvidence,
   truncateEvidence,
   type ClusterTestEvidence,
 } from '../checks/install/cluster-test/cluster-test-report.ts'
 import type { Cluster } from './cluster.ts'
 
-export async function gatherEvidence(
+export async function readClusterTestEvidence(
   cluster: Cluster,
   plan: ClusterTestPlan,
 ): Promise<readonly ClusterTestEvidence[]> {
@@ -41,7 +41,7 @@ export async function gatherEvidence(
     inside(olmApiVersion, 'ClusterServiceVersion'),
     inside(olmApiVersion, 'CatalogSource'),
     { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterScopedName(plan) },
-    { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: `${clusterTestLabel}=${plan.id}` },
+    { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: `${clusterTestLabelKey}=${plan.id}` },
     ...['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'].map((apiVersion) => ({
       apiVersion,
       kind: 'BundleDeployment',
@@ -69,7 +69,7 @@ async function readContainerLogs(
       ...getListAt(pod.status, 'initContainerStatuses'),
       ...getListAt(pod.status, 'containerStatuses'),
     ]) {
-      if (found.length >= maxEvidenceSizes.pods) return found
+      if (found.length >= clusterTestEvidenceLimits.pods) return found
       const restarts = getNumberAt(container, 'restartCount')
       const hasFailed = restarts > 0 || getNumberAt(container, 'state', 'terminated', 'exitCode') !== 0
       if (!hasFailed) continue

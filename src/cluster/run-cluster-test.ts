@@ -2,7 +2,7 @@
 import {
   listCleanUpQueries,
   computeNextCleanUpProgress,
-  startCleanUp,
+  createCleanUpState,
   type CleanUpState,
 } from '../checks/install/cluster-test/clean-up.ts'
 import { defaultDeadlines, type ClusterTestDeadlines } from '../checks/install/cluster-test/deadlines.ts'
@@ -17,7 +17,7 @@ import {
 import {
   computeNextTestProgress,
   selectTestDriver,
-  type DiscoveredApis,
+  type DiscoveredClusterApis,
 } from '../checks/install/cluster-test/cluster-test-driver.ts'
 import type { ClusterTestOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import { createFailedOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
@@ -33,7 +33,7 @@ import {
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
-import { gatherEvidence } from './gather-evidence.ts'
+import { readClusterTestEvidence } from './gather-evidence.ts'
 
 export interface ClusterTestOptions {
   readonly cluster: Cluster
@@ -61,7 +61,7 @@ export async function runClusterTest(
   let outcome: ClusterTestOutcome
   let evidence: readonly ClusterTestEvidence[] = []
   let leftovers: readonly string[] = []
-  let discovered: DiscoveredApis | undefined
+  let discovered: DiscoveredClusterApis | undefined
   let isClean = true
   try {
     discovered = await cluster.discover()
@@ -72,10 +72,10 @@ export async function runClusterTest(
       const ended = await runClusterTestSteps(kind, deadlines, options)
       outcome = ended.outcome
       events = ended.events
-      if (outcome.verdict !== 'installs') evidence = await gatherEvidence(cluster, plan)
+      if (outcome.verdict !== 'installs') evidence = await readClusterTestEvidence(cluster, plan)
     }
   } catch (error) {
-    outcome = toFailedOutcome(error)
+    outcome = toFailedClusterTestOutcome(error)
   }
   if (!isClean) {
     const cleaned = await cleanUpClusterTest(plan.id, options)
@@ -101,7 +101,7 @@ export async function runClusterTest(
   }
 }
 
-function toFailedOutcome(error: unknown): ClusterTestOutcome {
+function toFailedClusterTestOutcome(error: unknown): ClusterTestOutcome {
   if (!(error instanceof ClusterError)) throw error
   return createFailedOutcome(error.code === 'unreachable' ? 'api-unreachable' : 'forbidden', error.message)
 }
@@ -142,7 +142,7 @@ export async function cleanUpClusterTest(
     every = defaultPollIntervalMs,
   }: ClusterTestOptions,
 ): Promise<Pick<CleanUpState, 'leftovers' | 'events'>> {
-  let state = startCleanUp(id, clock.now())
+  let state = createCleanUpState(id, clock.now())
   for (;;) {
     const seen = await readClusterObjects(cluster, listCleanUpQueries(state), [])
     const {
@@ -193,7 +193,7 @@ async function performActions(
   return rejected
 }
 
-function describeClusterVersions({ version, groupVersions }: DiscoveredApis): readonly string[] {
+function describeClusterVersions({ version, groupVersions }: DiscoveredClusterApis): readonly string[] {
   const wanted = groupVersions.filter((one) =>
     /^(?:operators\.coreos\.com|olm\.operatorframework\.io|core\.rukpak\.io)\//.test(one),
   )

@@ -63,7 +63,7 @@ export const automationSchema = z
     'Apps and machine accounts, and the changes that each can make without approval. Applies only to commits that the account pushed itself. For an App, applies only to branches in this repository.',
   )
 
-export type Automation = z.output<typeof automationSchema>[number]
+export type AutomationConfig = z.output<typeof automationSchema>[number]
 
 /** Whether a name matches a pattern. Runs in linear time, because names are untrusted input. */
 export function matchesNamePattern(pattern: string, name: string): boolean {

@@ -51,13 +51,14 @@ export function parseConfigFile(
   file: Uint8Array | ConfigFileProblem,
   rules: ReadonlySet<string>,
 ): ConfigFileResult {
-  if (typeof file === 'string') return toUnreadableResult(locationAt(1, 1), textsByConfigFileProblem[file])
+  if (typeof file === 'string')
+    return toUnreadableResult(createConfigLocation(1, 1), textsByConfigFileProblem[file])
   if (file.length > maxConfigBytes)
-    return toUnreadableResult(locationAt(1, 1), textsByConfigFileProblem['too-large'])
+    return toUnreadableResult(createConfigLocation(1, 1), textsByConfigFileProblem['too-large'])
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
   if (!isValidUtf8(file)) {
     const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
-    return toUnreadableResult(locationAt(before.length, (before.at(-1)?.length ?? 0) + 1), {
+    return toUnreadableResult(createConfigLocation(before.length, (before.at(-1)?.length ?? 0) + 1), {
       problem: 'it is not UTF-8 text',
       fix: `Ask a maintainer to save ${configPath} on the base branch as UTF-8.`,
     })
@@ -75,7 +76,7 @@ function toUnreadableResult(
   return { findings: [createFinding(configUnreadable, location, explanation)] }
 }
 
-function locationAt(line: number, column: number): Location {
+function createConfigLocation(line: number, column: number): Location {
   return { file: configPath, line, column }
 }
 

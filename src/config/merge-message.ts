@@ -10,7 +10,7 @@ export const messagePlaceholderPattern = /\{([^{}]*)\}/g
 
 const knownPlaceholders: ReadonlySet<string> = new Set(messagePlaceholders)
 
-const templateSchema = (maxLength: number) =>
+const createMessageTemplateSchema = (maxLength: number) =>
   z
     .string()
     .min(1)
@@ -31,13 +31,13 @@ const templateSchema = (maxLength: number) =>
 
 export const mergeMessageSchema = z
   .strictObject({
-    title: templateSchema(200)
+    title: createMessageTemplateSchema(200)
       .refine((text) => !/[\r\n]/.test(text), 'must be a single line')
       .optional()
       .describe(
         'First line of the merge commit message, with the placeholders {number}, {title}, {head}, and {author}. Text that triggers actions in GitHub or CI systems (such as `#12`, `@name`, and `[skip ci]`) is removed.',
       ),
-    body: templateSchema(2000)
+    body: createMessageTemplateSchema(2000)
       .optional()
       .describe(
         'Body of the merge commit message, with the same placeholders. catalog-bot always adds the line that names the head.',

@@ -22,7 +22,7 @@ function createTagTemplateSchema(placeholders: readonly string[]) {
     )
 }
 
-const createTagSchema = (placeholders: readonly string[]) =>
+const createPublishTagSchema = (placeholders: readonly string[]) =>
   createTagTemplateSchema(placeholders).refine((text) => !previewTagPattern.test(text), {
     message: 'must not start with pr- and a number, because such tags are for previews',
   })
@@ -48,7 +48,7 @@ const publishEntrySchema = z.strictObject({
       'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must allow it as well.',
     ),
   tags: z
-    .array(createTagSchema(['name', 'version']))
+    .array(createPublishTagSchema(['name', 'version']))
     .min(1)
     .max(20)
     .describe(
@@ -94,7 +94,7 @@ const publishEntrySchema = z.strictObject({
         .describe(
           'Number of earlier images to keep for `/rollback`. With 0, earlier images get no separate tag.',
         ),
-      tag: createTagSchema(['name', 'version', 'commit'])
+      tag: createPublishTagSchema(['name', 'version', 'commit'])
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
         .describe('Additional tag for every published image, so that registries keep the image.'),

@@ -9,7 +9,7 @@ import type { ShownHead } from '../gate/commands.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { lazy } from '../findings/memoize.ts'
+import { memoizeOnce } from '../findings/memoize.ts'
 
 export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
   const id = createHash('sha256')
@@ -19,7 +19,7 @@ export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
   return { id, covers }
 }
 
-export interface ApprovedCoverageOptions {
+export interface ApprovalCoverageOptions {
   readonly snapshot: PullSnapshot
   readonly epoch: number
   /** The epoch in which each review was first seen. */
@@ -31,8 +31,8 @@ export interface ApprovedCoverageOptions {
 }
 
 /** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
-export async function resolveApprovedCoverages(
-  options: ApprovedCoverageOptions,
+export async function resolveApprovalCoverages(
+  options: ApprovalCoverageOptions,
 ): Promise<ReadonlyMap<number, ApprovalCoverage>> {
   const { snapshot, epoch, seen, now, memory } = options
   const { repository, pull, head } = snapshot
@@ -46,8 +46,8 @@ export async function resolveApprovedCoverages(
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    const page = lazy(() => resolveCoverageShownByGitHub(options))
-    for (const review of fresh) bound.set(review.id, await resolveReviewedCoverage(review, page, options))
+    const page = memoizeOnce(() => resolveGitHubApprovalCoverage(options))
+    for (const review of fresh) bound.set(review.id, await resolveApprovalCoverageId(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
   const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
@@ -61,10 +61,10 @@ export async function resolveApprovedCoverages(
 }
 
 /** Prefers the id in our own comment over what GitHub showed. */
-async function resolveReviewedCoverage(
+async function resolveApprovalCoverageId(
   review: PullReview,
   page: () => Promise<ApprovalCoverage | undefined>,
-  options: ApprovedCoverageOptions,
+  options: ApprovalCoverageOptions,
 ): Promise<string> {
   const { snapshot, epoch, now, shown, memory } = options
   const { repository, pull, head } = snapshot
@@ -87,10 +87,10 @@ async function resolveReviewedCoverage(
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
-async function resolveCoverageShownByGitHub({
+async function resolveGitHubApprovalCoverage({
   snapshot,
   repository,
-}: ApprovedCoverageOptions): Promise<ApprovalCoverage | undefined> {
+}: ApprovalCoverageOptions): Promise<ApprovalCoverage | undefined> {
   const { base, head, shownBase } = snapshot
   if (shownBase === undefined) return undefined
   const [mergeBase, ...others] = await repository.mergeBases(base, head)
@@ -105,7 +105,7 @@ async function resolveCoverageShownByGitHub({
 
 /** A rewritten base branch may no longer have the commit. */
 async function findEarlierMergeBases(
-  repository: ApprovedCoverageOptions['repository'],
+  repository: ApprovalCoverageOptions['repository'],
   shownBase: CommitSha,
   head: CommitSha,
 ): Promise<readonly CommitSha[]> {

@@ -11,7 +11,7 @@ import {
   type CommandRecord,
 } from '../gate/commands.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
-import { resolveApprovedCoverages, toDescribedChange } from './agreed-changes.ts'
+import { resolveApprovalCoverages, toDescribedChange } from './agreed-changes.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
 import { gatherAnswers, type CheckAnswer, type QuestionAnswerer } from './gather-answers.ts'
 import {
@@ -72,7 +72,7 @@ export async function answerCheckQuestions(
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await resolveApprovedCoverages({
+  const agreed = await resolveApprovalCoverages({
     snapshot,
     epoch,
     seen: firstSeen,

@@ -4,7 +4,7 @@ import { toRepositoryKey } from '../change/repository-key.ts'
 import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
-import { defineCache, type Cache } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 export interface CachedBranchRules {
   readonly rules: BranchRules
@@ -23,7 +23,7 @@ export interface BranchRulesContext {
   readonly clock: Clock
 }
 
-const branchRulesCache = defineCache<CachedBranchRules>('branch rules', {
+const branchRulesCache = defineCacheNamespace<CachedBranchRules>('branch rules', {
   version: 1,
   read: (stored) =>
     typeof stored === 'object' && stored !== null ? (stored as CachedBranchRules) : undefined,

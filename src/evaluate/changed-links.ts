@@ -4,7 +4,7 @@ import type { TreeSha } from '../change/ids.ts'
 import type { PathChange, TreePathEntry } from '../change/path-change.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { resolveLinkedFile } from './catalogs/linked-file.ts'
-import { filterSymlinks } from './find-layout.ts'
+import { filterSymlinkEntries } from './find-layout.ts'
 
 export interface ChangedSymlinksInput {
   readonly base: TreeSha
@@ -20,7 +20,7 @@ export async function findChangedSymlinks(
 ): Promise<readonly PathChange[]> {
   if (differing.size === 0) return []
   const changes: PathChange[] = []
-  for (const { path, oid } of filterSymlinks(entries)) {
+  for (const { path, oid } of filterSymlinkEntries(entries)) {
     if (differing.has(path)) continue
     const before = await resolveLinkedFile(repository, base, '', path, oid)
     const after = await resolveLinkedFile(repository, result, '', path, oid)

@@ -4,7 +4,7 @@ import type { IncomingCommits, PullClosedByPush } from '../change/incoming-commi
 import type { TreeSha } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import { toRepositoryKey } from '../change/repository-key.ts'
-import { findHold } from '../gate/commands.ts'
+import { findActivePullHold } from '../gate/commands.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
@@ -66,19 +66,19 @@ export async function resolveClosedPulls(
 ): Promise<readonly PullClosedByPush[]> {
   const closed: PullClosedByPush[] = []
   for (const [at, { open, by }] of affected.entries()) {
-    const heldBack = await fetchHoldReason(open, snapshot, ctx)
+    const heldBack = await readMergeBlockReason(open, snapshot, ctx)
     closed.push({
       pull: open.pull,
       by,
       isOwn: open.author !== null && open.author === snapshot.author?.id,
-      isKept: by === 'commits' && at < maxTestMerges && (await isContentPreserved(open, snapshot, ctx)),
+      isKept: by === 'commits' && at < maxTestMerges && (await hasAllChangesInResult(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
   }
   return closed
 }
 
-async function fetchHoldReason(
+async function readMergeBlockReason(
   open: OpenPullSummary,
   { repository }: PullSnapshot,
   { memory, blockingLabels }: ClosedPullContext,
@@ -87,12 +87,12 @@ async function fetchHoldReason(
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
   const label = open.labels.find((name) => blocking.has(name.toLowerCase()))
   if (label !== undefined) return `the label "${label}" blocks it`
-  const holder = findHold(await memory.commands(repository, open.pull), undefined)
+  const holder = findActivePullHold(await memory.commands(repository, open.pull), undefined)
   return holder && `${holder.login} put it on hold with /hold`
 }
 
 /** Whether the result has everything that the other pull request changes. */
-async function isContentPreserved(
+async function hasAllChangesInResult(
   { head }: OpenPullSummary,
   { base }: PullSnapshot,
   { repository, treeReader, baseTree, result }: ClosedPullContext,

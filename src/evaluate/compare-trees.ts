@@ -18,7 +18,7 @@ import type { PullSnapshot } from '../change/snapshot.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from './changed-links.ts'
-import { findLayout } from './find-layout.ts'
+import { readRepositoryLayout } from './find-layout.ts'
 import {
   resolveClosedPulls,
   canAffectOtherPulls,
@@ -67,7 +67,11 @@ export async function compareTrees(
   const resultPaths = getEntryPaths(resultEntries)
   const layout =
     baseLayout.catalogs.length === 0 && paths.some(canContainFirstCatalog)
-      ? addFirstCatalogsToLayout(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
+      ? addFirstCatalogsToLayout(
+          baseLayout,
+          await readRepositoryLayout(repository, resultEntries, []),
+          basePaths,
+        )
       : addNewCatalogsToLayout(baseLayout, resultPaths, config.catalogs)
   const trees = new Map([
     [baseTree, entries],

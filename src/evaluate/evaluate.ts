@@ -11,7 +11,7 @@ import type { PullSnapshot } from '../change/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import {
-  findHold,
+  findActivePullHold,
   isCommandCurrent,
   findMergeRequest,
   type CommandDecision,
@@ -105,7 +105,7 @@ function evaluateChecks(
   treeFiles: TreeFileReader,
 ): readonly CheckOutcome[] {
   return allChecks.map((check) =>
-    addUndecidedCommandQuestions(addOutcomeFindingEnds(check.judge(input, answers), treeFiles), open),
+    addUndecidedCommandQuestions(addEndLocationsToFindings(check.judge(input, answers), treeFiles), open),
   )
 }
 
@@ -121,7 +121,7 @@ function toEvaluationDecision(
     changedPaths: paths.length,
     outcomes,
     required,
-    heldBy: findHold(records, input),
+    heldBy: findActivePullHold(records, input),
     requestedBy: findMergeRequest(records, input)?.login,
   }
   return {
@@ -158,7 +158,7 @@ function decideWithoutComparison(baseState: BaseBranchState): EvaluationDecision
     ...toGateInput(baseState),
     changedPaths: 1,
     outcomes: configFindings.length > 0 ? [createConfigProblemOutcome(configFindings)] : [],
-    heldBy: findHold(onRecord, undefined),
+    heldBy: findActivePullHold(onRecord, undefined),
   }
   return {
     layout: baseLayout,
@@ -191,7 +191,7 @@ function addUndecidedCommandQuestions(outcome: CheckOutcome, open: CheckOutcome[
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }
 
-function addOutcomeFindingEnds(outcome: CheckOutcome, treeFiles: TreeFileReader): CheckOutcome {
+function addEndLocationsToFindings(outcome: CheckOutcome, treeFiles: TreeFileReader): CheckOutcome {
   const read = (path: string) => treeFiles.read('result', path) ?? treeFiles.read('base', path)
   return { ...outcome, findings: addFindingEnds(outcome.findings, read) }
 }

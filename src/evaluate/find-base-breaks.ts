@@ -27,7 +27,7 @@ export interface BaseBreakContext {
 const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
 
 /** Rejects with a GitError. */
-export async function findBaseBreaks(
+export async function findBaseBreakingCommits(
   findings: readonly Finding[],
   base: CommitSha,
   tools: BaseBreakContext,

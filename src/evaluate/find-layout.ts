@@ -19,7 +19,7 @@ const olmSchemaFieldPattern = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/
 const maxExtractedSchemas = 1000
 
 /** Rejects with a GitError where a file cannot be read. */
-export async function findLayout(
+export async function readRepositoryLayout(
   { read }: Pick<GitRepository, 'read'>,
   entries: readonly TreePathEntry[],
   configured: Config['catalogs'],
@@ -65,7 +65,7 @@ async function resolveLinkedCatalogs(
   entries: readonly TreePathEntry[],
   read: GitRepository['read'],
 ): Promise<readonly CatalogRoot[]> {
-  if (filterSymlinks(entries).length === 0) return catalogs
+  if (filterSymlinkEntries(entries).length === 0) return catalogs
   const treeReader = createCachedTreeReader({ read } as TreeReader, {
     trees: new Map([[placeholderTreeSha, entries]]),
     blobs: new Map(),
@@ -84,7 +84,7 @@ async function resolveLinkedCatalogs(
   return [...found.values()]
 }
 
-export const filterSymlinks = createListFilter<TreePathEntry>(({ mode }) => mode === '120000')
+export const filterSymlinkEntries = createListFilter<TreePathEntry>(({ mode }) => mode === '120000')
 
 /** A placeholder: the entries may be those of any tree. */
 const placeholderTreeSha = toTreeSha('0'.repeat(40))

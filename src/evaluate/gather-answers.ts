@@ -12,7 +12,7 @@ import {
 } from '../checks/questions.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
-import { defineCache, type Cache } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { AnswerImageQuestion } from './registries.ts'
 
 export type CheckAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
@@ -76,7 +76,7 @@ const accountAnswerSchema = z.union([
     }),
   }),
 ])
-const accountLookupCache = defineCache<CheckAnswer>('people', {
+const accountLookupCache = defineCacheNamespace<CheckAnswer>('people', {
   version: 1,
   read: (stored) => accountAnswerSchema.safeParse(stored).data,
 })

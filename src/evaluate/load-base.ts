@@ -10,7 +10,7 @@ import type { TestMergeResult } from '../gate/decide.ts'
 import { formatMergeMessage } from '../messages/merge-message.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { findLayout } from './find-layout.ts'
+import { readRepositoryLayout } from './find-layout.ts'
 import { readConfig } from './read-config.ts'
 
 export interface BaseBranchState {
@@ -54,7 +54,7 @@ export async function loadBaseBranchState(
     baseTree,
     entries,
     basePaths,
-    baseLayout: await findLayout(repository, entries, config.catalogs),
+    baseLayout: await readRepositoryLayout(repository, entries, config.catalogs),
     config,
     configDigest,
     configFindings: findings,

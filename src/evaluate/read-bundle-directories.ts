@@ -30,7 +30,7 @@ import {
   maxTouchedBundleBytes,
   readBundleFiles,
 } from './read-bundle-files.ts'
-import { cacheNeighborCatalog, filterNeighborEntries, readNeighbors } from './read-neighbors.ts'
+import { cacheNeighborCatalog, filterNeighborFactsFiles, readNeighborBundleFacts } from './read-neighbors.ts'
 
 export interface BundleDirectoriesContext {
   readonly repository: TreeReader
@@ -100,7 +100,7 @@ async function readPackageSources(
     if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
       const removed = readBundleUpgradeFacts(
-        await readBundleFiles(repository, filterNeighborEntries(old, its), its, budget),
+        await readBundleFiles(repository, filterNeighborFactsFiles(old, its), its, budget),
       )
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
@@ -135,8 +135,10 @@ async function readPackageSources(
     bundlePaths.length > 0 ||
     [...configs].some((path) => !path.endsWith('/ci.yaml')) ||
     hasUpdateGraphModeChange(settings)
-  const others = needsOthers ? await readNeighbors(neighbours, after, root, facts) : undefined
-  const published = needsOthers ? await readNeighbors(neighbours, before, root, new Map()) : undefined
+  const others = needsOthers ? await readNeighborBundleFacts(neighbours, after, root, facts) : undefined
+  const published = needsOthers
+    ? await readNeighborBundleFacts(neighbours, before, root, new Map())
+    : undefined
   const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
   for (const version of findConfiguredVersions(configs)) {
     const its = `${root}/${version}`

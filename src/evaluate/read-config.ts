@@ -17,7 +17,7 @@ export async function readConfig(
   const entry = await repository.entry(tree, configPath)
   const file =
     entry === undefined
-      ? await findConfigReplacement(repository, tree)
+      ? await findConfigPathProblem(repository, tree)
       : await readConfigEntry(repository, entry)
   const { config = defaultConfig, findings } =
     file === undefined ? { findings: [] } : parseConfigFile(file, knownRuleIds)
@@ -43,7 +43,7 @@ async function readConfigEntry(
  * Finds what replaces the file or a directory above it: behind a link or a submodule, a checkout may have the file
  * though GitHub shows none, so it doesn't count as missing.
  */
-async function findConfigReplacement(
+async function findConfigPathProblem(
   repository: TreeReader,
   tree: TreeSha,
 ): Promise<ConfigFileProblem | undefined> {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-upgrade-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { parseBundlePath } from '../change/layout/bundle-directory.ts'
-import { defineCache, type Cache } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 import { TooLargeError } from './worker/evaluation-budget.ts'
@@ -19,7 +19,7 @@ import {
 const maxNeighborBytes = 96 * 1024 * 1024
 
 /** The annotations, and the file that is named like a ClusterServiceVersion. */
-export function filterNeighborEntries(
+export function filterNeighborFactsFiles(
   entries: readonly TreePathEntry[],
   root: string,
 ): readonly TreePathEntry[] {
@@ -34,10 +34,10 @@ export function filterNeighborEntries(
 
 const neighborCacheSeconds = 30 * 24 * 3600
 /** Some hundred bytes each. */
-const recentNeighborFacts = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
+const neighborFactsInMemory = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
 
 /** Raise the version when the facts of a bundle change: test/evaluate/read-neighbors.test.ts. */
-export const neighborFactsCache = defineCache<BundleUpgradeFacts>('neighbours', {
+export const neighborFactsCache = defineCacheNamespace<BundleUpgradeFacts>('neighbours', {
   version: 1,
   read: (stored) => (isBundleFacts(stored) ? stored : undefined),
 })
@@ -64,9 +64,9 @@ export async function cacheNeighborCatalog(
   root: string,
   files: BundleFiles,
 ): Promise<void> {
-  const wanted = filterNeighborEntries(entries, root)
+  const wanted = filterNeighborFactsFiles(entries, root)
   const key = toNeighborKey(wanted, root)
-  if (recentNeighborFacts.get(key) !== undefined) return
+  if (neighborFactsInMemory.get(key) !== undefined) return
   const its = new Map<string, Uint8Array>()
   for (const { path } of wanted) {
     const name = path.slice(root.length + 1)
@@ -74,12 +74,12 @@ export async function cacheNeighborCatalog(
     if (bytes) its.set(name, bytes)
   }
   const facts = readBundleUpgradeFacts(its, { places: false })
-  recentNeighborFacts.set(key, facts)
+  neighborFactsInMemory.set(key, facts)
   await cache.putCached(neighborFactsCache, new Map([[key, facts]]), neighborCacheSeconds)
 }
 
 /** Facts of every bundle directory; skips those in `known`. Undefined where they exceed the size limit. */
-export async function readNeighbors(
+export async function readNeighborBundleFacts(
   { repository, cache }: { readonly repository: TreeReader; readonly cache: Cache },
   entries: readonly TreePathEntry[],
   root: string,
@@ -93,9 +93,9 @@ export async function readNeighbors(
   for (const [version, all] of groupByVersion(entries, root)) {
     const its = `${root}/${version}`
     if (found.has(version) || !hasManifestFile(all, its)) continue
-    const wanted = filterNeighborEntries(all, its)
+    const wanted = filterNeighborFactsFiles(all, its)
     const key = toNeighborKey(wanted, its)
-    const facts = recentNeighborFacts.get(key)
+    const facts = neighborFactsInMemory.get(key)
     // Keeps the order of the directories.
     found.set(version, facts)
     if (facts === undefined) missing.set(version, { its, wanted, key })
@@ -116,7 +116,7 @@ export async function readNeighbors(
           })
           fresh.set(key, facts)
         }
-        recentNeighborFacts.set(key, facts)
+        neighborFactsInMemory.set(key, facts)
         found.set(version, facts)
       }
     } catch (error) {

@@ -3,7 +3,7 @@ import type { TreeSha } from '../change/ids.ts'
 import {
   formatPlaceholderImage,
   type ProjectedCatalog,
-  type BundleImageNamer,
+  type FormatBundleImageName,
 } from '../checks/bundles/projected-catalog.ts'
 import { projectCatalogsFromDirectories } from '../checks/bundles/project-from-directories.ts'
 import {
@@ -27,7 +27,7 @@ interface ProjectionContext {
 export async function readProjectedCatalogs(
   directories: readonly PackageSources[],
   ctx: ProjectionContext,
-  imageOf: BundleImageNamer = formatPlaceholderImage,
+  imageOf: FormatBundleImageName = formatPlaceholderImage,
 ): Promise<readonly ProjectedCatalog[]> {
   const found: ProjectedCatalog[] = []
   for (const sources of directories.slice(0, maxPackages)) {

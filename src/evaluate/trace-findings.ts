@@ -1,15 +1,15 @@
 // Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
-import { fixableRules, computeFix } from '../checks/fixes/fix-finding.ts'
+import { fixableRuleIds, computeFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { Finding } from '../findings/finding.ts'
 import { createLineMap, type LineMap } from '../findings/line-map.ts'
 import { findShortestEdits } from '../findings/shortest-edits.ts'
-import { lazy } from '../findings/memoize.ts'
+import { memoizeOnce } from '../findings/memoize.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { isGitError } from '../git/git-error.ts'
-import { getFindingKey, type FixView, type TracedLine } from '../messages/traced-line.ts'
+import { getFindingKey, type FixForFinding, type TracedLine } from '../messages/traced-line.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
 type TraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
@@ -22,7 +22,7 @@ export interface TraceCommits {
 
 export interface TracedFindings {
   readonly lines: readonly TracedLine[]
-  readonly fixes: readonly FixView[]
+  readonly fixes: readonly FixForFinding[]
 }
 
 /** Comments show fewer, and check runs few more. */
@@ -54,13 +54,13 @@ export async function traceFindings(
     if (traced) lines.set(key, traced)
     return traced
   }
-  const fixes: FixView[] = []
+  const fixes: FixForFinding[] = []
   for (const finding of placed) {
     const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
     // The configuration is read from the base branch.
     const from = finding.rule === configUnreadable.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
-    if (fixes.length >= maxFixes || from === 'base' || !fixableRules.has(finding.rule)) continue
+    if (fixes.length >= maxFixes || from === 'base' || !fixableRuleIds.has(finding.rule)) continue
     const bytes = await files.result(file)
     const fix = bytes && computeFix(finding, bytes)
     if (!fix) continue
@@ -75,8 +75,8 @@ export async function traceFindings(
 
 function openFileTracer({ head, base, result }: TraceCommits, repository: TraceRepository) {
   const trees = {
-    head: lazy(() => repository.treeOf(head)),
-    base: lazy(() => repository.treeOf(base)),
+    head: memoizeOnce(() => repository.treeOf(head)),
+    base: memoizeOnce(() => repository.treeOf(base)),
     result: () => Promise.resolve(result),
   }
   type Side = keyof typeof trees

@@ -3,7 +3,7 @@
 import type { Finding, Location } from './finding.ts'
 import { compareFindings, compareLocations } from './finding.ts'
 import { createFinding } from './rule.ts'
-import type { AnyRule, FindingRule } from './rule.ts'
+import type { AnyFindingRule, FindingRule } from './rule.ts'
 
 /** GitHub code scanning shows this many results per run. The largest public catalogs have about a quarter of that. */
 const maxFindingsPerRule = 5000
@@ -31,7 +31,11 @@ export class FindingList {
   }
 
   /** Adds the finding of a rule at a location. Creates it only if it is kept. */
-  addLazily(rule: Pick<AnyRule, 'id' | 'severity'>, at: Location | undefined, make: () => Finding): void {
+  addLazily(
+    rule: Pick<AnyFindingRule, 'id' | 'severity'>,
+    at: Location | undefined,
+    make: () => Finding,
+  ): void {
     let its = this.byRule.get(rule.id)
     if (!its) this.byRule.set(rule.id, (its = new FirstFindings(rule, this.options)))
     its.addLazily(at, make)
@@ -63,7 +67,7 @@ export function getOmittedCount({ data }: Finding): number {
 
 /** Keeps the first findings of one rule, which can be added in any order. */
 class FirstFindings {
-  private readonly rule: Pick<AnyRule, 'id' | 'severity'>
+  private readonly rule: Pick<AnyFindingRule, 'id' | 'severity'>
   private readonly maxFindings: number
   private readonly identity: FindingListOptions['identity']
   private findings: Finding[] = []
@@ -71,7 +75,7 @@ class FirstFindings {
   /** The last finding that is kept, once there are too many. Findings after it are not created. */
   private last: Finding | undefined
 
-  constructor(rule: Pick<AnyRule, 'id' | 'severity'>, { maxPerRule, identity }: FindingListOptions) {
+  constructor(rule: Pick<AnyFindingRule, 'id' | 'severity'>, { maxPerRule, identity }: FindingListOptions) {
     this.rule = { id: rule.id, severity: rule.severity }
     this.maxFindings = maxPerRule
     this.identity = identity
@@ -121,7 +125,10 @@ function removeDuplicateFindings(
 
 const getSubject = ({ subject = '' }: Finding): string => subject
 
-function toOmittedFinding({ id, severity }: Pick<AnyRule, 'id' | 'severity'>, omitted: number): Finding {
+function toOmittedFinding(
+  { id, severity }: Pick<AnyFindingRule, 'id' | 'severity'>,
+  omitted: number,
+): Finding {
   return {
     rule: id,
     severity,

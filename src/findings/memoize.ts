@@ -1,7 +1,7 @@
 // Memoization, the only state that pure code can have: a value that depends only on another value.
 
 /** Computes the value on first use. */
-export function lazy<T>(make: () => T): () => T {
+export function memoizeOnce<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
 }

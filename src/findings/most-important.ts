@@ -7,7 +7,7 @@ const severities: readonly Severity[] = ['error', 'warning', 'info']
  * Returns at most `most` findings in the given order. Prefers errors to warnings and warnings to notes, and otherwise
  * earlier findings.
  */
-export function selectHighestPriority(
+export function selectMostSevereFindings(
   findings: readonly Finding[],
   max: number,
 ): { readonly findings: readonly Finding[]; readonly leftOut: number } {

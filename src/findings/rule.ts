@@ -54,7 +54,7 @@ export interface SearchingRule<Data extends object, Kind extends RuleSearch> ext
 }
 
 /** A rule without its `data` type, for lists of all rules (pages, settings, tests). */
-export type AnyRule = Omit<FindingRule, 'format'>
+export type AnyFindingRule = Omit<FindingRule, 'format'>
 
 /**
  * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of

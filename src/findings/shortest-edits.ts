@@ -20,29 +20,29 @@ export function findShortestEdits(
     const next = new Map(reach)
     for (let diagonal = -count; diagonal <= count; diagonal += 2) {
       let x = prefersDeletion(reach, diagonal, count)
-        ? getEditReach(reach, diagonal + 1)
-        : getEditReach(reach, diagonal - 1) + 1
+        ? getFurthestOldLine(reach, diagonal + 1)
+        : getFurthestOldLine(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
       next.set(diagonal, x)
-      if (x >= old.length && x - diagonal >= now.length) return traceEdits(steps, old.length, now.length)
+      if (x >= old.length && x - diagonal >= now.length) return backtrackEdits(steps, old.length, now.length)
     }
     reach = next
   }
   return undefined
 }
 
-function getEditReach(reach: ReadonlyMap<number, number>, diagonal: number): number {
+function getFurthestOldLine(reach: ReadonlyMap<number, number>, diagonal: number): number {
   return reach.get(diagonal) ?? -1
 }
 
 function prefersDeletion(reach: ReadonlyMap<number, number>, diagonal: number, count: number): boolean {
   return (
     diagonal === -count ||
-    (diagonal !== count && getEditReach(reach, diagonal - 1) < getEditReach(reach, diagonal + 1))
+    (diagonal !== count && getFurthestOldLine(reach, diagonal - 1) < getFurthestOldLine(reach, diagonal + 1))
   )
 }
 
-function traceEdits(
+function backtrackEdits(
   steps: readonly ReadonlyMap<number, number>[],
   oldEnd: number,
   newEnd: number,
@@ -54,7 +54,7 @@ function traceEdits(
     const diagonal = x - y
     const down = prefersDeletion(reach, diagonal, count)
     const from = down ? diagonal + 1 : diagonal - 1
-    x = getEditReach(reach, from)
+    x = getFurthestOldLine(reach, from)
     y = x - from
     edits.push({ old: x, new: y, kind: down ? '+' : '-' })
   }

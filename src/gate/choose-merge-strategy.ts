@@ -1,11 +1,15 @@
 // Chooses how a pull request is merged; decide.ts decides whether it is. docs/landing.md describes the choice in a table.
 // If the effect of a push is unknown, GitHub merges.
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
-import { describeMergeConditions, describeUncertainties, suggestFasterSettings } from './merge-advice.ts'
+import {
+  describeMergeConditions,
+  describeUncertainRequirements,
+  suggestFasterSettings,
+} from './merge-advice.ts'
 import type { MergeStrategy, MergePlan } from './merge-strategy.ts'
 import {
   hasPermission,
-  comparesMergeTrees,
+  doesGitHubCompareMergeTrees,
   computeMergeRequirements,
   formatList,
   requiresUpToDateHead,
@@ -14,7 +18,7 @@ import type { MergeRequirements, MergePlanInput, ConfiguredMergeMethod } from '.
 
 export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
   const requirements = computeMergeRequirements(input)
-  const { method, because, missing } = chooseForBranch(input, requirements)
+  const { method, because, missing } = chooseStrategyForBranch(input, requirements)
   const shut = [
     ...findMergeBlockers(input),
     ...missing,
@@ -23,12 +27,12 @@ export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
   const isOpen = method !== undefined && shut.length === 0
   return {
     ...(isOpen && { method }),
-    needsGitHubsTree: isOpen && method.kind === 'push' && comparesMergeTrees(input.rules),
+    needsGitHubsTree: isOpen && method.kind === 'push' && doesGitHubCompareMergeTrees(input.rules),
     because: isOpen ? because : 'GitHub would not accept any merge method that catalog-bot can use',
     missing: [...shut, ...findChecksOfOtherApps(input)],
     conditions: describeMergeConditions(input, requirements, method),
     faster: suggestFasterSettings(input, requirements, method),
-    unsure: describeUncertainties(input, requirements, method),
+    unsure: describeUncertainRequirements(input, requirements, method),
   }
 }
 
@@ -40,15 +44,15 @@ interface StrategyChoice {
 
 const createNoStrategyChoice = (...missing: string[]): StrategyChoice => ({ because: '', missing })
 
-function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
+function chooseStrategyForBranch(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
   const { rules, wanted } = input
-  if (rules.mergeQueue) return chooseQueue(wanted, requirements, input)
+  if (rules.mergeQueue) return createQueueChoice(wanted, requirements, input)
   switch (wanted) {
     case 'auto':
       return chooseAutomatically(input, requirements)
     case 'push':
       return requirements.noPush.length === 0
-        ? choosePush(input, requirements)
+        ? createPushChoice(input, requirements)
         : createNoStrategyChoice(
             ...requirements.noPush.map(
               (why) => `merge.method is push, but GitHub would reject the push because ${why}`,
@@ -61,11 +65,11 @@ function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements)
     case 'merge':
     case 'squash':
     case 'rebase':
-      return chooseGitHubMerge(input, requirements, wanted, `merge.method is ${wanted}`)
+      return createGitHubMergeChoice(input, requirements, wanted, `merge.method is ${wanted}`)
   }
 }
 
-function chooseQueue(
+function createQueueChoice(
   wanted: ConfiguredMergeMethod,
   { own }: MergeRequirements,
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
@@ -86,13 +90,13 @@ function chooseQueue(
 /** Prefers a push. Falls back to GitHub's own merge if a push would fail or its effect is unknown. */
 function chooseAutomatically(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
   const obstacles = [...requirements.noPush, ...requirements.doubtful]
-  if (obstacles.length === 0) return choosePush(input, requirements)
+  if (obstacles.length === 0) return createPushChoice(input, requirements)
   const best = (['merge', 'squash', 'rebase'] as const).find((method) =>
     requirements.methods.includes(method),
   )
-  if (best !== undefined) return chooseGitHubMerge(input, requirements, best, obstacles.join('; '))
+  if (best !== undefined) return createGitHubMergeChoice(input, requirements, best, obstacles.join('; '))
   // A rejected push changes nothing, so uncertainty alone does not rule out a push.
-  if (requirements.noPush.length === 0) return choosePush(input, requirements)
+  if (requirements.noPush.length === 0) return createPushChoice(input, requirements)
   const allowed = formatList(input.rules.mergeMethods) || 'none'
   return createNoStrategyChoice(
     `no merge method works: ${obstacles.join('; ')}; and the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestSettingsFix(input.rules)}`,
@@ -106,7 +110,7 @@ function suggestSettingsFix({ linearHistory, signatures }: BranchRules): string 
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
-function choosePush({ rules }: MergePlanInput, { checksFirst }: MergeRequirements): StrategyChoice {
+function createPushChoice({ rules }: MergePlanInput, { checksFirst }: MergeRequirements): StrategyChoice {
   const how = [
     ...(checksFirst ? ['catalog-bot adds the required checks to that merge first'] : []),
     ...(rules.signatures ? ['GitHub signs the merge because the branch requires signatures'] : []),
@@ -118,7 +122,7 @@ function choosePush({ rules }: MergePlanInput, { checksFirst }: MergeRequirement
   }
 }
 
-function chooseGitHubMerge(
+function createGitHubMergeChoice(
   { rules, pull }: MergePlanInput,
   { methods }: MergeRequirements,
   method: MergeMethod,

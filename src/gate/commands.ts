@@ -18,7 +18,7 @@ import { normalizeLogin } from '../checks/ownership/principal.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, UnknownAnswer } from '../checks/questions.ts'
 import type { FreezeKind } from './merge-freeze.ts'
-import { lazy } from '../findings/memoize.ts'
+import { memoizeOnce } from '../findings/memoize.ts'
 
 /** A head that catalog-bot's comment showed. */
 export interface ShownHead {
@@ -165,7 +165,7 @@ function evaluateCommands(
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
   const isOpen = snapshot.state === 'open'
-  const authorisation = lazy(() => createPullAuthorization(input.check, answers))
+  const authorisation = memoizeOnce(() => createPullAuthorization(input.check, answers))
   const commandCountByAccount = new Map(input.recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
@@ -202,7 +202,7 @@ function evaluateCommands(
       })
       if (edits.kind === 'edited') continue
       if (edits.kind === 'unknown') {
-        if (stops) return { decisions, open: [toUnansweredEdits(comment, edits)] }
+        if (stops) return { decisions, open: [toUnansweredEditsQuestion(comment, edits)] }
         continue
       }
     }
@@ -224,7 +224,10 @@ function evaluateCommands(
   return { decisions, open: [] }
 }
 
-function toUnansweredEdits({ id }: PullComment, { reason, retryAfter }: UnknownAnswer): UnansweredQuestion {
+function toUnansweredEditsQuestion(
+  { id }: PullComment,
+  { reason, retryAfter }: UnknownAnswer,
+): UnansweredQuestion {
   return { question: `whether the author of comment ${id} wrote its command`, reason, retryAfter }
 }
 
@@ -254,7 +257,7 @@ function canGiveCommand(
       // Authors cannot approve their own change. They only confirm who pushed the head.
       return isAuthor && name === 'approve' ? { kind: 'yes' } : authorisation().checkRights(account)
     case 'holder':
-      return findHold(records, input.check)?.user === person.id
+      return findActivePullHold(records, input.check)?.user === person.id
         ? { kind: 'yes' }
         : authorisation().checkMaintainer(account)
     case 'maintainers':
@@ -472,7 +475,7 @@ export function findCommandApprovals(
     }))
 }
 
-export interface PullHold {
+export interface ActivePullHold {
   readonly user: UserId
   readonly login: string
   /** The hold was removed, but for another state of the change. */
@@ -483,10 +486,10 @@ export interface PullHold {
  * Who put the pull request on hold. A hold survives new pushes, and removing it counts for one state only. `check` is
  * undefined if nothing can be compared, as in a conflict. Then any removal counts, because nothing is merged.
  */
-export function findHold(
+export function findActivePullHold(
   records: readonly CommandRecord[],
   check: CheckInput | undefined,
-): PullHold | undefined {
+): ActivePullHold | undefined {
   const inOrder = records
     .filter(({ command, outcome }) => outcome === 'done' && (command === 'hold' || command === 'unhold'))
     .toSorted((a, b) => a.comment - b.comment)
@@ -527,14 +530,17 @@ export function isCommandCurrent(record: CommandRecord, check: CheckInput): bool
     record.head === snapshot.head &&
     record.baseRef === snapshot.baseRef &&
     record.epoch === epoch &&
-    isStillGiven(record, parseCurrentCommands(snapshot.comments).get(record.comment)) &&
+    isCommandStillInComment(record, parseCurrentCommands(snapshot.comments).get(record.comment)) &&
     record.covers !== undefined &&
     isChangeCovered(computeChangeCoverage(check), record.covers)
   )
 }
 
 /** Whether a comment still contains the recorded command with the same text. */
-function isStillGiven({ command, override }: CommandRecord, current: SlashCommand | undefined): boolean {
+function isCommandStillInComment(
+  { command, override }: CommandRecord,
+  current: SlashCommand | undefined,
+): boolean {
   if (current?.name !== command) return false
   if (override === undefined) return command !== 'override'
   const parsed = parseOverride(current)

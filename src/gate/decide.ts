@@ -1,6 +1,6 @@
 // Turns findings and a snapshot into a verdict. Only this file creates merge permits, and only if no reason speaks against
 // the merge. Empty, unknown or missing input never counts as approval.
-import type { CheckOutcome, PendingAction } from '../checks/check.ts'
+import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
@@ -43,7 +43,7 @@ export interface GateInput {
 /** The strongest reason decides the verdict. */
 const severityByVerdict: Readonly<Record<VerdictKind, number>> = { blocked: 3, unknown: 2, wait: 1, merge: 0 }
 
-interface WeightedReason extends VerdictReason {
+interface ReasonWithVerdictKind extends VerdictReason {
   readonly kind: VerdictKind
 }
 
@@ -57,7 +57,7 @@ export function decideVerdict(input: GateInput): PullVerdict {
     : [...findRequiredCheckReasons(input.config.merge.requires, snapshot.head, input.required)]
   const reasons = isNothing
     ? [...findMergeReasons(input)]
-    : [...findStateReasons(input), ...findMergeReasons(input), ...findCheckReasons(input), ...required]
+    : [...findPullStateReasons(input), ...findMergeReasons(input), ...findCheckReasons(input), ...required]
   const kind = reasons.reduce<VerdictKind>(
     (worst, reason) => (severityByVerdict[reason.kind] > severityByVerdict[worst] ? reason.kind : worst),
     'merge',
@@ -105,7 +105,7 @@ export function decideVerdict(input: GateInput): PullVerdict {
  * The verdict on a pull request that cannot be checked because it is too large or Git rejects it. Retrying does not help.
  * Never has a permit.
  */
-export function rejectUnchecked(
+export function createUncheckedVerdict(
   { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
   reason: VerdictReason,
 ): PullVerdict {
@@ -130,7 +130,7 @@ export function createMalformedReason(why: string): VerdictReason {
   return { code: 'malformed', text: `Git rejects the commits of this pull request: ${why}` }
 }
 
-function* findStateReasons({
+function* findPullStateReasons({
   snapshot,
   config,
   stopped = [],
@@ -138,7 +138,7 @@ function* findStateReasons({
   heldBy,
   removedBy,
   requestedBy,
-}: GateInput): Generator<WeightedReason> {
+}: GateInput): Generator<ReasonWithVerdictKind> {
   if (snapshot.state !== 'open') yield createReason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
     yield createReason('wait', 'author-unknown', 'the account that opened the pull request no longer exists')
@@ -178,7 +178,7 @@ function* findStateReasons({
     yield createReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
 }
 
-function* findMergeReasons({ merge, changedPaths, snapshot }: GateInput): Generator<WeightedReason> {
+function* findMergeReasons({ merge, changedPaths, snapshot }: GateInput): Generator<ReasonWithVerdictKind> {
   if (merge.kind === 'conflict') {
     const shown = merge.paths.slice(0, 3).join(', ')
     const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
@@ -199,7 +199,12 @@ function* findMergeReasons({ merge, changedPaths, snapshot }: GateInput): Genera
 }
 
 /** Every required check must have finished. An absent check does not pass. */
-function* findCheckReasons({ outcomes, config, requestedBy, merge }: GateInput): Generator<WeightedReason> {
+function* findCheckReasons({
+  outcomes,
+  config,
+  requestedBy,
+  merge,
+}: GateInput): Generator<ReasonWithVerdictKind> {
   const requiredChecks = getRequiredOwnChecks(config)
   for (const id of requiredChecks) {
     // A conflict already blocks the merge, and no check runs until it is resolved.
@@ -234,7 +239,7 @@ function createReason(
   code: VerdictReasonCode,
   text: string,
   who?: readonly string[],
-): WeightedReason {
+): ReasonWithVerdictKind {
   return { kind, code, text, ...(who && who.length > 0 && { who }) }
 }
 
@@ -249,6 +254,6 @@ function getMinRetrySeconds(outcomes: readonly CheckOutcome[]): number {
 }
 
 /** Who can unblock a verdict, without duplicates, in order of first mention. */
-export function collectUnblockers(waiting: readonly PendingAction[]): readonly string[] {
+export function collectUnblockingPeople(waiting: readonly UnblockingAction[]): readonly string[] {
   return [...new Set(waiting.flatMap((open) => open.who))]
 }

@@ -3,7 +3,7 @@
 import type { BranchRules } from './branch-rules.ts'
 import {
   hasPermission,
-  comparesMergeTrees,
+  doesGitHubCompareMergeTrees,
   formatRuleNames,
   requiresUpToDateHead,
   formatCheckNames,
@@ -21,7 +21,7 @@ export function describeMergeConditions(
   const checkLocation = method?.kind === 'queue' ? "the group's commit" : 'the head'
   return [
     ...(rules.pullRequest === undefined ? [] : describeReviewConditions(rules.pullRequest, isPush)),
-    ...(isPush && comparesMergeTrees(rules)
+    ...(isPush && doesGitHubCompareMergeTrees(rules)
       ? [
           "the merge must have the same content as GitHub's test merge; otherwise catalog-bot does not merge it",
         ]
@@ -155,7 +155,7 @@ function suggestQueueSettings({ queue }: BranchRules): string[] {
   ]
 }
 
-export function describeUncertainties(
+export function describeUncertainRequirements(
   { rules, permissions }: MergePlanInput,
   { doubtful }: MergeRequirements,
   method: MergeStrategy | undefined,

@@ -106,6 +106,6 @@ const initialBackOffMs = 60_000
 const maxBackOffMs = 3600_000
 
 /** Milliseconds until the next retry after `times` rejections: one minute, doubled each time, at most one hour. */
-export function computeBackOffMs(times: number): number {
+export function computeRejectionBackOffMs(times: number): number {
   return Math.min(maxBackOffMs, initialBackOffMs * 2 ** Math.min(20, Math.max(0, times - 1)))
 }

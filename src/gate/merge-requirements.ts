@@ -86,7 +86,7 @@ export const requiresUpToDateHead = ({ checks }: BranchRules): boolean =>
   checks.strict && checks.required.length > 0
 
 /** Whether GitHub compares the tree of a pushed merge with the tree of its test merge. */
-export const comparesMergeTrees = ({ pullRequest }: BranchRules): boolean =>
+export const doesGitHubCompareMergeTrees = ({ pullRequest }: BranchRules): boolean =>
   pullRequest !== undefined && (pullRequest.dismissesStale || pullRequest.lastPushApproval)
 
 /** Unknown permissions count as granted, because GitHub rejects requests that they do not allow. */

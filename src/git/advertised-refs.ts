@@ -3,7 +3,7 @@
 import { readCredential, type GitRemote } from './remote.ts'
 
 /** Milliseconds. Slower servers are left to git. */
-const timeoutMs = 10_000
+const lsRefsTimeoutMs = 10_000
 /** Bytes. The server also lists branches whose names start with the given one. */
 const maxResponseBytes = 64 * 1024
 
@@ -23,7 +23,7 @@ export async function fetchAdvertisedRefs(
     const response = await fetch(`${remote.url}/git-upload-pack`, {
       method: 'POST',
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(lsRefsTimeoutMs)]),
       headers: {
         'git-protocol': 'version=2',
         'content-type': 'application/x-git-upload-pack-request',

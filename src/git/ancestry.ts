@@ -18,7 +18,11 @@ export async function findMergeBases(
 }
 
 /** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
-export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: CommitSha): Promise<boolean> {
+export async function isOnFirstParentChain(
+  git: LocalGit,
+  tip: CommitSha,
+  commit: CommitSha,
+): Promise<boolean> {
   if (tip === commit) return true
   const range = ['--first-parent', '--parents', tip, `^${commit}`]
   const { stdout } = await git(['rev-list', ...range])
@@ -27,7 +31,7 @@ export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: Co
 }
 
 /** See GitRepository.firstParents. */
-export async function listFirstParents(
+export async function listFirstParentChain(
   git: LocalGit,
   tip: CommitSha,
   since: CommitSha,

@@ -16,7 +16,7 @@ export interface MergedTrees {
 
 type MergeEntry = TreeEntry | undefined
 /** What a path must be in the result: exactly this, or some file merged from both sides, or a conflict. */
-type MergeRule =
+type ExpectedMergeResult =
   { readonly kind: 'exactly'; readonly entry: MergeEntry } | { readonly kind: 'merged' | 'conflict' }
 
 /** The paths at which the result differs from the plain merge, sorted. */
@@ -36,13 +36,17 @@ export async function findUnexpectedPaths(diff: DiffTrees, merged: MergedTrees):
         const change = changes.get(path)
         return change ? change.after : base
       }
-      const rules = ancestors.map((ancestor) => computeMergeRule(at(ancestor), base, at(head)))
-      return !satisfiesRules(at(result), rules)
+      const rules = ancestors.map((ancestor) => computeExpectedMergeResult(at(ancestor), base, at(head)))
+      return !matchesExpectedResults(at(result), rules)
     })
     .sort()
 }
 
-export function computeMergeRule(ancestor: MergeEntry, base: MergeEntry, head: MergeEntry): MergeRule {
+export function computeExpectedMergeResult(
+  ancestor: MergeEntry,
+  base: MergeEntry,
+  head: MergeEntry,
+): ExpectedMergeResult {
   if (isSameEntry(head, ancestor) || isSameEntry(head, base)) return { kind: 'exactly', entry: base }
   if (isSameEntry(base, ancestor)) return { kind: 'exactly', entry: head }
   return base && head ? { kind: 'merged' } : { kind: 'conflict' }
@@ -52,9 +56,9 @@ export function computeMergeRule(ancestor: MergeEntry, base: MergeEntry, head: M
  * With one merge base, its rule applies. If several disagree, git first merges them into one, and the result may be
  * from either side or both. Like every result, it is authorized by its content.
  */
-function satisfiesRules(result: MergeEntry, rules: readonly MergeRule[]): boolean {
+function matchesExpectedResults(result: MergeEntry, rules: readonly ExpectedMergeResult[]): boolean {
   const [first, ...others] = rules
-  if (!first || others.some((rule) => !isSameRule(rule, first))) return true
+  if (!first || others.some((rule) => !isSameExpectedResult(rule, first))) return true
   switch (first.kind) {
     case 'exactly':
       return isSameEntry(result, first.entry)
@@ -65,7 +69,7 @@ function satisfiesRules(result: MergeEntry, rules: readonly MergeRule[]): boolea
   }
 }
 
-function isSameRule(a: MergeRule, b: MergeRule): boolean {
+function isSameExpectedResult(a: ExpectedMergeResult, b: ExpectedMergeResult): boolean {
   return a.kind === 'exactly' && b.kind === 'exactly' ? isSameEntry(a.entry, b.entry) : a.kind === b.kind
 }
 

@@ -78,7 +78,7 @@ function compareTreePair(
     if (was?.oid === is?.oid && was?.mode === is?.mode) return true
     const path = prefix + name
     remaining.pathUnits -= path.length
-    const [oldTree, newTree] = [toTreeId(was), toTreeId(is)]
+    const [oldTree, newTree] = [getSubtreeId(was), getSubtreeId(is)]
     if (oldTree !== newTree) next.push({ prefix: `${path}/`, before: oldTree, after: newTree })
     const [oldFile, newFile] = [toFileEntry(was), toFileEntry(is)]
     if (oldFile || newFile) {
@@ -92,7 +92,7 @@ function compareTreePair(
   return true
 }
 
-function toTreeId(entry: TreeObjectEntry | undefined): string | undefined {
+function getSubtreeId(entry: TreeObjectEntry | undefined): string | undefined {
   return entry?.mode === treeMode ? entry.oid : undefined
 }
 

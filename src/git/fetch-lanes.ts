@@ -3,13 +3,13 @@
 import { GitError } from './git-error.ts'
 
 /** Concurrent fetches. Each has several processes and usually waits for the server. */
-const maxConcurrentFetches = 3
+const maxFetchSlots = 3
 /** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
 const slotTimeoutMs = 1500
 /** Including those that gave up their slots. */
 const maxRunningFetches = 8
 /** Milliseconds after which a fetch may be stopped if others wait and the limit is reached. */
-const stoppableAfterMs = 60_000
+const minRunMsBeforeStop = 60_000
 
 export interface FetchLanes {
   /** `work` must end soon after its signal aborts, and reject. */
@@ -36,10 +36,10 @@ interface RunningFetch {
 
 export function openFetchLanes(
   limits: FetchLaneLimits = {
-    slots: maxConcurrentFetches,
+    slots: maxFetchSlots,
     slotTimeoutMs,
     maxRunning: maxRunningFetches,
-    stoppableAfterMs,
+    stoppableAfterMs: minRunMsBeforeStop,
   },
 ): FetchLanes {
   const running = new Set<RunningFetch>()

@@ -1,10 +1,10 @@
 // The process of launcher.ts. It ends with its parent; the programs it started run to their end.
-import { runProcess, type ProcessResult, type ProcessOrder } from './run-process.ts'
+import { runProcess, type ProcessResult, type ProcessSpec } from './run-process.ts'
 
 /** Without an order: stop the program with this number. */
 export interface LauncherRequest {
   readonly id: number
-  readonly order?: ProcessOrder
+  readonly order?: ProcessSpec
 }
 
 export type LauncherReply = { readonly id: number } & (
@@ -12,17 +12,17 @@ export type LauncherReply = { readonly id: number } & (
   | { readonly failed: { readonly code: string | undefined; readonly message: string } }
 )
 
-const runningPrograms = new Map<number, AbortController>()
+const abortControllerByProgramId = new Map<number, AbortController>()
 
 process.on('message', ({ id, order }: LauncherRequest) => {
   if (order === undefined) {
-    runningPrograms.get(id)?.abort()
+    abortControllerByProgramId.get(id)?.abort()
     return
   }
   const controller = new AbortController()
-  runningPrograms.set(id, controller)
+  abortControllerByProgramId.set(id, controller)
   const sendReply = (launcherReply: LauncherReply) => {
-    runningPrograms.delete(id)
+    abortControllerByProgramId.delete(id)
     if (process.connected) process.send?.(launcherReply, () => undefined)
   }
   runProcess(order, controller.signal).then(

@@ -12,7 +12,7 @@ import { parseTreeList } from './parse-output.ts'
 import { encodePath } from './path-text.ts'
 import {
   formatPathCount,
-  toOutputLimits,
+  getRecordOutputLimits,
   diffTrees,
   findEntry,
   listDirectory,
@@ -78,7 +78,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
     for (const candidate of [...cachedListings.values()].reverse().slice(0, maxCandidates)) {
       const changes = await compareObjects(candidate.tree, tree)
       if (changes === undefined) continue
-      const size = computeSizeAfter(candidate, changes)
+      const size = computeListingSizeAfterChanges(candidate, changes)
       rejectOversize(size)
       const listing = { tree, entries: applyChanges(candidate.entries, changes), bytes: size.bytes }
       cacheListing(listing)
@@ -92,7 +92,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
   }
 
   const rejectOversize = ({ paths, bytes }: ListingSize): void => {
-    if (paths > maxPaths || bytes > toOutputLimits(maxPaths).limit)
+    if (paths > maxPaths || bytes > getRecordOutputLimits(maxPaths).limit)
       throw new GitError('too-large', formatTooManyPaths(maxPaths))
   }
 
@@ -128,15 +128,15 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
 
   const readDiff = async (before: TreeSha, after: TreeSha): Promise<readonly PathChange[]> => {
     const changes = await compareObjects(before, after)
-    if (changes === undefined || countDiffBytes(changes) > toOutputLimits(2 * maxPaths).limit) {
+    if (changes === undefined || countDiffBytes(changes) > getRecordOutputLimits(2 * maxPaths).limit) {
       await Promise.all([checkSize(before), checkSize(after)])
       return getCachedDiff(`git ${before} ${after}`, () => diffTrees(git, before, after, maxPaths))
     }
     // The size limit must not depend on the order of questions.
     const known =
       cachedListings.get(before) ?? (cachedListings.has(after) ? undefined : await listWhole(before))
-    if (known) rejectOversize(computeSizeAfter(known, changes))
-    else rejectOversize(computeSizeAfter(await listWhole(after), changes.map(reverseChange)))
+    if (known) rejectOversize(computeListingSizeAfterChanges(known, changes))
+    else rejectOversize(computeListingSizeAfterChanges(await listWhole(after), changes.map(reverseChange)))
     if (changes.length > maxPaths)
       throw new GitError('too-large', `two trees differ in more than ${formatPathCount(maxPaths)} paths`)
     return changes
@@ -183,7 +183,10 @@ interface ListingSize {
   readonly bytes: number
 }
 
-function computeSizeAfter({ entries, bytes }: TreeListing, changes: readonly PathChange[]): ListingSize {
+function computeListingSizeAfterChanges(
+  { entries, bytes }: TreeListing,
+  changes: readonly PathChange[],
+): ListingSize {
   let size = { paths: entries.length, bytes }
   for (const { path, before, after } of changes)
     size = {

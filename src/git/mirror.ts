@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { toBlobSha, toCommitSha, toTreeSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { listFirstParents, isOnFirstParents, findMergeBases } from './ancestry.ts'
+import { listFirstParentChain, isOnFirstParentChain, findMergeBases } from './ancestry.ts'
 import { readIncomingCommits } from './incoming-commits.ts'
 import { readCommit, readCommitMessage } from './commits.ts'
 import { openFetchLanes } from './fetch-lanes.ts'
@@ -20,7 +20,7 @@ import { openObjectReader, type GitObjects } from './object-reader.ts'
 import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
 import { openRemote, type GitCredential } from './remote.ts'
 import { runGit } from './run-git.ts'
-import { pathExists, removeLeftovers, tidyMirror } from './tidy.ts'
+import { pathExists, removeStaleLocksAndTempFiles, tidyMirror } from './tidy.ts'
 
 export interface MirrorOptions {
   /** Created if missing. */
@@ -201,7 +201,8 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
         await fetchOnce(branch, pull)
       } catch (error) {
         // Git words a broken folder like a misbehaving server, so check the folder.
-        if (signal.aborted || !mayBeLocalFault(error) || (await isIntact(git, directory))) throw error
+        if (signal.aborted || !canBeLocalMirrorError(error) || (await isMirrorIntact(git, directory)))
+          throw error
         isDamaged = true
         await fetchOnce(branch, pull)
       }
@@ -230,8 +231,8 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
       return (await local(args, { answers: [0, 1] })).code === 0
     },
     mergeBases: async (one, other) => findMergeBases(local, toCommitSha(one), toCommitSha(other)),
-    firstParents: async (tip, since) => listFirstParents(local, toCommitSha(tip), toCommitSha(since)),
-    wasTip: async (tip, commit) => isOnFirstParents(local, toCommitSha(tip), toCommitSha(commit)),
+    firstParents: async (tip, since) => listFirstParentChain(local, toCommitSha(tip), toCommitSha(since)),
+    wasTip: async (tip, commit) => isOnFirstParentChain(local, toCommitSha(tip), toCommitSha(commit)),
     readIncomingCommits: async (base, head) =>
       readIncomingCommits({ git: local, objects }, toCommitSha(base), toCommitSha(head)),
     diff: async (before, after) => detectMissing(diff(toTreeSha(before), toTreeSha(after))),
@@ -270,7 +271,7 @@ const createReadOnlyError = () => new GitError('refused', 'a read-only mirror ca
 
 /** The folder appears whole or not at all, even if the process dies. */
 async function prepareDirectory(directory: string): Promise<void> {
-  if (await pathExists(join(directory, 'HEAD'))) return removeLeftovers(directory)
+  if (await pathExists(join(directory, 'HEAD'))) return removeStaleLocksAndTempFiles(directory)
   const parent = dirname(directory)
   await mkdir(parent, { recursive: true })
   const temporary = await mkdtemp(join(parent, `.${basename(directory)}-`))
@@ -294,18 +295,18 @@ async function prepareDirectory(directory: string): Promise<void> {
 }
 
 /** Whether a fetch may have failed because of this folder, not clearly because of the server. */
-function mayBeLocalFault(error: unknown): boolean {
+function canBeLocalMirrorError(error: unknown): boolean {
   if (!isGitError(error)) return true
   return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
 }
 
 /** Whether the folder is a repository whose refs lead to existing objects. If git can't start, it counts as sound. */
-async function isIntact(git: LocalGit, directory: string): Promise<boolean> {
+async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean> {
   for (const part of ['HEAD', 'objects', 'refs']) if (!(await pathExists(join(directory, part)))) return false
   try {
     return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
   } catch (error) {
-    return !isGitError(error) || !mayBeLocalFault(error) || error.cause !== undefined
+    return !isGitError(error) || !canBeLocalMirrorError(error) || error.cause !== undefined
   }
 }
 

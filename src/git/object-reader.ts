@@ -52,7 +52,7 @@ interface ReadRequest {
 }
 
 /** The request that the next header line answers. */
-interface ExpectedReply {
+interface PendingCatFileReply {
   readonly request: ReadRequest
   readonly step: 'info' | 'contents'
 }
@@ -132,7 +132,7 @@ function startCatFile(
   )
   // The reader alone must not keep the process running.
   child.unref()
-  const expected: ExpectedReply[] = []
+  const expected: PendingCatFileReply[] = []
   let alive = true
   let header = ''
   let body: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined
@@ -157,7 +157,7 @@ function startCatFile(
     if (alive) child.stdin.write(`${unwritten.join('')}flush\n`)
     unwritten = []
   }
-  const sendRequest = (request: ReadRequest, step: ExpectedReply['step']): void => {
+  const sendRequest = (request: ReadRequest, step: PendingCatFileReply['step']): void => {
     expected.push({ request, step })
     // Deferred, because callers waiting for the same answers ask again right after them.
     if (unwritten.length === 0) process.nextTick(write)

@@ -36,7 +36,7 @@ export async function pushMerge(
   permit: MergePermit,
   as?: CommitSha,
 ): Promise<MergePushResult> {
-  const planned = checkPermit(options, permit)
+  const planned = requireValidPermit(options, permit)
   const ref = toBranchRef(planned.baseRef)
   const base = toCommitSha(planned.base)
   // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
@@ -52,7 +52,7 @@ export async function pushMergeBatch(
   permits: readonly MergePermit[],
 ): Promise<MergePushResult> {
   for (const permit of permits) {
-    const planned = checkPermit(options, permit)
+    const planned = requireValidPermit(options, permit)
     await checkMergeCommit(options, planned, planned.commit)
   }
   const why = findBatchProblem(permits)
@@ -73,7 +73,7 @@ export async function createStagingBranch(
   options: MergePushOptions,
   permit: MergePermit,
 ): Promise<StagingResult> {
-  const planned = checkPermit(options, permit)
+  const planned = requireValidPermit(options, permit)
   await checkMergeCommit(options, planned, planned.commit)
   const ref = toBranchRef(formatTemporaryBranch(planned))
   // An empty lease: the branch must not exist, or must already hold this commit.
@@ -107,7 +107,7 @@ export async function deleteStagingBranch(
   return result.kind === 'landed'
 }
 
-function checkPermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
+function requireValidPermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
   if (!isMergePermit(permit)) throw new GitError('refused', 'pushing a merge requires a merge permit')
   const { landing } = permit
   if (
@@ -161,7 +161,7 @@ async function runPush(options: MergePushOptions, how: string, refspec: string):
 }
 
 /** A server that lost the race reports a lock it couldn't take. */
-const lostRacePattern =
+const lostPushRacePattern =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** Reads the branch's result from git's report (`flag TAB from:to TAB summary (reason)`). */
@@ -179,10 +179,10 @@ function parsePushOutcome(
   const [flag = '', , summary = ''] = report
   // '=': an earlier push with an unknown outcome had arrived.
   if (moved.includes(flag)) return { kind: 'landed' }
-  if (flag === '!' && summary.startsWith('[rejected]') && lostRacePattern.test(summary))
+  if (flag === '!' && summary.startsWith('[rejected]') && lostPushRacePattern.test(summary))
     return { kind: 'base-moved' }
   if (flag === '!' && summary.startsWith('[remote rejected]')) {
-    if (lostRacePattern.test(summary)) return { kind: 'base-moved' }
+    if (lostPushRacePattern.test(summary)) return { kind: 'base-moved' }
     return toRejectedPush(summary.slice('[remote rejected]'.length), stderr)
   }
   throw new GitError('outcome-unknown', `git push: ${toPlainText(`${summary} ${stderr}`)}`)

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { openMirror, type GitMirror, type MirrorOptions } from './mirror.ts'
 
 /** Keeps the last folder's mirror open. A guest never contacts the server. */
-export function openReadOnlyMirrors(): (
+export function createReadOnlyMirrorOpener(): (
   directory: string,
   options?: Pick<MirrorOptions, 'maxPaths'>,
 ) => Promise<GitMirror> {

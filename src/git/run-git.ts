@@ -8,7 +8,7 @@ import { GitError } from './git-error.ts'
 import { launchProcess } from './launcher.ts'
 import { toPlainText, redactCredentials } from './redact.ts'
 import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
-import type { ProcessOrder } from './run-process.ts'
+import type { ProcessSpec } from './run-process.ts'
 import { buildTransportSettings } from './git-transport-config.ts'
 
 export interface GitCall {
@@ -50,7 +50,7 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
   if (call.signal?.aborted) throw new GitError('aborted', `${command}: the mirror is closed`)
   const credential = call.remote && (await readCredential(call.remote))
   const { code, signal, stdout, stderr, stopped } = await launchProcess(
-    toProcessOrder(call, credential),
+    toGitProcessSpec(call, credential),
     call.signal,
   ).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'ENOENT' || cause.code === 'EACCES' ? 'unsupported' : 'failed'
@@ -75,7 +75,7 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
   throw new GitError(classifyGitError(message), `${command}: ${ending}: ${toPlainText(message)}`)
 }
 
-function toProcessOrder(call: GitCall, credential: GitCredential | undefined): ProcessOrder {
+function toGitProcessSpec(call: GitCall, credential: GitCredential | undefined): ProcessSpec {
   const { args, input = '', timeout, limit, records, staysInGroup = false, remote, directory = '/' } = call
   const secret = (one: GitCredential | undefined) =>
     one && `username=${one.username}\npassword=${one.password}\n`

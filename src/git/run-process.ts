@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
 /** Serializable, so it can be sent to another process. */
-export interface ProcessOrder {
+export interface ProcessSpec {
   readonly program: string
   readonly args: readonly string[]
   readonly directory: string
@@ -29,7 +29,7 @@ export interface ProcessResult {
   readonly stopped: 'timeout' | 'too-large' | 'too-many' | 'aborted' | undefined
 }
 
-export type RunProcess = (order: ProcessOrder, signal?: AbortSignal) => Promise<ProcessResult>
+export type RunProcess = (order: ProcessSpec, signal?: AbortSignal) => Promise<ProcessResult>
 
 /** The end of the output matters most, and a server may send any amount. */
 const maxStderrBytes = 64 * 1024

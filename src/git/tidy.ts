@@ -27,7 +27,7 @@ export async function tidyMirror(git: LocalGit, directory: string): Promise<bool
  * Removes lock files and unfinished packs of processes that no longer run. Only to be called while no git process
  * works on the mirror: at opening, before the first command.
  */
-export async function removeLeftovers(directory: string): Promise<void> {
+export async function removeStaleLocksAndTempFiles(directory: string): Promise<void> {
   const leftovers: string[] = []
   for (const name of await listNames(directory))
     if (name.endsWith('.lock')) leftovers.push(join(directory, name))

@@ -36,7 +36,7 @@ export async function diffTrees(
   ]
   const { stdout } = await toTooManyPathsError(
     // Each path has two records: the change and the name.
-    () => git(args, toOutputLimits(2 * maxPaths)),
+    () => git(args, getRecordOutputLimits(2 * maxPaths)),
     `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
   )
   return parseRawDiff(stdout)
@@ -45,7 +45,7 @@ export async function diffTrees(
 /** Longer paths on average are deliberate, so a tree that exceeds this is too large anyway. */
 const maxMeanRecordBytes = 400
 
-export function toOutputLimits(records: number) {
+export function getRecordOutputLimits(records: number) {
   return { records, limit: 1024 * 1024 + records * maxMeanRecordBytes }
 }
 
@@ -72,7 +72,7 @@ export async function rejectLargeTree(git: LocalGit, tree: TreeSha, maxPaths: nu
     () =>
       git(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
-        toOutputLimits(maxPaths),
+        getRecordOutputLimits(maxPaths),
       ),
     formatTooManyPaths(maxPaths),
   )
@@ -94,7 +94,7 @@ export async function listDirectory(
 export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
   const { stdout } = await toTooManyPathsError(
-    () => git(args, toOutputLimits(maxPaths)),
+    () => git(args, getRecordOutputLimits(maxPaths)),
     formatTooManyPaths(maxPaths),
   )
   return stdout

@@ -42,7 +42,7 @@ async function storeObject(directory: string, id: string, object: Buffer): Promi
     await utimes(path, now, now)
     return
   } catch (error) {
-    if (!isMissing(error)) throw toGitError(error)
+    if (!isFileNotFoundError(error)) throw toGitError(error)
   }
   const temporary = join(folder, `tmp_obj_${process.pid}_${++tempFileCounter}`)
   try {
@@ -65,7 +65,7 @@ async function isDirectory(path: string): Promise<boolean> {
   return found?.isDirectory() === true
 }
 
-function isMissing(error: unknown): boolean {
+function isFileNotFoundError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 

@@ -21,17 +21,17 @@ export async function answerQuestion(
   try {
     switch (question.kind) {
       case 'user':
-        return await answerUser(octokit, question.login)
+        return await fetchUserAnswer(octokit, question.login)
       case 'team-member':
-        return await answerMembership(octokit, question)
+        return await fetchMembershipAnswer(octokit, question)
       case 'role':
-        return await answerRole(octokit, repository, question)
+        return await fetchRoleAnswer(octokit, repository, question)
       case 'comment':
-        return await answerCommentEdits(octokit, question)
+        return await fetchCommentEditsAnswer(octokit, question)
       case 'branch':
-        return await answerBranch(octokit, repository, question.branch)
+        return await fetchBranchAnswer(octokit, repository, question.branch)
       case 'check-run':
-        return await answerCheckRun(octokit, repository, question)
+        return await fetchCheckRunAnswer(octokit, repository, question)
     }
   } catch (error) {
     const failure = toForgeError(error, `look up ${toCheckQuestionKey(question)}`)
@@ -56,7 +56,7 @@ const commentEditsSchema = z.object({
   }),
 })
 
-async function answerCommentEdits(
+async function fetchCommentEditsAnswer(
   octokit: Octokit,
   { comment, node }: Extract<ForgeQuestion, { kind: 'comment' }>,
 ): Promise<AnswerByQuestionKind['comment']> {
@@ -77,7 +77,7 @@ async function answerCommentEdits(
 }
 
 /** Reads the ref itself, because the branches API follows renames. */
-async function answerBranch(
+async function fetchBranchAnswer(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   branch: string,
@@ -91,7 +91,7 @@ async function answerBranch(
   }
 }
 
-async function answerUser(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
+async function fetchUserAnswer(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
   try {
     const { data } = await octokit.rest.users.getByUsername({ username: login })
     const person = toPerson(data)
@@ -102,11 +102,11 @@ async function answerUser(octokit: Octokit, login: string): Promise<AnswerByQues
   }
 }
 
-async function answerMembership(
+async function fetchMembershipAnswer(
   octokit: Octokit,
   { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
 ): Promise<AnswerByQuestionKind['team-member']> {
-  const account = await answerUser(octokit, login)
+  const account = await fetchUserAnswer(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user)
     return {
       kind: 'unknown',
@@ -132,7 +132,7 @@ async function answerMembership(
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
 /** The latest run of each suite must be green. Anyone can use a check's name, so the App is compared, too. */
-async function answerCheckRun(
+async function fetchCheckRunAnswer(
   octokit: Octokit,
   repository: RepositoryName,
   { commit, app, name }: Extract<ForgeQuestion, { kind: 'check-run' }>,
@@ -157,7 +157,7 @@ async function answerCheckRun(
 
 const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
-async function answerRole(
+async function fetchRoleAnswer(
   octokit: Octokit,
   repository: RepositoryName,
   { user, login }: Extract<ForgeQuestion, { kind: 'role' }>,

@@ -68,7 +68,8 @@ export function parseProtection(answer: unknown, app: number): Partial<BranchReq
   const binds = reviews !== undefined && !isListed(reviews.bypass_pull_request_allowances)
   const others = Object.entries(answer as object)
     .filter(
-      ([name, value]) => !(name in protectionSchema.shape) && !ignoredSettings.has(name) && isEnabled(value),
+      ([name, value]) =>
+        !(name in protectionSchema.shape) && !ignoredSettings.has(name) && isSettingEnabled(value),
     )
     .map(([name]) => name)
   return {
@@ -96,7 +97,8 @@ export function parseProtection(answer: unknown, app: number): Partial<BranchReq
 }
 
 /** For settings added to GitHub after this was written. */
-const isEnabled = (value: unknown): boolean => z.object({ enabled: z.literal(true) }).safeParse(value).success
+const isSettingEnabled = (value: unknown): boolean =>
+  z.object({ enabled: z.literal(true) }).safeParse(value).success
 
 export function parseRequiredChecks(status: {
   readonly contexts?: readonly string[] | undefined

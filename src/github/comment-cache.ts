@@ -20,9 +20,9 @@ export interface CommentCache {
 /** Deleting an account changes a comment's author but not its time, so entries expire after this. */
 const maxAgeMs = 3600_000
 /** Characters over all pull requests. */
-const maxCharacters = 32 * 1024 * 1024
+const maxCachedCharacters = 32 * 1024 * 1024
 /** Overhead beside the text. */
-const commentOverhead = 300
+const commentOverheadCharacters = 300
 
 export function createCommentCache(clock: Clock): CommentCache {
   const entries = new Map<string, CachedComments & { readonly weight: number }>()
@@ -43,12 +43,12 @@ export function createCommentCache(clock: Clock): CommentCache {
     },
     set(key, { comments, own, readAt = clock.now() }) {
       dropEntry(key)
-      let its = commentOverhead
-      for (const { body } of comments.values()) its += body.length + commentOverhead
+      let its = commentOverheadCharacters
+      for (const { body } of comments.values()) its += body.length + commentOverheadCharacters
       entries.set(key, { comments, own, readAt, weight: its })
       weight += its
       for (const oldest of entries.keys()) {
-        if (weight <= maxCharacters) break
+        if (weight <= maxCachedCharacters) break
         dropEntry(oldest)
       }
     },

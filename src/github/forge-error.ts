@@ -1,6 +1,6 @@
 // This folder's only error class.
 import { formatRateLimit } from '../messages/format-rate-limit.ts'
-import { parseLimitRejection, defaultWaitSeconds } from './rate-limit-response.ts'
+import { parseRateLimitRejection, defaultWaitSeconds } from './rate-limit-response.ts'
 
 export type ForgeErrorCode =
   'unauthorized' | 'forbidden' | 'not-found' | 'rate-limited' | 'rejected' | 'unavailable' | 'inconsistent'
@@ -63,10 +63,10 @@ interface GraphqlError extends Error {
 function findLimitRejection(error: unknown) {
   if (isHttpError(error)) {
     const headers = error.response?.headers ?? {}
-    return parseLimitRejection(error.status, (name) => headers[name], error.message)
+    return parseRateLimitRejection(error.status, (name) => headers[name], error.message)
   }
   if (!(error instanceof Error) || error.name !== 'GraphqlResponseError') return undefined
   const { headers, errors = [] } = error as GraphqlError
   const messages = errors.map(({ type, message }) => `${type}\n${message}`).join('\n')
-  return parseLimitRejection(200, (name) => headers[name], messages)
+  return parseRateLimitRejection(200, (name) => headers[name], messages)
 }

@@ -14,12 +14,12 @@ import type {
 import { answerQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { findOwnIssue, performIssueAction, type ActingApp } from './own-issues.ts'
 import { putSuggestions } from './put-suggestions.ts'
 import { putDeployment } from './put-deployment.ts'
 import { annotationsPerRequest, listOwnChecks, writeCheck, writeChecks, toOwnCheck } from './own-checks.ts'
 import { putComment } from './put-comment.ts'
-import { findMergedPull, findOwnPull, performOnOwnPull } from './own-pulls.ts'
+import { findMergedPull, findOwnPull, performOwnPullAction } from './own-pulls.ts'
 import { proposeTree } from './propose-tree.ts'
 import { countOpenThreads, readStatuses } from './external-reports.ts'
 import { readBranchRules } from './read-branch-rules.ts'
@@ -133,11 +133,11 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       case 'open-own-pull':
       case 'edit-own-pull':
       case 'close-own-pull':
-        return performOnOwnPull(octokit, target, acting, action)
+        return performOwnPullAction(octokit, target, acting, action)
       case 'open-issue':
       case 'edit-issue':
       case 'say-on-issue':
-        return performOnIssue(octokit, target, appId, action)
+        return performIssueAction(octokit, target, appId, action)
     }
   }
 

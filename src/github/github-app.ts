@@ -7,14 +7,14 @@ import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createApiVersionPlugin } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
-import type { FetchEvents } from './budget/budgeted-fetch.ts'
+import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
   type HeldInstallation,
   type RemainingRequests,
 } from './budget/installation-budgets.ts'
 import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
-import { defaultReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
+import { defaultReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
 import { parsedResponseOptions } from './parsed-response.ts'
 
 export type Octokit = ProbotOctokit
@@ -32,13 +32,13 @@ export interface GitHubAppOptions {
   readonly throttle?: boolean | undefined
   /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
-  readonly reserves?: Reserves | undefined
+  readonly reserves?: QuotaReserveByWorkClass | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Hears what is left of an installation's hour. */
   readonly onRemaining?: (left: RemainingRequests) => void
   /** Hears each request's result. */
-  readonly onAnswer?: FetchEvents['onAnswer']
+  readonly onAnswer?: BudgetedFetchListeners['onAnswer']
 }
 
 export interface InstalledRepository {

@@ -8,7 +8,7 @@ import { extractOpening } from './read-comments.ts'
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
 const pageSize = 30
-export const maxEntriesAtOnce = pageSize
+export const maxEntriesPerPullList = pageSize
 
 const accountFields = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
 
@@ -63,7 +63,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-export const isComplete = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+export const hasAllListEntries = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -138,10 +138,10 @@ export const formatAccount = ({ kind, id: number, login }: GitHubAccount): strin
   `${kind} ${number} ${login}`
 
 /** Its reviews and comments; undefined if some of them, or some of their authors, are missing. */
-export function toThread(
+export function toReviewsAndComments(
   shown: GraphqlPull,
 ): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {
-  if (!isComplete(shown)) return undefined
+  if (!hasAllListEntries(shown)) return undefined
   const reviews: PullReview[] = []
   for (const { fullDatabaseId, state, submittedAt, commit, author: by } of shown.reviews.nodes) {
     const author = toGraphqlPerson(by)

@@ -10,7 +10,7 @@ import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub's words for a race that it lost itself: the same call may succeed after everything is read again. */
-const racePattern = /^(?:head|base) branch was modified\b/i
+const branchModifiedPattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
 export function openMergeApi(octokit: Octokit, repository: RepositoryName): MergeApi {
@@ -44,7 +44,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
     merge: async (permit, method, { title, body }) => {
       const { pull, head } = toPlannedMerge(permit)
       const text = method === 'rebase' ? {} : { commit_title: title, commit_message: body }
-      return callOnce(`merge pull request ${pull} of ${named}`, async () => {
+      return callWithoutRetry(`merge pull request ${pull} of ${named}`, async () => {
         await octokit.rest.pulls.merge({
           ...target,
           pull_number: pull,
@@ -58,9 +58,12 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
       const { pull, head } = toPlannedMerge(permit)
       const node = await pullNode(pull)
       if (node === null) return { kind: 'race', why: 'the pull request does not exist' }
-      const answer = await callOnce(`add pull request ${pull} of ${named} to the merge queue`, async () => {
-        await octokit.graphql(enqueueMutation, { id: node.id, head })
-      })
+      const answer = await callWithoutRetry(
+        `add pull request ${pull} of ${named} to the merge queue`,
+        async () => {
+          await octokit.graphql(enqueueMutation, { id: node.id, head })
+        },
+      )
       const isThere =
         answer.kind === 'refused' &&
         getRejectionSentences(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
@@ -156,14 +159,14 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
  * Performs an action once. Rejects with a ForgeError if the outcome is unknown, or if GitHub was too busy or did not
  * authenticate us. A client error is a rejection with GitHub's message.
  */
-async function callOnce(doing: string, act: () => Promise<void>): Promise<MergeResponse> {
+async function callWithoutRetry(doing: string, act: () => Promise<void>): Promise<MergeResponse> {
   try {
     await act()
     return { kind: 'done' }
   } catch (error) {
     const rejection = parseRejection(error)
     if (rejection === undefined) throw toForgeError(error, doing)
-    const isRace = getRejectionSentences(rejection).every((sentence) => racePattern.test(sentence))
+    const isRace = getRejectionSentences(rejection).every((sentence) => branchModifiedPattern.test(sentence))
     if (isRace || (rejection.by === 'rest' && rejection.status === 409))
       return { kind: 'race', why: getRejectionSentences(rejection).join(' ') }
     return { kind: 'refused', rejection }
@@ -202,7 +205,7 @@ const graphqlErrorsSchema = z
   .min(1)
   .refine((errors) => errors.every(({ type }) => !['RATE_LIMITED', 'INTERNAL'].includes(type)))
 
-const oidSchema = z.object({ oid: z.string() })
+const objectWithOidSchema = z.object({ oid: z.string() })
 
 const queueStateQuery = `query QueueStanding($owner: String!, $repo: String!, $pull: Int!) {
   repository(owner: $owner, name: $repo) { pullRequest(number: $pull) { id mergeQueueEntry { id } } }
@@ -239,8 +242,8 @@ const mergeQueueSchema = z.object({
         entries: z.object({
           nodes: z.array(
             z.object({
-              headCommit: oidSchema.nullable(),
-              baseCommit: oidSchema.nullable(),
+              headCommit: objectWithOidSchema.nullable(),
+              baseCommit: objectWithOidSchema.nullable(),
               pullRequest: z.object({ number: z.number(), headRefOid: z.string() }),
             }),
           ),

@@ -17,14 +17,14 @@ export interface SignedInUser {
 }
 
 /** `silent`: GitHub didn't say. `ended`: the token is no longer valid. */
-export type ReadAccess = 'yes' | 'no' | 'silent' | 'ended'
+export type RepositoryReadAccess = 'yes' | 'no' | 'silent' | 'ended'
 
 export interface OAuthClient {
   /** Where a browser goes to sign in. `challenge`: of PKCE, S256. */
   authorizeUrl(asked: { state: string; challenge: string; redirectUrl: string }): string
   /** Undefined: GitHub rejects the code or doesn't answer. */
   exchange(given: { code: string; verifier: string; redirectUrl: string }): Promise<SignedInUser | undefined>
-  checkReadAccess(token: string, repository: RepositoryName): Promise<ReadAccess>
+  checkReadAccess(token: string, repository: RepositoryName): Promise<RepositoryReadAccess>
   /** Revokes a token if GitHub can be reached. */
   revoke(token: string): Promise<void>
 }
@@ -34,7 +34,7 @@ const accountSchema = z.object({ id: z.number().int().positive(), login: z.strin
 const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
 
 /** Milliseconds, because a person waits for the page. */
-const timeoutMs = 8_000
+const oauthRequestTimeoutMs = 8_000
 
 export function createOAuthClient({
   clientId,
@@ -43,7 +43,9 @@ export function createOAuthClient({
   webUrl,
 }: OAuthClientOptions): OAuthClient {
   const sendRequest = async (url: string, init: RequestInit): Promise<Response | undefined> =>
-    fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined)
+    fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(oauthRequestTimeoutMs) }).catch(
+      () => undefined,
+    )
   const headers = (token: string) => ({
     accept: 'application/vnd.github+json',
     authorization: `Bearer ${token}`,
@@ -98,7 +100,7 @@ export function createOAuthClient({
       return sameAs(await reply.json().catch(() => undefined))
 
       /** An old name may redirect elsewhere, so the answer's name must match. */
-      function sameAs(body: unknown): ReadAccess {
+      function sameAs(body: unknown): RepositoryReadAccess {
         const its = repositorySchema.safeParse(body).data
         const is = `${its?.owner.login}/${its?.name}`.toLowerCase()
         return is === `${owner}/${name}`.toLowerCase() ? 'yes' : 'no'

@@ -98,7 +98,7 @@ export async function writeChecks(
   const made =
     repositoryId === undefined || together.length === 0
       ? new Map<string, string>()
-      : await createChecksTogether(writer, repositoryId, head, together)
+      : await createChecksInOneRequest(writer, repositoryId, head, together)
   const urls = new Map<string, string>()
   for (const run of runs) {
     const known = made.get(run.name)
@@ -123,7 +123,7 @@ export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: 
  * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never
  * rejects.
  */
-async function createChecksTogether(
+async function createChecksInOneRequest(
   { octokit }: CheckWriter,
   repository: string,
   head: CommitSha,

@@ -22,7 +22,7 @@ export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
 }
 
 /** The fields that tell whether an issue is ours. */
-interface IssueView {
+interface IssueIdentityFields {
   readonly number: number
   readonly state: string
   readonly title: string
@@ -41,7 +41,7 @@ export async function findOwnIssue(
   number: number | undefined,
 ): Promise<OwnIssue | undefined> {
   const home = `/repos/${target.owner}/${target.repo}`.toLowerCase()
-  const isOwn = (issue: IssueView) =>
+  const isOwn = (issue: IssueIdentityFields) =>
     issue.performed_via_github_app?.id === appId &&
     issue.pull_request === undefined &&
     issue.body?.startsWith(marker) === true &&
@@ -71,7 +71,7 @@ export async function findOwnIssue(
 type IssueAction = Extract<ForgeAction, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
 
 /** Returns a new issue's number. Rejects with Octokit's errors. */
-export async function performOnIssue(
+export async function performIssueAction(
   octokit: Octokit,
   target: RepositoryParams,
   appId: number,
@@ -111,7 +111,7 @@ export async function performOnIssue(
   }
 }
 
-const toOwnIssue = ({ number, state, title, body }: IssueView): OwnIssue => ({
+const toOwnIssue = ({ number, state, title, body }: IssueIdentityFields): OwnIssue => ({
   number,
   state: state === 'open' ? 'open' : 'closed',
   title,

@@ -61,7 +61,7 @@ export async function findMergedPull(
 }
 
 /** Rejects with a ForgeError, or with what Octokit rejects with. */
-export async function performOnOwnPull(
+export async function performOwnPullAction(
   octokit: Octokit,
   target: RepositoryParams,
   acting: Pick<ActingApp, 'login'>,
@@ -71,7 +71,7 @@ export async function performOnOwnPull(
     case 'write-commit':
       return { commit: await createCommit(octokit, target, action) }
     case 'move-own-branch':
-      await moveBranch(octokit, target, action)
+      await fastForwardBranch(octokit, target, action)
       return {}
     case 'open-own-pull': {
       const { branch, base, title, body, draft } = action
@@ -136,7 +136,7 @@ async function createCommit(
 }
 
 /** Only fast-forwards: without force, GitHub rejects an update that would lose someone's commit. */
-async function moveBranch(
+async function fastForwardBranch(
   octokit: Octokit,
   target: RepositoryParams,
   { branch, from, to }: Extract<ForgeAction, { kind: 'move-own-branch' }>,

@@ -9,12 +9,12 @@ import type {
 } from '../gate/branch-rules.ts'
 
 /** How rules apply to our App: `pull_requests_only` doesn't allow pushes. */
-export type RuleBypass = 'always' | 'exempt' | 'pull_requests_only' | 'never'
+export type RuleBypassMode = 'always' | 'exempt' | 'pull_requests_only' | 'never'
 
 export interface AppliedBranchRule {
   readonly type: string
   readonly parameters?: unknown
-  readonly bypass: RuleBypass
+  readonly bypass: RuleBypassMode
 }
 
 export type BranchRequirements = Pick<
@@ -56,7 +56,7 @@ export const toRequiredCheck = (name: string, app: number | null | undefined): R
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
 /** Rules that don't prevent a fast-forward of an existing branch. */
-const ignoredRules = new Set([
+const ignoredRuleTypes = new Set([
   'creation',
   'deletion',
   'non_fast_forward',
@@ -102,7 +102,7 @@ export function parseBranchRule({
     case 'merge_queue':
       return { mergeQueue: true, ...parseQueueSettings(parameters) }
     default:
-      return ignoredRules.has(type) ? undefined : { others: [type] }
+      return ignoredRuleTypes.has(type) ? undefined : { others: [type] }
   }
 }
 

@@ -7,7 +7,7 @@ import { findOwnComment, findOwnComments, dropCachedComments, type CommentReader
  * Milliseconds. A shorter pause can't lead to a takeover, which takes twelve seconds (app/serve.ts). After a longer
  * one, the comment is read again to avoid a duplicate.
  */
-const maxPauseMs = 5000
+const maxCommentReadAgeMs = 5000
 
 type PutCommentAction = Extract<ForgeAction, { kind: 'put-comment' }>
 
@@ -31,11 +31,13 @@ export async function putComment(
   }
   const made = await createComment(reader, pull, body)
   // This process may have been paused, so check for a duplicate.
-  return isStaleComment(known, reader) ? keepFirstComment(reader, pull, made) : { updatedAt: made.updatedAt }
+  return isStaleComment(known, reader)
+    ? deleteDuplicateComments(reader, pull, made)
+    : { updatedAt: made.updatedAt }
 }
 
 const isStaleComment = ({ readAt }: ObservedComment, reader: CommentReader): boolean =>
-  getMonotonicNow(reader) - readAt > maxPauseMs
+  getMonotonicNow(reader) - readAt > maxCommentReadAgeMs
 
 const getMonotonicNow = ({ monotonic }: CommentReader): number => monotonic?.() ?? performance.now()
 
@@ -72,7 +74,7 @@ async function createComment(
 }
 
 /** The first writer took over, so its report is newer than what was read before the pause. */
-async function keepFirstComment(
+async function deleteDuplicateComments(
   reader: CommentReader,
   pull: PullNumber,
   made: OwnComment,

@@ -1,7 +1,7 @@
 // Reads GitHub's limits and limit rejections from its answers.
 import type { RateLimitResource } from './budget/request-cost.ts'
 
-type HeaderReader = (name: string) => string | null | undefined
+type GetHeader = (name: string) => string | null | undefined
 
 export interface RateLimitQuota {
   readonly resource: RateLimitResource | undefined
@@ -13,7 +13,7 @@ export interface RateLimitQuota {
   readonly resetsIn: number
 }
 
-export interface LimitRejection {
+export interface RateLimitRejection {
   /** `primary`: the hour is used up. `secondary`: too much at once, which stops everything. */
   readonly kind: 'primary' | 'secondary'
   /** How long to wait. Absent: GitHub didn't say. */
@@ -25,9 +25,9 @@ const maxWaitSeconds = 3600
 export const defaultWaitSeconds = 60
 
 /** Undefined: not in the answer. `now`: used if the answer has no time. */
-export function parseQuota(headers: HeaderReader, now: number): RateLimitQuota | undefined {
+export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-    parseNumber(headers(`x-ratelimit-${name}`)),
+    parseHeaderNumber(headers(`x-ratelimit-${name}`)),
   )
   if (limit === undefined || remaining === undefined || reset === undefined || limit <= 0) return undefined
   const named = headers('x-ratelimit-resource')
@@ -36,39 +36,39 @@ export function parseQuota(headers: HeaderReader, now: number): RateLimitQuota |
 }
 
 /** Undefined: not caused by a limit. `said`: GitHub's message. */
-export function parseLimitRejection(
+export function parseRateLimitRejection(
   status: number,
-  headers: HeaderReader,
+  headers: GetHeader,
   message: string,
-): LimitRejection | undefined {
+): RateLimitRejection | undefined {
   const usedUp = headers('x-ratelimit-remaining') === '0'
-  const after = parseNumber(headers('retry-after'))
+  const after = parseHeaderNumber(headers('retry-after'))
   const isLimit =
     status === 429 ||
-    (status === 403 && (usedUp || after !== undefined || isLimitMessage(message))) ||
+    (status === 403 && (usedUp || after !== undefined || isRateLimitMessage(message))) ||
     // GraphQL rejects with a 200.
-    (status === 200 && isLimitMessage(message))
+    (status === 200 && isRateLimitMessage(message))
   if (!isLimit) return undefined
   if (after !== undefined && after > 0) return { kind: 'secondary', seconds: Math.min(after, maxWaitSeconds) }
-  const reset = parseNumber(headers('x-ratelimit-reset'))
+  const reset = parseHeaderNumber(headers('x-ratelimit-reset'))
   if (!usedUp || reset === undefined || reset <= 0) return { kind: usedUp ? 'primary' : 'secondary' }
   const seconds = Math.ceil(getSecondsUntilReset(reset, headers, Date.now()) / 1000)
   return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), maxWaitSeconds) }
 }
 
 /** Anchored to GitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
-const isLimitMessage = (message: string): boolean =>
+const isRateLimitMessage = (message: string): boolean =>
   /^(?:You have exceeded a secondary rate limit|You have triggered an abuse detection|API rate limit (?:already )?exceeded|RATE_LIMIT(?:ED)?$)/m.test(
     message,
   )
 
 /** One second more, because the reset happens within the named second. */
-function getSecondsUntilReset(reset: number, headers: HeaderReader, now: number): number {
+function getSecondsUntilReset(reset: number, headers: GetHeader, now: number): number {
   const theirs = Date.parse(headers('date') ?? '') || now
   return reset * 1000 - theirs + 1000
 }
 
-function parseNumber(text: string | null | undefined): number | undefined {
+function parseHeaderNumber(text: string | null | undefined): number | undefined {
   if (text === null || text === undefined || text.trim() === '') return undefined
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined

@@ -14,10 +14,10 @@ import {
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { parseBranchRule, blocksStagingBranch, combineRequirements } from './parse-branch-rules.ts'
-import type { RuleBypass, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
+import type { RuleBypassMode, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
 
 /** The part of an Octokit that reads rules: the App's, or one with another token. */
-export type RuleReader = Pick<Octokit, 'request' | 'graphql'>
+export type BranchRulesClient = Pick<Octokit, 'request' | 'graphql'>
 
 export interface ReadRulesOptions {
   /** Our App's id. */
@@ -28,7 +28,7 @@ export interface ReadRulesOptions {
 
 /** Rejects with a ForgeError if the repository or branch does not exist, or GitHub is unreachable. */
 export async function readBranchRules(
-  octokit: RuleReader,
+  octokit: BranchRulesClient,
   repository: RepositoryName,
   branch: string,
   options: ReadRulesOptions,
@@ -85,12 +85,12 @@ interface RestResponse {
 
 class BranchRulesReader {
   readonly unread: string[] = []
-  readonly #octokit: RuleReader
+  readonly #octokit: BranchRulesClient
   readonly #target: { readonly owner: string; readonly repo: string }
   readonly #options: ReadRulesOptions
-  readonly #bypasses = new Map<number, Promise<RuleBypass>>()
+  readonly #bypasses = new Map<number, Promise<RuleBypassMode>>()
 
-  constructor(octokit: RuleReader, { owner, name }: RepositoryName, options: ReadRulesOptions) {
+  constructor(octokit: BranchRulesClient, { owner, name }: RepositoryName, options: ReadRulesOptions) {
     this.#octokit = octokit
     this.#target = { owner, repo: name }
     this.#options = options
@@ -136,7 +136,7 @@ class BranchRulesReader {
     }
   }
 
-  #bypassOf(id: number | undefined): Promise<RuleBypass> {
+  #bypassOf(id: number | undefined): Promise<RuleBypassMode> {
     if (id === undefined) return Promise.resolve('never')
     const known = this.#bypasses.get(id) ?? this.#readBypass(id)
     this.#bypasses.set(id, known)
@@ -144,7 +144,7 @@ class BranchRulesReader {
   }
 
   /** A ruleset that cannot be read is treated as binding. */
-  async #readBypass(id: number): Promise<RuleBypass> {
+  async #readBypass(id: number): Promise<RuleBypassMode> {
     const description = `the App's bypass permission for ruleset ${id}`
     const answer = await this.#optional(description, 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', {
       ruleset_id: id,

@@ -38,7 +38,7 @@ interface CommentView {
 }
 
 /** GitHub's lists can lag behind recent writes. */
-const listLagMs = 120_000
+const maxCommentListLagMs = 120_000
 
 /**
  * All comments. `count`: how many there are, by the pull request itself; undefined where it does not say: then all are
@@ -127,7 +127,7 @@ async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached
     (latest, { updatedAt }) => Math.max(latest, Date.parse(updatedAt)),
     0,
   )
-  const since = new Date(Math.max(0, last - listLagMs)).toISOString()
+  const since = new Date(Math.max(0, last - maxCommentListLagMs)).toISOString()
   const read = await toCachedComments(
     reader,
     cached.comments,

@@ -11,7 +11,7 @@ import {
   hasSameFacts,
   graphqlPullSchema,
   graphqlPullFragment,
-  toThread,
+  toReviewsAndComments,
   type PullFacts,
   type GraphqlPull,
 } from './graphql-pull.ts'
@@ -100,7 +100,7 @@ export async function readPullDetails(
   const { pullRequest, ref, defaultBranchRef } = parsed.repository
   // A change in between appears in only one of the two.
   if (!hasSameFacts(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
-  const thread = toThread(pullRequest)
+  const thread = toReviewsAndComments(pullRequest)
   if (thread === undefined) return undefined
   const checks = parseOwnChecks(parsed.repository)
   return {
@@ -108,7 +108,7 @@ export async function readPullDetails(
     base: toCommitSha(ref.target.oid),
     defaultBranch: defaultBranchRef?.name,
     ...(checks && { checks }),
-    reports: await findOwnReports(pullRequest, thread.comments, login),
+    reports: await findOwnReportComments(pullRequest, thread.comments, login),
   }
 }
 
@@ -130,7 +130,7 @@ function parseOwnChecks({ object: { checkSuites } }: PullDetailsResponse): reado
 }
 
 /** Identified by our App's account, whose name no one else can have. Anyone can write our marker (T56). */
-async function findOwnReports(
+async function findOwnReportComments(
   { comments }: GraphqlPull,
   thread: readonly PullComment[],
   login: () => Promise<string>,

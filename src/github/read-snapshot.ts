@@ -3,14 +3,14 @@
 import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName, PullReview, PullSnapshot } from '../change/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { PullCounts, OwnReports, PullSize } from '../ports/forge.ts'
+import type { PullAuthorAndSize, OwnReports, PullSize } from '../ports/forge.ts'
 import type { CommentCache } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson, type ApiAccount } from './person.ts'
 import { readPullDetails, type PullDetails, type PullHeader } from './read-pull-details.ts'
 import { cacheComments, readComments } from './read-comments.ts'
 import type { RepositoryCache } from './repository-cache.ts'
-import { maxEntriesAtOnce, toReviewState } from './graphql-pull.ts'
+import { maxEntriesPerPullList, toReviewState } from './graphql-pull.ts'
 
 export { toPerson } from './person.ts'
 
@@ -27,7 +27,7 @@ export interface SnapshotOptions {
   /** The most comments or reviews to read. */
   readonly maxEntries?: number | undefined
   /** Hears the pull request's size and is awaited before the rest is read. */
-  readonly onCounts?: ((counted: PullCounts) => Promise<void>) | undefined
+  readonly onCounts?: ((counted: PullAuthorAndSize) => Promise<void>) | undefined
   /** Receives our own reports on it, if the same requests return them. */
   readonly onOwnReports?: ((present: OwnReports) => void) | undefined
   /** Milliseconds on a monotonic clock. */
@@ -90,7 +90,7 @@ async function tryReadPullDetails(
     monotonic = () => performance.now(),
   }: SnapshotOptions,
 ): Promise<PullDetails | undefined> {
-  if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxEntriesAtOnce))
+  if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxEntriesPerPullList))
     return undefined
   const readAt = monotonic()
   const details = await readPullDetails(octokit, repository, toPullHeader(before), { appId, login })

@@ -13,7 +13,7 @@ export interface RepositoryCache {
 }
 
 /** Milliseconds. Default branches rarely change, and merges do not use this cache. */
-const maxAgeMs = 60_000
+const maxDefaultBranchAgeMs = 60_000
 
 export function createRepositoryCache(clock: Pick<Clock, 'now'>): RepositoryCache {
   const branchByRepository = new Map<string, { readonly branch: string; readonly readAt: number }>()
@@ -21,7 +21,9 @@ export function createRepositoryCache(clock: Pick<Clock, 'now'>): RepositoryCach
   return {
     getDefaultBranch: (repository) => {
       const known = branchByRepository.get(toRepositoryKey(repository))
-      return known !== undefined && clock.now() - known.readAt < maxAgeMs ? known.branch : undefined
+      return known !== undefined && clock.now() - known.readAt < maxDefaultBranchAgeMs
+        ? known.branch
+        : undefined
     },
     setDefaultBranch: (repository, branch) =>
       void branchByRepository.set(toRepositoryKey(repository), { branch, readAt: clock.now() }),

@@ -9,7 +9,7 @@ import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 import { createInstallationBudgets } from './budget/installation-budgets.ts'
 import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
-import { defaultReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
+import { defaultReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
 import { parsedResponseOptions } from './parsed-response.ts'
 
 export interface TokenClientOptions {
@@ -20,7 +20,7 @@ export interface TokenClientOptions {
   readonly throttle: boolean
   /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
-  readonly reserves?: Reserves | undefined
+  readonly reserves?: QuotaReserveByWorkClass | undefined
   readonly clock: Clock
   readonly warn: (why: string) => void
 }
@@ -35,7 +35,12 @@ const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 /** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubLimits.writePause } = options
-  const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
+  const quiet = {
+    debug: ignoreLogMessage,
+    info: ignoreLogMessage,
+    warn: ignoreLogMessage,
+    error: ignoreLogMessage,
+  }
   const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
   const budgets = createInstallationBudgets({
     clock,
@@ -92,4 +97,4 @@ async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
   }
 }
 
-const ignoreError = () => undefined
+const ignoreLogMessage = () => undefined

@@ -7,7 +7,7 @@ import type { Octokit } from './github-app.ts'
 import { extractOpening } from './read-comments.ts'
 import {
   formatAccount,
-  isComplete,
+  hasAllListEntries,
   toGraphqlPerson,
   hasSameFacts,
   graphqlPullSchema,
@@ -50,7 +50,7 @@ ${graphqlPullFragment}`
 }
 
 function isUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
-  if (!isComplete(now)) return false
+  if (!hasAllListEntries(now)) return false
   if (then.excess !== undefined || then.stacked) return false
   return (
     hasSameFacts(then, now) &&

@@ -26,7 +26,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
     while (count < 4) {
       if (at >= length) {
         if (count === 0) return out.subarray(0, size)
-        return byteLength(text, length) - count
+        return countUtf8Bytes(text, length) - count
       }
       const c = text.charCodeAt(at)
       at++
@@ -37,8 +37,8 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
         continue
       }
       if (c === 0x0a || c === 0x0d) continue
-      if (c !== 0x3d) return byteLength(text, at - 1)
-      return finishPaddedBase64(text, at, bits, count, out, size)
+      if (c !== 0x3d) return countUtf8Bytes(text, at - 1)
+      return decodePaddedBase64End(text, at, bits, count, out, size)
     }
     out[size++] = bits >> 16
     out[size++] = bits >> 8
@@ -61,7 +61,7 @@ export function decodeUnwrappedBase64(text: string): string | undefined {
 }
 
 /** Checks that only the required padding and line breaks follow the first `=`. */
-function finishPaddedBase64(
+function decodePaddedBase64End(
   text: string,
   from: number,
   bits: number,
@@ -70,26 +70,26 @@ function finishPaddedBase64(
   size: number,
 ): Uint8Array<ArrayBuffer> | number {
   let at = from
-  if (count < 2) return byteLength(text, at - 1)
+  if (count < 2) return countUtf8Bytes(text, at - 1)
   const skipLineEnds = (): void => {
     while (at < text.length && (text.charCodeAt(at) === 0x0a || text.charCodeAt(at) === 0x0d)) at++
   }
   if (count === 2) {
     skipLineEnds()
-    if (at >= text.length) return byteLength(text, text.length)
+    if (at >= text.length) return countUtf8Bytes(text, text.length)
     // Go reports the previous byte: the padding, or the last line break after it.
-    if (text.charCodeAt(at) !== 0x3d) return byteLength(text, at) - 1
+    if (text.charCodeAt(at) !== 0x3d) return countUtf8Bytes(text, at) - 1
     at++
   }
   skipLineEnds()
-  if (at < text.length) return byteLength(text, at)
+  if (at < text.length) return countUtf8Bytes(text, at)
   const full = bits << (6 * (4 - count))
   out[size++] = full >> 16
   if (count === 3) out[size++] = full >> 8
   return out.subarray(0, size)
 }
 
-function byteLength(text: string, end: number): number {
+function countUtf8Bytes(text: string, end: number): number {
   let bytes = 0
   for (let at = 0; at < end; at++) {
     const c = text.charCodeAt(at)

@@ -1,7 +1,7 @@
 /** Fewer keys are compared one by one. A power of two. */
 const maxLinearKeys = 16
 
-const noHashes = new Int32Array(0)
+const emptyInt32Array = new Int32Array(0)
 
 /** After more comparisons per key a Map takes over, so that colliding keys cannot slow the table down. */
 const maxProbesPerKey = 8
@@ -9,9 +9,9 @@ const maxProbesPerKey = 8
 /** A hash table for the keys of a large map. Filling a Map or Set with a million strings is several times slower. */
 export class StringKeyIndex {
   private readonly keys: string[] = []
-  private hashes: Int32Array = noHashes
+  private hashes: Int32Array = emptyInt32Array
   /** One plus the index of the key; at most half of the slots are used. */
-  private slots: Int32Array = noHashes
+  private slots: Int32Array = emptyInt32Array
   private probes = 0
   private indexByKey: Map<string, number> | undefined
 
@@ -19,7 +19,7 @@ export class StringKeyIndex {
   add(key: string): number {
     if (this.indexByKey) return this.addTo(this.indexByKey, key)
     const { keys, hashes, slots } = this
-    if (slots === noHashes) return this.addLinearly(key)
+    if (slots === emptyInt32Array) return this.addLinearly(key)
     const hash = hashKey(key)
     let slot = hash & (slots.length - 1)
     for (let other = slots[slot] as number; other !== 0; other = slots[slot] as number) {

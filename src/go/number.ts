@@ -6,7 +6,7 @@ export function formatJsonNumber(value: number): string {
   const size = Math.abs(value)
   if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatPlainDigits(value)
   // Go drops the padding zero of a small negative exponent only: 1e-09 becomes 1e-9.
-  return formatExponential(formatShortest(value), 1)
+  return formatExponential(formatShortestScientific(value), 1)
 }
 
 /** Go's `%v` of a float64: `1e+06` from seven digits on. */
@@ -14,7 +14,7 @@ export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (Object.is(value, -0)) return '-0'
-  return formatGeneral(value, formatShortest(value))
+  return formatGeneral(value, formatShortestScientific(value))
 }
 
 /** Go's shortest `%g` of a float32, which the YAML converter uses for number keys. */
@@ -31,7 +31,7 @@ export function formatGoFloat32(value: number): string {
   return formatGeneral(single, single.toExponential(8))
 }
 
-function formatShortest(value: number): string {
+function formatShortestScientific(value: number): string {
   return value.toExponential()
 }
 

@@ -19,9 +19,9 @@ const plainTextPattern = /^[ !#-[\]-~]*$/
 const maxQuotedLength = 1 << 20
 
 /** Go's `%q`: double quotes, with unprintable characters escaped. A lone surrogate is U+FFFD. */
-export function quote(text: string): string {
+export function quoteLikeGo(text: string): string {
   if (text.length > maxQuotedLength)
-    return `${quote(text.slice(0, maxQuotedLength).toWellFormed()).slice(0, -1)}…"`
+    return `${quoteLikeGo(text.slice(0, maxQuotedLength).toWellFormed()).slice(0, -1)}…"`
   if (plainTextPattern.test(text)) return `"${text}"`
   let quoted = '"'
   for (const character of text.toWellFormed()) quoted += escapeCharacter(character)

@@ -73,7 +73,7 @@ export interface RepeatedKey extends TextSpan {
 export type Value = NullValue | BoolValue | NumberValue | StringValue | ListValue | MapValue
 
 /** Matches the exact spelling. Returns undefined if `value` is not a map or has no such key. */
-export function valueAt(value: Value | undefined, key: string): Value | undefined {
+export function getMapValue(value: Value | undefined, key: string): Value | undefined {
   if (value?.kind !== 'map') return undefined
   for (const entry of value.entries) if (entry.key === key) return entry.value
   return undefined
@@ -82,12 +82,15 @@ export function valueAt(value: Value | undefined, key: string): Value | undefine
 /**
  * Replaces a map's entries. Never spread a map: its content may be lazy or shared, and its memo belongs to its text.
  */
-export function withMapEntries({ start, end, repeated }: MapValue, entries: readonly MapEntry[]): MapValue {
+export function replaceMapEntries(
+  { start, end, repeated }: MapValue,
+  entries: readonly MapEntry[],
+): MapValue {
   return { kind: 'map', start, end, entries, ...(repeated && { repeated }) }
 }
 
-/** Like `withMapEntries`, for a list. */
-export function withListItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
+/** Like `replaceMapEntries`, for a list. */
+export function replaceListItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
   return { kind: 'list', start, end, items }
 }
 

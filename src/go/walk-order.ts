@@ -1,7 +1,7 @@
 // The order in which opm walks a tree: Go's WalkDir, names of each directory by bytes, depth first.
 import { compareBytes } from './text.ts'
 
-export function compareWalkOrder(a: string, b: string): number {
+export function comparePathsInWalkOrder(a: string, b: string): number {
   const left = a.split('/')
   const right = b.split('/')
   const shorter = Math.min(left.length, right.length)

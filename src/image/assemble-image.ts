@@ -79,7 +79,7 @@ export function assembleOnBase(
     )
     const below = image.manifest.layers.map((one) => convertLayerMediaType(format, one))
     for (const one of below) baseLayers.set(one.digest, one)
-    const annotations = { ...settings.annotations, ...baseAnnotations(base, image.digest) }
+    const annotations = { ...settings.annotations, ...createBaseAnnotations(base, image.digest) }
     return {
       platform: image.indexPlatform,
       platformName: image.platform,
@@ -87,7 +87,7 @@ export function assembleOnBase(
       manifest: createImageManifest(format, config, [...below, toLayerDescriptor(layer)], annotations),
     }
   })
-  const annotations = { ...settings.annotations, ...baseAnnotations(base, base.digest) }
+  const annotations = { ...settings.annotations, ...createBaseAnnotations(base, base.digest) }
   const lower = [...baseLayers.values()].map((descriptor): BlobToPush => ({
     digest: descriptor.digest,
     size: descriptor.size,
@@ -169,6 +169,6 @@ function toLayerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogL
   return { mediaType, digest, size }
 }
 
-function baseAnnotations(base: FetchedImageTree, digest: string): Readonly<Record<string, string>> {
+function createBaseAnnotations(base: FetchedImageTree, digest: string): Readonly<Record<string, string>> {
   return { [baseNameAnnotation]: base.name, [baseDigestAnnotation]: digest }
 }

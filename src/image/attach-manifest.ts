@@ -7,7 +7,7 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { parseReferenceOrThrow, type OciDocument } from './base-image.ts'
 import type { AttachedManifest, ImageAttachment } from './catalog-publisher.ts'
-import { digestOf } from './image-documents.ts'
+import { computeSha256Digest } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
 
@@ -29,7 +29,7 @@ export async function attachManifest(
   if (pushed.subject === subject) return { digest: pushed.digest }
   const entry = {
     mediaType: manifest.mediaType,
-    digest: digestOf(manifest.bytes),
+    digest: computeSha256Digest(manifest.bytes),
     size: manifest.bytes.length,
     artifactType: document['artifactType'] ?? (document['config'] as Descriptor | undefined)?.mediaType,
     ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
@@ -47,7 +47,7 @@ export async function attachManifest(
 }
 
 /** The attachments from the registry's referrers list, or from the index tag if the registry has no list. */
-export async function listAttached(
+export async function listAttachedManifests(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<Pusher, 'listReferrers'>,
   { host, repository, digest }: ImageReference & { readonly digest: string },

@@ -47,10 +47,10 @@ export async function fetchImageTree(
 ): Promise<FetchedImageTree> {
   const reference = parseReferenceOrThrow(text)
   const top = await registry.fetchManifest(reference, signal)
-  return fetchTreeOfManifest(registry, reference, top, code, platforms, signal)
+  return fetchManifestImageTree(registry, reference, top, code, platforms, signal)
 }
 
-export async function fetchTreeOfManifest(
+export async function fetchManifestImageTree(
   registry: RegistryClient,
   reference: ImageReference,
   top: FetchedManifest,

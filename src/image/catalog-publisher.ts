@@ -3,7 +3,7 @@
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import type { ListedBundle } from './provenance/listed-bundles.ts'
-import type { BlobOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'
+import type { BlobPushOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'
 
 export interface CatalogImageFile {
   /** Relative to the catalog's directory, with `/` as separator. */
@@ -97,7 +97,7 @@ export interface ImagePublishResult {
   readonly unchanged: boolean
   readonly tags: readonly TagUpdate[]
   /** Counts; all 0 if nothing was pushed. */
-  readonly blobs: Readonly<Record<BlobOutcome, number>>
+  readonly blobs: Readonly<Record<BlobPushOutcome, number>>
   /** Absent if the image was known to be unchanged before building. */
   readonly image?: BuiltCatalogImage
 }

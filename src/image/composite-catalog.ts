@@ -84,7 +84,7 @@ export function formatListReference(
 /** Names the image that failed and the next step. `label` starts the message. */
 export function toPullError(label: string, error: RegistryError): RegistryError {
   const { code, retryAfter, status, contentType } = error
-  return new RegistryError(code, `${label}: ${error.message}${formatPullFix(error)}`, {
+  return new RegistryError(code, `${label}: ${error.message}${formatPullErrorFix(error)}`, {
     cause: error,
     retryAfter,
     status,
@@ -92,7 +92,7 @@ export function toPullError(label: string, error: RegistryError): RegistryError 
   })
 }
 
-function formatPullFix({ code, retryable }: RegistryError): string {
+function formatPullErrorFix({ code, retryable }: RegistryError): string {
   if (code === 'missing') return '. Correct the reference or push the image.'
   if (code === 'private') return '. Log in to the registry or correct the reference.'
   return retryable ? '. Try again later.' : ''

@@ -69,7 +69,7 @@ export function createCatalogImageConfig(
       Labels: mergeLabels((inner['Labels'] ?? {}) as Record<string, string>, order.labels),
     },
     rootfs: { ...rootfs, type: 'layers', diff_ids: [...base.diffIds, order.diffId] },
-    ...extendHistory(config, base.diffIds.length, order.created),
+    ...extendConfigHistory(config, base.diffIds.length, order.created),
   }
 }
 
@@ -83,7 +83,7 @@ export function createScratchImageConfig(platform: string, order: ImageConfigOpt
     ...(variant !== undefined && { variant }),
     config: { Labels: mergeLabels({}, order.labels) },
     rootfs: { type: 'layers', diff_ids: [order.diffId] },
-    ...extendHistory({}, 0, order.created),
+    ...extendConfigHistory({}, 0, order.created),
   }
 }
 
@@ -95,7 +95,7 @@ function mergeLabels(
 }
 
 /** A history must cover all layers, so the image has no history if the base has none. */
-function extendHistory(
+function extendConfigHistory(
   config: OciDocument,
   layers: number,
   created: string,
@@ -111,10 +111,10 @@ export interface DocumentBlob extends Descriptor {
 
 export function encodeDocument(document: OciDocument, mediaType: string): DocumentBlob {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
-  return { mediaType, digest: digestOf(bytes), size: bytes.length, bytes }
+  return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, bytes }
 }
 
-export function digestOf(bytes: Uint8Array): string {
+export function computeSha256Digest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
@@ -201,5 +201,5 @@ export function computeContentDigest(
       layers.map(({ mediaType }) => mediaType),
     ])
   })
-  return digestOf(new TextEncoder().encode([isIndex ? 'index' : 'image', ...lines].join('\n')))
+  return computeSha256Digest(new TextEncoder().encode([isIndex ? 'index' : 'image', ...lines].join('\n')))
 }

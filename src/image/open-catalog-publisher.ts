@@ -5,7 +5,7 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
-import { attachManifest, listAttached } from './attach-manifest.ts'
+import { attachManifest, listAttachedManifests } from './attach-manifest.ts'
 import {
   olmPlatforms,
   assembleOnBase,
@@ -18,7 +18,7 @@ import {
   fetchImageTree,
   rejectCatalogBase,
   parseReferenceOrThrow,
-  fetchTreeOfManifest,
+  fetchManifestImageTree,
   type FetchedImageTree,
 } from './base-image.ts'
 import type {
@@ -114,7 +114,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   ) {
     try {
       const reference = parseReferenceOrThrow(`${target.repository}@${top.digest}`)
-      return await fetchTreeOfManifest(reader, reference, top, 'not-a-catalog', undefined, signal)
+      return await fetchManifestImageTree(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
       // Replaces an unreadable or incomplete image. Retries if the registry could not respond.
@@ -261,7 +261,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       pusher.deleteManifest(parseReferenceOrThrow(repository), digest, signal),
     attach: (attachment, signal) => attachManifest(reader, pusher, attachment, signal),
     attached: (repository, digest, signal) =>
-      listAttached(reader, pusher, { ...parseReferenceOrThrow(repository), digest }, signal),
+      listAttachedManifests(reader, pusher, { ...parseReferenceOrThrow(repository), digest }, signal),
     listBundles: async (files) =>
       packsIn === 'here' ? extractListedBundles(files) : listBundlesInProcess(files),
     close: () => pusher.close(),

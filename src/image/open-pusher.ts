@@ -67,12 +67,12 @@ export type RepositoryLocation = Pick<PushRequest, 'host' | 'repository'>
 
 export interface PushResult {
   readonly digest: string
-  readonly blobs: Readonly<Record<BlobOutcome, number>>
+  readonly blobs: Readonly<Record<BlobPushOutcome, number>>
   /** The last manifest's subject, if the registry confirms it (`OCI-Subject`). */
   readonly subject?: string
 }
 
-export type BlobOutcome = 'present' | 'mounted' | 'uploaded'
+export type BlobPushOutcome = 'present' | 'mounted' | 'uploaded'
 
 export interface Pusher {
   /**
@@ -101,7 +101,7 @@ const maxReplyBytes = 65_536
 const maxManifestBytes = 4 * 1024 * 1024
 /** Enough for a thousand tags of the maximum length. */
 const maxTagListBytes = 1024 * 1024
-const maxPages = 1000
+const maxListPages = 1000
 
 export function openPusher(options: PusherOptions): Pusher {
   const clock = createCancelableClock(options.clock)
@@ -224,7 +224,7 @@ export function openPusher(options: PusherOptions): Pusher {
     let location = parseUploadLocation(startReply, endpoint)
     const minChunkBytes = Number(startReply.headers.get('oci-chunk-min-length')?.[0] ?? 0)
     // ghcr.io keeps only the last chunk, so send a single one.
-    const piece = isHostMatching(endpoint, /^ghcr\.io$/)
+    const piece = matchesRegistryHost(endpoint, /^ghcr\.io$/)
       ? bytes.length
       : Math.max(limits.chunkBytes, minChunkBytes || 0)
     // Sequential, because docker-registry appends chunks in order of arrival.
@@ -246,18 +246,18 @@ export function openPusher(options: PusherOptions): Pusher {
     checkReplyDigest(done, blob.digest, endpoint)
   }
 
-  async function upload(errand: Errand, blob: BlobToPush): Promise<BlobOutcome> {
+  async function upload(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
     if (await hasBlob(errand, blob)) return 'present'
     const location = await startUpload(errand, blob, blob.mountFrom !== undefined)
     if (location === undefined) return 'mounted'
     const bytes = await blob.read()
-    if (bytes.length !== blob.size || digestOf(bytes) !== blob.digest)
+    if (bytes.length !== blob.size || computeSha256Digest(bytes) !== blob.digest)
       throw new RegistryError('digest-mismatch', `the blob to push does not have the digest ${blob.digest}`)
     try {
       const reply = await sendUploadStep(errand, 'PUT', addDigestQuery(location, blob.digest), bytes, {})
       checkReplyDigest(reply, blob.digest, errand.endpoint)
     } catch (error) {
-      if (!isSizeRejection(error, blob.size) || isHostMatching(errand.endpoint, googleRegistryPattern))
+      if (!isSizeRejection(error, blob.size) || matchesRegistryHost(errand.endpoint, googleRegistryPattern))
         throw error
       await uploadInChunks(errand, blob, bytes)
     }
@@ -265,7 +265,7 @@ export function openPusher(options: PusherOptions): Pusher {
   }
 
   /** Restarts a failed upload from the beginning, which is safe because the digest identifies the blob. */
-  async function pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobOutcome> {
+  async function pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
     for (let attempt = 1; ; attempt += 1)
       try {
         return await upload(errand, blob)
@@ -279,7 +279,7 @@ export function openPusher(options: PusherOptions): Pusher {
   }
 
   async function putManifest(errand: Errand, name: string, { mediaType, bytes }: ManifestToPush) {
-    const digest = digestOf(bytes)
+    const digest = computeSha256Digest(bytes)
     const reply = await sendRequest(errand, 'PUT', `manifests/${name}`, 'write', {
       headers: { 'content-type': mediaType },
       body: bytes,
@@ -292,7 +292,7 @@ export function openPusher(options: PusherOptions): Pusher {
     const { body } = await sendRequest(errand, 'GET', `manifests/${tag}`, 'manifest', {
       headers: { accept: manifestAcceptHeader },
     })
-    return digestOf(body)
+    return computeSha256Digest(body)
   }
 
   function isSizeRejection(error: unknown, size: number): boolean {
@@ -314,7 +314,7 @@ export function openPusher(options: PusherOptions): Pusher {
         let digest = ''
         let subject: string | undefined
         for (const manifest of manifests)
-          ({ digest, subject } = await putManifest(errand, digestOf(manifest.bytes), manifest))
+          ({ digest, subject } = await putManifest(errand, computeSha256Digest(manifest.bytes), manifest))
         const top = manifests.at(-1) as ManifestToPush
         for (const tag of tags) {
           await putManifest(errand, tag, top)
@@ -336,7 +336,7 @@ export function openPusher(options: PusherOptions): Pusher {
       // Amazon's registries reject more than a thousand tags per request.
       let path: string | URL = 'tags/list?n=1000'
       try {
-        for (let page = 0; page < maxPages; page += 1) {
+        for (let page = 0; page < maxListPages; page += 1) {
           const reply: TransportReply = await exchange(
             { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
             'manifest',
@@ -357,7 +357,7 @@ export function openPusher(options: PusherOptions): Pusher {
       const found: unknown[] = []
       let path: string | URL = `referrers/${digest}`
       try {
-        for (let page = 0; page < maxPages; page += 1) {
+        for (let page = 0; page < maxListPages; page += 1) {
           const reply: TransportReply = await exchange(
             { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3, signal },
             'manifest',
@@ -454,7 +454,7 @@ async function forEachConcurrently<Item>(
 // Google's registries accept only single-piece uploads.
 const googleRegistryPattern = /(?:^|[.-])docker\.pkg\.dev$|(?:^|\.)gcr\.io$/
 
-function isHostMatching({ host }: RegistryEndpoint, pattern: RegExp): boolean {
+function matchesRegistryHost({ host }: RegistryEndpoint, pattern: RegExp): boolean {
   return pattern.test(host.replace(/:\d+$/, ''))
 }
 
@@ -481,7 +481,7 @@ function checkReplyDigest(reply: TransportReply, digest: string, endpoint: Regis
     throw new RegistryError('digest-mismatch', `${endpoint.name} stored ${digest} as ${reportedDigest}`)
 }
 
-function digestOf(bytes: Uint8Array): string {
+function computeSha256Digest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 

@@ -2,7 +2,7 @@
 // contain the link instead of its target.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compareWalkOrder } from '../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../go/walk-order.ts'
 import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
 
@@ -23,5 +23,5 @@ export async function readCatalogFolder(folder: string): Promise<readonly Catalo
     }
   }
   await readFolder('')
-  return (await Promise.all(files)).sort((a, b) => compareWalkOrder(a.path, b.path))
+  return (await Promise.all(files)).sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
 }

@@ -1,6 +1,6 @@
 // Reads a published catalog image and compares it with the expected files.
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { compareWalkOrder } from '../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../go/walk-order.ts'
 import { computeCacheDigest } from '../catalog/api/cache-digest.ts'
 import { formatImageReference } from '../go/reference/image-reference.ts'
 import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
@@ -88,7 +88,7 @@ async function pullCatalogImage(
       baseDigest: annotations[baseDigestAnnotation],
       files: [...filesBelow(directory)]
         .map(([path, bytes]) => ({ path, bytes }))
-        .sort((a, b) => compareWalkOrder(a.path, b.path)),
+        .sort((a, b) => comparePathsInWalkOrder(a.path, b.path)),
     },
   }
 }
@@ -145,7 +145,7 @@ function compareCatalogFiles(
   const actualBytes = new Map(there.map(({ path, bytes }) => [path, bytes]))
   const expectedBytes = new Map(wanted.map(({ path, bytes }) => [path, bytes]))
   return [...new Set([...actualBytes.keys(), ...expectedBytes.keys()])]
-    .sort(compareWalkOrder)
+    .sort(comparePathsInWalkOrder)
     .flatMap((path): CatalogImageComparison['differences'] => {
       const is = actualBytes.get(path)
       const should = expectedBytes.get(path)

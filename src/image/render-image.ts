@@ -1,6 +1,6 @@
 // Renders the files of a bundle or catalog image like opm. Pure. Untrusted files are processed in
 // layer/layer-process.ts.
-import { annotationKeys } from '../bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render/render-bundle.ts'
@@ -12,7 +12,7 @@ import {
   type CatalogReadResult,
   type WritableCatalog,
 } from '../catalog/write/writable-catalog.ts'
-import { quote } from '../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 
 export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>
@@ -29,8 +29,11 @@ export function renderBundleImage(
   { labels, files }: PulledFiles,
   reference: string,
 ): CatalogReadResult<readonly RenderedBundle[]> {
-  if (!(annotationKeys.package in labels))
-    return { ok: false, error: `${quote(reference)} is not a bundle: it has no label with a package name` }
+  if (!(bundleAnnotationKeys.package in labels))
+    return {
+      ok: false,
+      error: `${quoteLikeGo(reference)} is not a bundle: it has no label with a package name`,
+    }
   return renderBundleFiles(files, reference)
 }
 

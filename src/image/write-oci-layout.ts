@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuiltCatalogImage } from './catalog-publisher.ts'
-import { digestOf } from './image-documents.ts'
+import { computeSha256Digest } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 
 /**
@@ -15,15 +15,15 @@ export async function writeOciLayout(
   names: readonly string[],
 ): Promise<void> {
   const blobs = join(folder, 'blobs', 'sha256')
-  const others = await readOtherIndexEntries(folder, names)
+  const others = await readRetainedIndexEntries(folder, names)
   await mkdir(blobs, { recursive: true })
   const writeBlob = async (digest: string, bytes: Uint8Array) => {
-    if (digestOf(bytes) !== digest)
+    if (computeSha256Digest(bytes) !== digest)
       throw new Error(`the content of the blob ${digest} does not match its digest`)
     await replaceFile(join(blobs, digest.replace('sha256:', '')), bytes)
   }
   for (const { digest, read } of image.blobs) await writeBlob(digest, await read())
-  for (const { bytes } of image.manifests) await writeBlob(digestOf(bytes), bytes)
+  for (const { bytes } of image.manifests) await writeBlob(computeSha256Digest(bytes), bytes)
   const top = image.manifests.at(-1)
   const descriptor = { mediaType: image.mediaType, digest: image.digest, size: top?.bytes.length }
   const named = names.map((name) => ({
@@ -36,7 +36,10 @@ export async function writeOciLayout(
 }
 
 /** The index entries to keep. Rejects if the folder does not contain an OCI layout. */
-async function readOtherIndexEntries(folder: string, names: readonly string[]): Promise<readonly unknown[]> {
+async function readRetainedIndexEntries(
+  folder: string,
+  names: readonly string[],
+): Promise<readonly unknown[]> {
   let text: string
   try {
     text = await readFile(join(folder, 'index.json'), 'utf8')

@@ -3,7 +3,7 @@
 import { toOneLine } from '../messages/escape.ts'
 
 /** GitHub's response when it rejected a merge. If the response was lost, the branch is read instead. */
-export type RejectionText =
+export type MergeRejectionResponse =
   /** For a push: Git's summary and each `remote: ` line. */
   | { readonly by: 'push'; readonly text: string }
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
@@ -44,92 +44,92 @@ interface RejectionMeaning {
   readonly whole?: boolean
 }
 
-const raceMeaning: RejectionMeaning = { scope: 'race' }
-const pullMeaning: RejectionMeaning = { scope: 'pull' }
-const retrySoonMeaning: RejectionMeaning = { scope: 'pull', soon: true }
-const branchMeaning: RejectionMeaning = { scope: 'branch' }
-const fileMeaning: RejectionMeaning = { scope: 'pull', whole: true }
+const raceRejectionMeaning: RejectionMeaning = { scope: 'race' }
+const pullRejectionMeaning: RejectionMeaning = { scope: 'pull' }
+const retrySoonRejectionMeaning: RejectionMeaning = { scope: 'pull', soon: true }
+const branchRejectionMeaning: RejectionMeaning = { scope: 'branch' }
+const fileRejectionMeaning: RejectionMeaning = { scope: 'pull', whole: true }
 
 /** Anchored, because the name of a file or user in a sentence must not determine its meaning. The first match counts. */
 const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
-  [/^(?:Base|Head) branch was modified\b/, raceMeaning],
-  [/^Update is not a fast[- ]forward\b/, raceMeaning],
-  [/^(?:cannot lock ref|failed to update ref|reference already exists)\b/i, raceMeaning],
-  [/^(?:stale info|fetch first|non-fast-forward)\b/, raceMeaning],
-  [/^(?:is at|ref .{1,300} is at) [0-9a-f]{7,64} but expected\b/, raceMeaning],
-  [/^Expected branch to point to\b/, raceMeaning],
-  [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, raceMeaning],
+  [/^(?:Base|Head) branch was modified\b/, raceRejectionMeaning],
+  [/^Update is not a fast[- ]forward\b/, raceRejectionMeaning],
+  [/^(?:cannot lock ref|failed to update ref|reference already exists)\b/i, raceRejectionMeaning],
+  [/^(?:stale info|fetch first|non-fast-forward)\b/, raceRejectionMeaning],
+  [/^(?:is at|ref .{1,300} is at) [0-9a-f]{7,64} but expected\b/, raceRejectionMeaning],
+  [/^Expected branch to point to\b/, raceRejectionMeaning],
+  [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, raceRejectionMeaning],
 
   // Checks: a missing check may still arrive.
-  [/^Required status check ".*" was not set by the expected GitHub app\b/, branchMeaning],
-  [/^Required status check ".*" is expected\b/, retrySoonMeaning],
-  [/^Required status check ".*" (?:is|has|was)\b/, pullMeaning],
-  [/^\d+ of \d+ required status checks are expected\b/, retrySoonMeaning],
-  [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pullMeaning],
+  [/^Required status check ".*" was not set by the expected GitHub app\b/, branchRejectionMeaning],
+  [/^Required status check ".*" is expected\b/, retrySoonRejectionMeaning],
+  [/^Required status check ".*" (?:is|has|was)\b/, pullRejectionMeaning],
+  [/^\d+ of \d+ required status checks are expected\b/, retrySoonRejectionMeaning],
+  [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pullRejectionMeaning],
   // Adding to the queue: devantler-tech/platform#3136.
   [
     /^Required workflow .*\b(?:expected|pending|in progress|fail\w*|not successful|(?:not|un)\s?satisfied)\b/,
-    pullMeaning,
+    pullRejectionMeaning,
   ],
-  [/^Code scanning is waiting for results\b/, pullMeaning],
-  [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pullMeaning],
-  [/^Missing successful active\b/, pullMeaning],
+  [/^Code scanning is waiting for results\b/, pullRejectionMeaning],
+  [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pullRejectionMeaning],
+  [/^Missing successful active\b/, pullRejectionMeaning],
 
-  [/^At least \d+ approving reviews? (?:is|are) required\b/, pullMeaning],
-  [/^Changes (?:were|have been) requested\b/, pullMeaning],
-  [/^Waiting on code owner review\b/, pullMeaning],
+  [/^At least \d+ approving reviews? (?:is|are) required\b/, pullRejectionMeaning],
+  [/^Changes (?:were|have been) requested\b/, pullRejectionMeaning],
+  [/^Waiting on code owner review\b/, pullRejectionMeaning],
   [
     /^(?:Changes must be approved by|New changes require approval|Review required|Required reviewer)\b/i,
-    pullMeaning,
+    pullRejectionMeaning,
   ],
-  [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pullMeaning],
+  [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pullRejectionMeaning],
 
   // A 405 while GitHub still processes an earlier request: googleapis/google-cloud-ruby#29162.
-  [/^Merge already in progress\b/i, retrySoonMeaning],
+  [/^Merge already in progress\b/i, retrySoonRejectionMeaning],
   // `update-branch`: nevermined-io/payments#449. Other bots match the same sentences.
-  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, raceMeaning],
-  [/^merge conflict between base and head\b/i, pullMeaning],
-  [/^Pull request is not mergeable\b/i, retrySoonMeaning],
-  [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pullMeaning],
+  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, raceRejectionMeaning],
+  [/^merge conflict between base and head\b/i, pullRejectionMeaning],
+  [/^Pull request is not mergeable\b/i, retrySoonRejectionMeaning],
+  [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pullRejectionMeaning],
   [
     /^(?:Merge conflict|This branch can't be rebased|Head branch is (?:out of date|not up to date))\b/i,
-    pullMeaning,
+    pullRejectionMeaning,
   ],
-  [/^refusing to allow an? .{1,60} to create or update workflow\b/, fileMeaning],
-  [/^(?:GITHUB PUSH PROTECTION|Push cannot contain secrets|GH009:)/i, fileMeaning],
-  [/^(?:GH001:|File .{1,500} is .{1,40}; this exceeds GitHub's file size limit)/, fileMeaning],
-  [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pullMeaning],
-  [/^File (?:path|name|extension|size)\b/i, fileMeaning],
+  [/^refusing to allow an? .{1,60} to create or update workflow\b/, fileRejectionMeaning],
+  [/^(?:GITHUB PUSH PROTECTION|Push cannot contain secrets|GH009:)/i, fileRejectionMeaning],
+  [/^(?:GH001:|File .{1,500} is .{1,40}; this exceeds GitHub's file size limit)/, fileRejectionMeaning],
+  [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pullRejectionMeaning],
+  [/^File (?:path|name|extension|size)\b/i, fileRejectionMeaning],
 
   // The branch: how it can be changed, and by whom.
   // `enablePullRequestAutoMerge`: cli/cli#13398, peter-evans/enable-pull-request-automerge; enqueuing: github/gh-stack#497.
-  [/^Auto[- ]merge is not allowed for this repository\b/i, branchMeaning],
-  [/^Protected branch rules not configured\b/, branchMeaning],
-  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branchMeaning],
+  [/^Auto[- ]merge is not allowed for this repository\b/i, branchRejectionMeaning],
+  [/^Protected branch rules not configured\b/, branchRejectionMeaning],
+  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branchRejectionMeaning],
   // GitHub signs merges and squashes, but not rebases: cli/cli and others quote both sentences.
-  [/^Rebase merges cannot be automatically signed\b/, branchMeaning],
-  [/^(?:The )?base branch requires signed commits\b/i, pullMeaning],
-  [/^Changes must be made through (?:a|the) /, branchMeaning],
-  [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branchMeaning],
-  [/^Merge method \w+ (?:merging )?is not allowed\b/, branchMeaning],
+  [/^Rebase merges cannot be automatically signed\b/, branchRejectionMeaning],
+  [/^(?:The )?base branch requires signed commits\b/i, pullRejectionMeaning],
+  [/^Changes must be made through (?:a|the) /, branchRejectionMeaning],
+  [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branchRejectionMeaning],
+  [/^Merge method \w+ (?:merging )?is not allowed\b/, branchRejectionMeaning],
   [/^This branch must not contain merge commits\b/, { scope: 'branch', commits: 'shape' }],
   [/^Commits must have (?:valid|verified) signatures\b/, { scope: 'branch', commits: 'signature' }],
   [
     /^(?:Commit (?:message|author|committer)|Committer|Author) .*\bmust\b/i,
     { scope: 'branch', commits: 'shape' },
   ],
-  [/^You(?:'re|’re| are) not authorized to (?:push|merge)\b/i, branchMeaning],
+  [/^You(?:'re|’re| are) not authorized to (?:push|merge)\b/i, branchRejectionMeaning],
   [
     /^Cannot (?:update this protected ref|change this locked branch|force-push to|delete this|create ref)\b/,
-    branchMeaning,
+    branchRejectionMeaning,
   ],
-  [/^Required workflows? must run\b/, branchMeaning],
-  [/^Waiting for Code Scanning results\b/, branchMeaning],
-  [/^(?:The )?base branch does not require a merge queue\b/i, branchMeaning],
-  [/^Resource not accessible by integration\b/, branchMeaning],
-  [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branchMeaning],
-  [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branchMeaning],
-  [/^Must have admin rights\b/, branchMeaning],
+  [/^Required workflows? must run\b/, branchRejectionMeaning],
+  [/^Waiting for Code Scanning results\b/, branchRejectionMeaning],
+  [/^(?:The )?base branch does not require a merge queue\b/i, branchRejectionMeaning],
+  [/^Resource not accessible by integration\b/, branchRejectionMeaning],
+  [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branchRejectionMeaning],
+  [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branchRejectionMeaning],
+  [/^Must have admin rights\b/, branchRejectionMeaning],
 ]
 
 interface RejectionReason {
@@ -138,10 +138,13 @@ interface RejectionReason {
   readonly commits: readonly string[]
 }
 
-export function classifyRejection(rejection: RejectionText, context: RejectionContext = {}): MergeRejection {
+export function classifyRejection(
+  rejection: MergeRejectionResponse,
+  context: RejectionContext = {},
+): MergeRejection {
   const complaints = parseRejectionReasons(rejection)
   const reason = toOneLine([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
-  const known = complaints.flatMap((complaint) => findScope(complaint, context) ?? [])
+  const known = complaints.flatMap((complaint) => findRejectionScope(complaint, context) ?? [])
   const isKnown = complaints.length > 0 && known.length === complaints.length
   return {
     scope: getWidestScope(known, isKnown),
@@ -160,7 +163,7 @@ function getWidestScope(known: readonly RejectionScope[], isKnown: boolean): Rej
   return isKnown && !known.includes('pull') ? 'race' : 'pull'
 }
 
-function findScope(
+function findRejectionScope(
   { meaning, commits }: RejectionReason,
   context: RejectionContext,
 ): RejectionScope | undefined {
@@ -174,7 +177,7 @@ function findScope(
   return commits.length > 0 && !commits.some(isOurs) ? 'pull' : 'branch'
 }
 
-function parseRejectionReasons(rejection: RejectionText): readonly RejectionReason[] {
+function parseRejectionReasons(rejection: MergeRejectionResponse): readonly RejectionReason[] {
   switch (rejection.by) {
     case 'push':
       return parsePushOutput(rejection.text)
@@ -183,7 +186,9 @@ function parseRejectionReasons(rejection: RejectionText): readonly RejectionReas
     case 'graphql':
       return rejection.errors.flatMap(({ type, message }) =>
         parseRejectionMessage(message).map((complaint) =>
-          type === 'STALE_DATA' ? { ...complaint, meaning: complaint.meaning ?? raceMeaning } : complaint,
+          type === 'STALE_DATA'
+            ? { ...complaint, meaning: complaint.meaning ?? raceRejectionMeaning }
+            : complaint,
         ),
       )
   }
@@ -223,7 +228,7 @@ function parsePushOutput(text: string): readonly RejectionReason[] {
 
 /** Returns one complaint per line, or per known sentence if GitHub joins several. */
 function parseRejectionMessage(message: string): readonly RejectionReason[] {
-  const whole = findMeaning(message.trim())
+  const whole = findRejectionMeaning(message.trim())
   if (whole?.whole === true) return [{ text: message.trim(), meaning: whole, commits: [] }]
   return message
     .split(/[\r\n]+/)
@@ -235,7 +240,7 @@ function parseRejectionMessage(message: string): readonly RejectionReason[] {
 function parseSentences(sentences: readonly string[]): readonly RejectionReason[] {
   const complaints: { text: string; readonly meaning: RejectionMeaning | undefined; commits: string[] }[] = []
   for (const sentence of sentences) {
-    const meaning = findMeaning(sentence)
+    const meaning = findRejectionMeaning(sentence)
     const last = complaints.at(-1)
     // An unknown sentence explains the known one before it.
     if (meaning === undefined && last !== undefined) last.text += ` ${sentence}`
@@ -244,12 +249,12 @@ function parseSentences(sentences: readonly string[]): readonly RejectionReason[
   return complaints
 }
 
-function findMeaning(sentence: string): RejectionMeaning | undefined {
+function findRejectionMeaning(sentence: string): RejectionMeaning | undefined {
   const found = rejectionPatterns.find(([pattern]) => pattern.test(sentence))
   if (found !== undefined) return found[1]
   // The queue adds "Pull request" before the sentence of the rule.
   const inner = /^Pull request (?=[A-Z0-9])(.*)$/.exec(sentence)?.[1]
-  return inner === undefined ? undefined : findMeaning(inner)
+  return inner === undefined ? undefined : findRejectionMeaning(inner)
 }
 
 /** Splits sentences outside quotation marks, because check names can hold any words. */
@@ -268,7 +273,7 @@ function splitSentences(line: string): readonly string[] {
   return [...sentences, line.slice(from).trim()].filter((sentence) => sentence !== '')
 }
 
-function formatMissingReason(rejection: RejectionText): string {
+function formatMissingReason(rejection: MergeRejectionResponse): string {
   return rejection.by === 'rest'
     ? `GitHub returned HTTP ${rejection.status} without a reason`
     : 'GitHub did not give a reason'

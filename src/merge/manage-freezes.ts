@@ -4,11 +4,13 @@ import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../gate/merge-freez
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
-const textSchema = z
+const postgresTextSchema = z
   .string()
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]+$/u)
-const repositorySchema = z.object({ owner: textSchema.max(100), name: textSchema.max(100) }).strict()
+const repositorySchema = z
+  .object({ owner: postgresTextSchema.max(100), name: postgresTextSchema.max(100) })
+  .strict()
 
 /** Requests can arrive through a socket, so they are validated. */
 export const freezesRequestSchema = z.discriminatedUnion('verb', [
@@ -17,18 +19,18 @@ export const freezesRequestSchema = z.discriminatedUnion('verb', [
     .object({
       verb: z.literal('stop'),
       repository: repositorySchema,
-      branch: textSchema.optional(),
+      branch: postgresTextSchema.optional(),
       reason: z.string().max(1000),
-      user: textSchema.max(100),
+      user: postgresTextSchema.max(100),
     })
     .strict(),
   z
     .object({
       verb: z.literal('resume'),
       repository: repositorySchema,
-      branch: textSchema.optional(),
+      branch: postgresTextSchema.optional(),
       reason: z.string().max(1000),
-      user: textSchema.max(100),
+      user: postgresTextSchema.max(100),
       /** Whether to include freezes requested by an audit. */
       audit: z.boolean(),
     })

@@ -9,7 +9,7 @@ import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from './crash-point.ts'
-import { isInSameEpoch, epochChangedMessage, findChangedPulls } from './stale-check.ts'
+import { isPullEpochUnchanged, epochChangedMessage, findChangedPulls } from './stale-check.ts'
 import { readActiveFreeze, recoverPendingMerges } from './merge-pull.ts'
 import type { EvaluatedPull, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
@@ -90,7 +90,7 @@ async function selectMergeableMembers(
   for (const [pull, why] of changed) if (!outcomes.has(pull)) outcomes.set(pull, { kind: 'again', why })
   for (const { examined, permit } of members) {
     const { pull } = permit.landing
-    if (!outcomes.has(pull) && !(await isInSameEpoch(examined, permit.landing, options.store)))
+    if (!outcomes.has(pull) && !(await isPullEpochUnchanged(examined, permit.landing, options.store)))
       outcomes.set(pull, { kind: 'again', why: epochChangedMessage })
   }
   const end = members.findIndex(({ permit }) => outcomes.has(permit.landing.pull))

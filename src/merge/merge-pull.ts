@@ -6,7 +6,12 @@ import type { ValidatedMerge, MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import { triggerCrashPoint } from './crash-point.ts'
 import { prepareQueueMerge } from './enqueue-pull.ts'
-import { isInSameEpoch, epochChangedMessage, findSnapshotChange, findChangedPulls } from './stale-check.ts'
+import {
+  isPullEpochUnchanged,
+  epochChangedMessage,
+  findSnapshotChange,
+  findChangedPulls,
+} from './stale-check.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
 import { toLeaseName } from './lease-name.ts'
 import type { EvaluatedPull, MergeOptions, MergeOutcome, RecoverOptions } from './merge-options.ts'
@@ -45,7 +50,7 @@ export async function mergePullUnderLease(
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
   const outcome = await mergeWithStrategy(step, examined, lease)
-  const other = toChecksFirstAttempt(step, outcome)
+  const other = planChecksFirstAttempt(step, outcome)
   return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
 }
 
@@ -65,7 +70,7 @@ async function mergeWithStrategy(
     if (prepared.kind === 'refused') return toMergeOutcome(prepared)
     const changed = await recheckBeforeMerge(prepared, examined, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
-    if (!(await isInSameEpoch(examined, permit.landing, options.store)))
+    if (!(await isPullEpochUnchanged(examined, permit.landing, options.store)))
       return { kind: 'again', why: epochChangedMessage }
     // Preparation can take minutes if checks must be on the merge.
     const stop = await readActiveFreeze(permit.landing, options)
@@ -90,7 +95,7 @@ async function recheckBeforeMerge(
  * GitHub documents that the checks of a head that contains its base count for the merge. If a server requires checks on
  * the merge anyway, they are added there.
  */
-function toChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
+function planChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined

@@ -2,7 +2,7 @@
 // to that commit on a temporary branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { SignedCommit } from '../ports/merge-api.ts'
-import { comparesMergeTrees } from '../gate/merge-requirements.ts'
+import { doesGitHubCompareMergeTrees } from '../gate/merge-requirements.ts'
 import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { MergePushResult, GitRepository } from '../ports/repository.ts'
@@ -20,16 +20,16 @@ type PushStrategy = Extract<MergeStrategy, { kind: 'push' }>
 
 /** GitHub can take a second to recognize new checks. bors-ng and other bots also wait. */
 const checkVisibilityTimeoutMs = 10_000
-const initialPauseMs = 250
+const initialPushRetryPauseMs = 250
 
 export async function preparePushMerge(step: MergeAttempt, method: PushStrategy): Promise<PreparationResult> {
   const { permit, options, rules } = step
   const { landing } = permit
-  const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && comparesMergeTrees(rules))
+  const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && doesGitHubCompareMergeTrees(rules))
   const other = isCompared ? await compareTestMerge(landing, options.repository) : undefined
   if (other !== undefined) return other
   let { commit } = landing
-  if (needsStaging(method)) {
+  if (requiresStagingBranch(method)) {
     await recordStagedCommit(landing, commit, options.store)
     let staged = await options.repository.createStagingBranch(permit)
     if (staged.kind === 'taken') {
@@ -72,7 +72,7 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
 /** Rejections of the pull request's content, which apply to any branch. */
 const contentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
 
-const needsStaging = (method: PushStrategy): boolean => method.checksFirst || method.signed
+const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
 /** GitHub's signed commit with the same parents and tree. src/git/push-merge.ts verifies them. */
 async function createSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
@@ -125,7 +125,7 @@ async function pushMerge(
 ): Promise<MergeActionResult> {
   const { repository, clock } = options
   const until = clock.now() + checkVisibilityTimeoutMs
-  for (let pause = initialPauseMs; ; pause *= 2) {
+  for (let pause = initialPushRetryPauseMs; ; pause *= 2) {
     const result =
       batch === undefined ? await repository.pushMerge(permit, commit) : await pushBatch(batch, repository)
     if (result.kind === 'landed') return { kind: 'done' }
@@ -166,7 +166,7 @@ export async function removeTemporaryBranch({
   permit,
   options,
 }: MergeAttempt): Promise<void> {
-  if (method?.kind !== 'push' || !needsStaging(method)) return
+  if (method?.kind !== 'push' || !requiresStagingBranch(method)) return
   triggerCrashPoint('before-tidying')
   await removeStagingBranch(permit.landing, formatTemporaryBranch(permit.landing), options).catch(
     () => undefined,

@@ -5,14 +5,14 @@ import type { PullComment } from '../change/snapshot.ts'
 import type { CommandRecord } from '../gate/commands.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import { isRemovedByPerson, type QueueRemoval } from '../gate/queue-removal.ts'
-import { defineState, type StateStore } from '../ports/state.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { RecoverOptions } from './merge-options.ts'
 
-const removalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
+const queueRemovalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
 /** Keyed by pull request. src/store/prune.ts removes the records of merged pull requests. */
-const queueRemovalState = defineState<z.infer<typeof removalSchema>>('merge queue removal', {
+const queueRemovalState = defineStateNamespace<z.infer<typeof queueRemovalSchema>>('merge queue removal', {
   version: 1,
-  read: (stored) => removalSchema.safeParse(stored).data,
+  read: (stored) => queueRemovalSchema.safeParse(stored).data,
 })
 
 type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>

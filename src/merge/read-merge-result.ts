@@ -37,7 +37,7 @@ export async function readMergeResult(
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged
   if (tip === undefined || commit === undefined || !(await isOnBranch(repository, tip, commit)))
     return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
-  const differs = await describeDifference(intent, commit, options)
+  const differs = await describeCommitDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }
   const onto = method.kind === 'push' ? undefined : await findGitHubMergeBase(intent, commit, repository)
   return { kind: 'mismatch', commit, differs, onto }
@@ -49,7 +49,7 @@ async function isOnBranch(repository: GitRepository, tip: CommitSha, commit: Com
 }
 
 /** Describes how a merged commit differs from the validated one. Undefined if it does not differ. */
-async function describeDifference(
+async function describeCommitDifference(
   intent: MergeIntent,
   commit: CommitSha,
   options: RecoverOptions,

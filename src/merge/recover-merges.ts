@@ -38,10 +38,10 @@ export async function recoverMerge(
   const { heard } = how
   const isQueue = intent.method?.kind === 'queue'
   // Reads the queue first, so that a merge in between is found below and not mistaken for a removal.
-  if (isQueue && heard !== 'refused' && (await isQueued(intent, options))) return { kind: 'queued' }
+  if (isQueue && heard !== 'refused' && (await isPullQueued(intent, options))) return { kind: 'queued' }
   const observed = how.isFetched
     ? await readMergeResult(intent, options, true)
-    : await readWithRetries(intent, options, heard === 'done' && !isQueue)
+    : await readMergeResultWithRetries(intent, options, heard === 'done' && !isQueue)
   switch (observed.kind) {
     case 'landed':
       await recordMergeEnd(intent, options, 'landed', observed.commit)
@@ -84,12 +84,15 @@ async function recoverForeignMerge(
   return recordMismatch({ intent, found: commit, differs: why }, options)
 }
 
-async function isQueued({ baseRef, pull, head }: MergeIntent, { merging }: RecoverOptions): Promise<boolean> {
+async function isPullQueued(
+  { baseRef, pull, head }: MergeIntent,
+  { merging }: RecoverOptions,
+): Promise<boolean> {
   return (await merging.readMergeQueue(baseRef)).some((entry) => entry.pull === pull && entry.head === head)
 }
 
 /** Retries until the merge is visible on GitHub's servers, which are eventually consistent. */
-async function readWithRetries(
+async function readMergeResultWithRetries(
   intent: MergeIntent,
   options: RecoverOptions,
   isDone: boolean,

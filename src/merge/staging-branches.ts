@@ -9,22 +9,22 @@ import {
   formatTemporaryBranch,
   temporaryBranchPrefix,
 } from '../gate/temporary-branch.ts'
-import { defineCache, type Cache } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { defineState, type StateStore } from '../ports/state.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import { toLeaseName } from './lease-name.ts'
 
 /** How often a repository without recent temporary branches is checked. */
-const stagingUseCacheSeconds = 3600
-const stagingUseCache = defineCache<'used' | 'clean'>('temporary branches', {
+const stagingBranchUseCacheSeconds = 3600
+const stagingBranchUseCache = defineCacheNamespace<'used' | 'clean'>('temporary branches', {
   version: 1,
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
 })
 
 /** Commits on temporary branches, newest first, keyed by base branch. The lease on the base branch guards them. */
-const stagedCommitsState = defineState<readonly StagedCommit[]>('staged commits', {
+const stagedCommitsState = defineStateNamespace<readonly StagedCommit[]>('staged commits', {
   version: 1,
   read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
 })
@@ -45,9 +45,9 @@ export async function recordStagedCommit(
   const staged = [{ branch: formatTemporaryBranch(merge), commit }, ...known].slice(0, maxStagedCommits)
   await store.writeState(stagedCommitsState, repository, new Map([[baseRef, staged]]))
   await store.putCached(
-    stagingUseCache,
+    stagingBranchUseCache,
     new Map([[toRepositoryKey(repository), 'used']]),
-    stagingUseCacheSeconds,
+    stagingBranchUseCacheSeconds,
   )
 }
 
@@ -83,7 +83,8 @@ export async function removeLeftoverStagingBranches(
 ): Promise<void> {
   const { merging, store, leaseSeconds } = ctx
   if (
-    (await store.getCached(stagingUseCache, [toRepositoryKey(name)])).get(toRepositoryKey(name)) === 'clean'
+    (await store.getCached(stagingBranchUseCache, [toRepositoryKey(name)])).get(toRepositoryKey(name)) ===
+    'clean'
   )
     return
   let isClean = true
@@ -104,8 +105,8 @@ export async function removeLeftoverStagingBranches(
   }
   if (isClean)
     await store.putCached(
-      stagingUseCache,
+      stagingBranchUseCache,
       new Map([[toRepositoryKey(name), 'clean']]),
-      stagingUseCacheSeconds,
+      stagingBranchUseCacheSeconds,
     )
 }

@@ -61,7 +61,7 @@ async function findAffectedPullsChange(
  * Whether the pull request is still in the epoch in which it was evaluated. Comments on an earlier state do not count if
  * the pull request changed and changed back (docs/threats.md#t21). Only changes that catalog-bot observed are known.
  */
-export async function isInSameEpoch(
+export async function isPullEpochUnchanged(
   { epoch, snapshot }: EvaluatedPull,
   { config }: Pick<ValidatedMerge, 'config'>,
   store: Pick<PullMemory, 'observe'>,

@@ -1,7 +1,7 @@
 // Records the merge queue groups that passed, to verify what the queue merges.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import { defineState } from '../ports/state.ts'
+import { defineStateNamespace } from '../ports/state.ts'
 import type { RecoverOptions } from './merge-options.ts'
 
 /** A group that passed: the tree of its commit was validated on this base, with these heads of pull requests. */
@@ -17,7 +17,7 @@ const latestKey = 'latest'
 /** The queue does not build more groups on top of one another. */
 const maxRecordedGroups = 100
 
-const validatedGroupsState = defineState<readonly ValidatedQueueGroup[]>('good group', {
+const validatedGroupsState = defineStateNamespace<readonly ValidatedQueueGroup[]>('good group', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedQueueGroup[]) : undefined),
 })

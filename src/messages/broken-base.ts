@@ -45,7 +45,10 @@ export function renderBrokenBaseIssue(
   }
 }
 
-export function renderBrokenBaseResolved(branch: string): { readonly title: string; readonly body: string } {
+export function renderResolvedBrokenBaseIssue(branch: string): {
+  readonly title: string
+  readonly body: string
+} {
   return {
     title: 'Every catalog is valid again',
     body: `${formatBrokenBaseMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that was broken by a push is valid again.`,

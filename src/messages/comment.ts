@@ -22,10 +22,10 @@ import { checkNamePrefix } from './reported-check.ts'
 /** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
 
-const maxOffers = 3
+const maxSuggestedPatches = 3
 /** Larger graphs are collapsed to keep the next steps on screen. */
-const maxUnfoldedNodes = 12
-const maxUnfoldedLines = 3
+const maxUnfoldedGraphNodes = 12
+const maxUnfoldedChangeLines = 3
 
 interface ShortenedCommentOptions {
   readonly withoutOffers?: boolean
@@ -72,7 +72,7 @@ function renderSections(
     ...change.folded,
     ...(baseErrors.length > 0 ? [renderBaseErrorsTable(baseErrors, verdict, options)] : []),
     ...(others.length > 0 ? [renderWarningsTable(others, verdict, options)] : []),
-    ...(options.withoutOffers === true ? [] : renderOffers(verdict)),
+    ...(options.withoutOffers === true ? [] : renderSuggestedPatches(verdict)),
     ...renderCommands(options),
   ]
 }
@@ -120,7 +120,7 @@ function renderChanges({ summary, changeLines }: ReportOptions): {
   folded: readonly string[]
 } {
   const list = changeLines.join('\n')
-  if (summary === undefined && changeLines.length <= maxUnfoldedLines)
+  if (summary === undefined && changeLines.length <= maxUnfoldedChangeLines)
     return { open: list === '' ? [] : [list], folded: [] }
   const folded = `<details><summary>All changes</summary>\n\n${list}\n\n</details>`
   // The summary already names a single package with its version and head.
@@ -144,7 +144,7 @@ function renderGraph(graph: string | undefined, isHistory: boolean): readonly st
   if (graph === undefined) return []
   const drawn = renderMermaidBlock(graph)
   const nodes = graph.split('\n').filter((line) => /^c\d+n\d+\[/.test(line)).length
-  if (nodes <= maxUnfoldedNodes && !isHistory) return [drawn]
+  if (nodes <= maxUnfoldedGraphNodes && !isHistory) return [drawn]
   return [`<details><summary>Upgrade graph</summary>\n\n${drawn}\n\n</details>`]
 }
 
@@ -185,15 +185,15 @@ function formatInternalError(traceId: string): string {
   return `**Next: catalog-bot.** The error is not in this pull request, and catalog-bot retries automatically. If the error persists, ask a bot administrator to search the logs for ${toCodeSpan(traceId)}.`
 }
 
-function renderOffers({ outcomes }: PullVerdict): readonly string[] {
+function renderSuggestedPatches({ outcomes }: PullVerdict): readonly string[] {
   return outcomes
     .flatMap(({ suggestedPatches = [] }) => suggestedPatches)
-    .slice(0, maxOffers)
-    .map(renderOffer)
+    .slice(0, maxSuggestedPatches)
+    .map(renderSuggestedPatch)
 }
 
 /** The path needs no escaping; see SuggestedPatch. */
-function renderOffer({ path, template, patch }: SuggestedPatch): string {
+function renderSuggestedPatch({ path, template, patch }: SuggestedPatch): string {
   return [
     `<details><summary>Patch for ${path}</summary>`,
     `This patch updates the catalog to match the output of ${toCodeSpan(template)}. Apply it with ${toCodeSpan('git apply')}. catalog-bot does not change your branch.`,

@@ -61,7 +61,7 @@ function renderErrorBox(
     formatRuleLink(first, options),
   ]
   const elsewhere = location?.isOnBase === true ? [formatLineOnlyOnBaseNote(commits)] : []
-  const fix = findGroupFix(first, options)
+  const fix = renderFixForGroup(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
   const sentences = explanations.filter((text) => text !== '').map(toPlainSentence)
@@ -76,7 +76,7 @@ function renderErrorBox(
   return quoteMarkdown(paragraphs.join('\n\n'))
 }
 
-function findGroupFix(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
+function renderFixForGroup(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
   const reportedFix = fixes.find((each) => each.finding === getFindingKey(finding))
   const lines = reportedFix && formatFixAsDiff(reportedFix.fix)
   if (lines === undefined || lines.length > maxFixLines) return undefined
@@ -141,7 +141,7 @@ function renderFindingsTable(
 ): string {
   const rows = findings.slice(0, maxTableRows).map((finding) => {
     const location = getFindingLocation(finding, commits, options)?.link ?? ''
-    const passed = formatOverriddenBy(finding)
+    const passed = formatOverrideNote(finding)
     const fix = finding.fix === '' ? '' : escapeSentence(finding.fix, 300)
     return `| ${location} | ${escapeSentence(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
   })
@@ -179,7 +179,7 @@ export function describeFinding(
   const location = getFindingLocation(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${toPlainSentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${toPlainSentence(finding.fix)}*`
-  const passed = formatOverriddenBy(finding)
+  const passed = formatOverrideNote(finding)
   return `- ${location ? `${location.link} ` : ''}**${escapeSentence(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
@@ -228,7 +228,7 @@ function formatLineOnlyOnBaseNote({ baseRef }: VerdictCommits): string {
   return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 
-function formatOverriddenBy({ overridden }: Finding): string {
+function formatOverrideNote({ overridden }: Finding): string {
   if (overridden === undefined) return ''
   return `**Overridden by ${toCodeSpan(overridden.by)}:** ${toPlainSentence(overridden.reason)}`
 }

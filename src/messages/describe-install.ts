@@ -9,7 +9,7 @@ import type {
 } from '../checks/install/install-report.ts'
 import { toPrintable } from '../findings/printable.ts'
 
-const outcomeMarks: Readonly<Record<InstallStepOutcome, string>> = {
+const labelByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: 'ok      ',
   warning: 'warning ',
   failed: 'FAILED  ',
@@ -30,7 +30,7 @@ export const remarkLabels: Readonly<Record<InstallRemark['kind'], string>> = {
 }
 
 /** The output counts further remarks of a step. */
-const maxRemarks = 20
+const maxRemarksPerStep = 20
 
 /** `verbose`: prints installers' full messages, which can have thousands of characters. */
 export function describeInstall(
@@ -63,7 +63,7 @@ function describeChannel(packageName: string, install: ChannelInstall, verbose: 
       `    ${target.padEnd(16)} ${its === 'other format' ? 'does not install bundles of this format' : its}`,
       ...because
         .filter((why) => !shown.has(why))
-        .slice(0, maxRemarks)
+        .slice(0, maxRemarksPerStep)
         .map((why) => `      ${why}`),
     ]),
     ...describeProvisioner(provisioner),
@@ -72,12 +72,12 @@ function describeChannel(packageName: string, install: ChannelInstall, verbose: 
 }
 
 function describeStep({ title, outcome, facts, remarks }: InstallStep, verbose: boolean): readonly string[] {
-  const more = remarks.length - maxRemarks
+  const more = remarks.length - maxRemarksPerStep
   return [
-    `  ${outcomeMarks[outcome]}${title}`,
+    `  ${labelByStepOutcome[outcome]}${title}`,
     ...facts.map((fact) => `            ${fact}`),
     ...remarks
-      .slice(0, maxRemarks)
+      .slice(0, maxRemarksPerStep)
       .flatMap(({ kind, says, detail, hint, targets }) => [
         `            ${remarkLabels[kind]} ${targets.join(', ')}: ${says}`,
         ...(hint === undefined ? [] : [`            ${hint}`]),
@@ -91,7 +91,7 @@ function describeStep({ title, outcome, facts, remarks }: InstallStep, verbose: 
 function describeSkippedSteps(steps: readonly InstallStep[]): readonly string[] {
   const skipped = steps.filter(({ outcome }) => outcome === 'left out')
   return [...Map.groupBy(skipped, ({ facts }) => facts.join(' '))].flatMap(([reason, same]) => [
-    `  ${outcomeMarks['left out']}Not checked: ${same.map(({ title }) => title).join('; ')}`,
+    `  ${labelByStepOutcome['left out']}Not checked: ${same.map(({ title }) => title).join('; ')}`,
     ...(reason === '' ? [] : [`            ${reason}`]),
   ])
 }

@@ -4,7 +4,7 @@ import type { InstallSummary } from '../checks/install/install-summary.ts'
 import { remarkLabels } from './describe-install.ts'
 import { toCodeSpan, toTableCodeSpan, escapeMarkdown } from './escape.ts'
 
-const outcomeMarks: Readonly<Record<InstallStepOutcome, string>> = {
+const iconByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: '✅',
   warning: '⚠️',
   failed: '❌',
@@ -56,7 +56,7 @@ function renderInstallSteps(one: InstallSummary): string {
 
 function renderInstallStep({ title, outcome, facts, remarks }: InstallStep): readonly string[] {
   return [
-    `- ${outcomeMarks[outcome]} ${title}${outcome === 'left out' ? ' (skipped)' : ''}`,
+    `- ${iconByStepOutcome[outcome]} ${title}${outcome === 'left out' ? ' (skipped)' : ''}`,
     ...facts.map((fact) => `  - ${escapeMarkdown(fact)}`),
     ...remarks.map(
       ({ kind, says, targets }) => `  - ${remarkLabels[kind]} ${targets.join(', ')}: ${escapeMarkdown(says)}`,

@@ -3,7 +3,7 @@ import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
 import { capitalize } from './sentence.ts'
 
 export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => toSentence(escapeMarkdown(clause, maxClauseLength))
+  const shown = (clause: string) => toSentence(escapeMarkdown(clause, maxCheckListLength))
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
   )
@@ -12,7 +12,7 @@ export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): stri
 }
 
 export function formatMergePlanAsText(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => toSentence(toOneLine(clause, maxClauseLength))
+  const shown = (clause: string) => toSentence(toOneLine(clause, maxCheckListLength))
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `${title}\n${clauses.map((clause) => `  - ${shown(clause)}`).join('\n')}`,
   )
@@ -39,7 +39,7 @@ export function formatMergeMethod(method: MergeStrategy | undefined): string {
 }
 
 /** The maximum length of a list of checks. */
-const maxClauseLength = 1500
+const maxCheckListLength = 1500
 
 /** Titles, each with clauses without a period. */
 export function buildMergePlanSections(plan: MergePlan): readonly (readonly [string, readonly string[]])[] {

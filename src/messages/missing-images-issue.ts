@@ -2,12 +2,12 @@
 // unchanged text.
 import {
   ruleByMissingImageKind,
-  type MissingImage,
+  type MissingImageState,
   type MissingImageKind,
 } from '../checks/images/missing-images.ts'
 import { formatIsoTime } from '../findings/iso-time.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
-import { mention } from './next-steps.ts'
+import { formatMention } from './next-steps.ts'
 
 /** The hidden first line that identifies the issue among the issues of the same App (docs/threats.md#t56). */
 export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'
@@ -26,7 +26,7 @@ export interface MissingImageLocation {
   readonly branch?: string
 }
 
-export interface MissingImageReference extends MissingImage {
+export interface MissingImageReference extends MissingImageState {
   readonly reference: string
   /** At least one, ordered by branch, catalog and file. */
   readonly places: readonly MissingImageLocation[]
@@ -136,7 +136,7 @@ function formatPackageHeading(name: string, { owners, mentionOwners }: MissingIm
   const people = owners.get(name) ?? []
   const shown = people
     .slice(0, maxOwners)
-    .map((person) => (mentionOwners ? mention(person) : toCodeSpan(person)))
+    .map((person) => (mentionOwners ? formatMention(person) : toCodeSpan(person)))
   const more = people.length > maxOwners ? ` and ${people.length - maxOwners} more` : ''
   const heading = `### ${name === '' ? 'Outside packages' : toCodeSpan(name)}`
   return shown.length === 0 ? heading : `${heading}\n\nOwners: ${shown.join(', ')}${more}`

@@ -1,7 +1,7 @@
 // Derives the next steps from a verdict. Mentions people only if they can act now.
-import type { PendingAction } from '../checks/check.ts'
+import type { UnblockingAction } from '../checks/check.ts'
 import { imageMissing } from '../checks/images/rules/image-missing.ts'
-import { collectUnblockers } from '../gate/decide.ts'
+import { collectUnblockingPeople } from '../gate/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../gate/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
@@ -68,7 +68,7 @@ function addMergeFollowsNote(
   return [{ ...only, what: `${only.what} Then catalog-bot merges it.` }]
 }
 
-const authorStepByReason: Partial<
+const authorStepFactoryByReason: Partial<
   Record<VerdictReasonCode, (reason: VerdictReason, verdict: PullVerdict) => Omit<NextStep, 'who'>>
 > = {
   'too-large': ({ text }) => ({
@@ -103,7 +103,7 @@ const authorStepByReason: Partial<
 
 function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   return verdict.reasons.flatMap((reason) => {
-    const step = authorStepByReason[reason.code]?.(reason, verdict)
+    const step = authorStepFactoryByReason[reason.code]?.(reason, verdict)
     return step === undefined ? [] : [{ who: 'you', ...step }]
   })
 }
@@ -160,10 +160,10 @@ function spellOutCount(count: number): string {
   )
 }
 
-const requestByWaitKind: Readonly<
+const requestFormatterByWaitKind: Readonly<
   Record<
-    NonNullable<PendingAction['how']> | 'approves' | 'merges-approved',
-    (open: readonly PendingAction[]) => string
+    NonNullable<UnblockingAction['how']> | 'approves' | 'merges-approved',
+    (open: readonly UnblockingAction[]) => string
   >
 > = {
   approves: (open) => {
@@ -179,7 +179,9 @@ const requestByWaitKind: Readonly<
   'merges-approved': (open) => `${joinRequirements(open)} The required check has passed.`,
 }
 
-const headlineByWaitKind: Readonly<Record<keyof typeof requestByWaitKind, (people: string) => string>> = {
+const headlineFormatterByWaitKind: Readonly<
+  Record<keyof typeof requestFormatterByWaitKind, (people: string) => string>
+> = {
   approves: (people) => `⏳ Waiting for ${people}`,
   confirms: (people) => `⏳ Waiting for ${people} to confirm the push`,
   withdraws: (people) => `⏳ Waiting for ${people}, who requested changes`,
@@ -189,32 +191,32 @@ const headlineByWaitKind: Readonly<Record<keyof typeof requestByWaitKind, (peopl
 
 /** Mentions at most a handful of people, and only those who can act. */
 function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
-  const waitKindOf = ({ how, isAgreed }: PendingAction): keyof typeof requestByWaitKind =>
+  const waitKindOf = ({ how, isAgreed }: UnblockingAction): keyof typeof requestFormatterByWaitKind =>
     how === 'merges-by-hand' && isAgreed === true ? 'merges-approved' : (how ?? 'approves')
   const byWaitKind = Map.groupBy(waiting, waitKindOf)
   return (['confirms', 'withdraws', 'approves', 'merges-by-hand', 'merges-approved'] as const).flatMap(
     (waitKind) => {
       const open = byWaitKind.get(waitKind) ?? []
       if (open.length === 0) return []
-      const people = collectUnblockers(open)
+      const people = collectUnblockingPeople(open)
       const [only] = open
       const role =
         waitKind === 'approves' && open.length === 1 && only !== undefined
           ? parseApproverRole(only.what, people.length > 1)
           : ''
-      const mentioned = people.length === 0 ? 'a maintainer' : formatSomePeople(people.map(mention))
+      const mentioned = people.length === 0 ? 'a maintainer' : formatPeopleList(people.map(formatMention))
       const named =
         people.length === 0
           ? 'a maintainer'
-          : formatSomePeople(
+          : formatPeopleList(
               people.map((name) => `**${escapeMarkdown(name)}**`),
               2,
             )
       return [
         {
-          headline: headlineByWaitKind[waitKind](role === '' ? named : `${named}, ${role}`),
+          headline: headlineFormatterByWaitKind[waitKind](role === '' ? named : `${named}, ${role}`),
           who: mentioned,
-          what: requestByWaitKind[waitKind](open),
+          what: requestFormatterByWaitKind[waitKind](open),
         },
       ]
     },
@@ -229,11 +231,11 @@ function parseApproverRole(requirement: string, isPlural: boolean): string {
   return isPlural ? 'maintainers' : 'a maintainer'
 }
 
-function joinRequirements(open: readonly PendingAction[]): string {
+function joinRequirements(open: readonly UnblockingAction[]): string {
   return open.map(({ what }) => toPlainSentence(what)).join(' ')
 }
 
-function formatSomePeople(people: readonly string[], limit = maxMentions): string {
+function formatPeopleList(people: readonly string[], limit = maxMentions): string {
   const shown = people.slice(0, limit)
   const left = people.length - shown.length
   if (left > 0) return `${shown.join(', ')} or ${left} more`
@@ -242,7 +244,7 @@ function formatSomePeople(people: readonly string[], limit = maxMentions): strin
 }
 
 /** Steps that do not wait for people by name. */
-const otherStepByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
+const otherStepFactoryByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
   closed: ({ text }) => ({ headline: '⏳ Closed', who: noAction, what: toPlainSentence(text) }),
   label: ({ text }) => ({
     headline: '⏳ Blocked by a label',
@@ -251,7 +253,7 @@ const otherStepByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReaso
   }),
   held: ({ text, who = [] }) => ({
     headline: `⏳ On hold${who.length > 0 ? ` by ${who.map((name) => `**${escapeMarkdown(name)}**`).join(', ')}` : ''}`,
-    who: who.length > 0 ? who.map(mention).join(', ') : 'the person who put it on hold',
+    who: who.length > 0 ? who.map(formatMention).join(', ') : 'the person who put it on hold',
     what: `${toPlainSentence(text)} Comment ${toCodeSpan('/unhold')} to allow merging.`,
   }),
   'removed-from-queue': ({ text }) => ({
@@ -298,20 +300,20 @@ const otherStepByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReaso
 
 function getOtherSteps({ reasons }: PullVerdict): readonly NextStep[] {
   return reasons.flatMap((reason) => {
-    const step = otherStepByReason[reason.code]?.(reason)
+    const step = otherStepFactoryByReason[reason.code]?.(reason)
     return step === undefined ? [] : [step]
   })
 }
 
 /** The check runs list the other questions. */
-const maxQuestions = 3
+const maxShownQuestions = 3
 
 function getUnansweredSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
   const open = reasons
     .filter((reason) => reason.code === 'unanswered')
     .map(({ text }) => toPlainSentence(text))
-  const left = open.length - maxQuestions
-  const shown = [...open.slice(0, maxQuestions), ...(left > 0 ? [`And ${left} more.`] : [])].join(' ')
+  const left = open.length - maxShownQuestions
+  const shown = [...open.slice(0, maxShownQuestions), ...(left > 0 ? [`And ${left} more.`] : [])].join(' ')
   return [
     {
       headline: '🔄 Waiting for a registry or GitHub',
@@ -327,7 +329,7 @@ export function needsHumanAction(verdict: PullVerdict): boolean {
 }
 
 /** Owner files are untrusted, so only valid GitHub names are mentioned. */
-export function mention(name: string): string {
+export function formatMention(name: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/.test(name)
     ? `@${name}`
     : toCodeSpan(name)

@@ -60,7 +60,7 @@ export function formatReleaseCommitMessage(
   return `${formatReleaseTitle(release)}\n\nAdds ${toOneLine(release.name)} as ${toOneLine(release.image, 500)}.\n`
 }
 
-export type ReleaseProblem =
+export type ReleasePullProblem =
   /** `reason`: the registry's last response. */
   | { readonly kind: 'late'; readonly image: string; readonly hours: number; readonly reason: string }
   | { readonly kind: 'refused'; readonly why: string }
@@ -74,7 +74,7 @@ export interface ReleaseProblemView {
 
 export function renderReleaseProblem(
   { directory, version }: MergedBundleDirectory,
-  news: ReleaseProblem,
+  news: ReleasePullProblem,
 ): ReleaseProblemView {
   const directoryLabel = toCodeSpan(`operators/${directory}/${version}`)
   switch (news.kind) {

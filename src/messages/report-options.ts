@@ -1,6 +1,6 @@
 import type { CommentPolicy } from '../config/config.ts'
 import type { PullUrlParts } from './github-urls.ts'
-import type { FixView, TracedLine } from './traced-line.ts'
+import type { FixForFinding, TracedLine } from './traced-line.ts'
 
 export interface FindingLinkOptions {
   /** The page of a rule is `<rulesUrl>/<id>.md`. If absent, rules are not linked. */
@@ -9,7 +9,7 @@ export interface FindingLinkOptions {
   readonly page?: PullUrlParts | undefined
   /** If absent, lines of the merge result are used. */
   readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly FixView[] | undefined
+  readonly fixes?: readonly FixForFinding[] | undefined
   /** catalog-bot's status page for the pull request. Absent if people cannot reach it. */
   readonly statusPage?: string | undefined
 }

@@ -4,15 +4,15 @@ import { buildPackageGraphs, type ChannelGraph } from '../catalog/graph/package-
 import type { CatalogChange, PullRequestChange, PackageChange } from '../change/change.ts'
 import { toCodeSpan } from './escape.ts'
 
-const maxPackages = 2
-const maxNames = 3
+const maxShownPackages = 2
+const maxShownNames = 3
 
 /** A line of Markdown. Undefined if the change does not affect users. */
 export function summarizeChange(change: PullRequestChange): string | undefined {
   const summaries = new Map<string, { say: (where: string) => string; where: string[] }>()
   for (const catalog of change.catalogs)
     for (const one of catalog.packages) {
-      const formatSentence = createSentence(one, catalog)
+      const formatSentence = createSentenceFormatter(one, catalog)
       if (formatSentence === undefined) continue
       const key = formatSentence('')
       const known = summaries.get(key) ?? { say: formatSentence, where: [] }
@@ -21,12 +21,12 @@ export function summarizeChange(change: PullRequestChange): string | undefined {
     }
   const sentences = [...summaries.values()].map(({ say, where }) => say(` in ${formatNames(where)}`))
   if (sentences.length === 0) return undefined
-  const left = sentences.length - maxPackages
+  const left = sentences.length - maxShownPackages
   const more = left > 0 ? [`${left} more ${left === 1 ? 'package changes' : 'packages change'}.`] : []
-  return [...sentences.slice(0, maxPackages), ...more].join(' ')
+  return [...sentences.slice(0, maxShownPackages), ...more].join(' ')
 }
 
-function createSentence(
+function createSentenceFormatter(
   change: PackageChange,
   catalog: CatalogChange,
 ): ((where: string) => string) | undefined {
@@ -37,25 +37,25 @@ function createSentence(
   const after = catalog.result && buildPackageGraphs(catalog.result, change.name)[0]
   const channels = after?.channels ?? []
   if (change.kind === 'added') {
-    const head = getHead(channels.find(({ isDefault }) => isDefault))
+    const head = getChannelHeadLabel(channels.find(({ isDefault }) => isDefault))
     return (where) => `${name} is new${where}${head === undefined ? '' : `; new installations get ${head}`}.`
   }
   const forked = channels.find(({ name: its, heads }) => heads.length > 1 && touchesChannel(change, its))
-  if (forked !== undefined) return createTwoHeadsSentence(change, forked)
-  const moved = channels.filter((channel) => movesHead(change, channel))
+  if (forked !== undefined) return createTwoHeadsFormatter(change, forked)
+  const moved = channels.filter((channel) => changesChannelHead(change, channel))
   const main = moved.find(({ isDefault }) => isDefault) ?? moved[0]
-  if (main !== undefined) return createNewHeadSentence(name, main)
+  if (main !== undefined) return createNewHeadFormatter(name, main)
   const [joining] = change.bundles.added
   const home =
     joining && channels.find(({ nodes }) => nodes.some((node) => node.isEntry && node.name === joining.name))
-  const head = getHead(home)
+  const head = getChannelHeadLabel(home)
   if (joining === undefined || home === undefined || head === undefined) return undefined
   const joins = createVersionLabeler(home)(joining.name)
   return (where) =>
     `${joins} joins channel ${toCodeSpan(home.name)} of ${name}${where}; new installations still get ${head}.`
 }
 
-function createTwoHeadsSentence(
+function createTwoHeadsFormatter(
   { name, bundles }: PackageChange,
   channel: ChannelGraph,
 ): (where: string) => string {
@@ -68,11 +68,14 @@ function createTwoHeadsSentence(
   return (where) =>
     joining.length === 0
       ? `Channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where} would have ${shown}.`
-      : `${joining.slice(0, maxNames).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
+      : `${joining.slice(0, maxShownNames).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
 }
 
-function createNewHeadSentence(name: string, channel: ChannelGraph): ((where: string) => string) | undefined {
-  const head = getHead(channel)
+function createNewHeadFormatter(
+  name: string,
+  channel: ChannelGraph,
+): ((where: string) => string) | undefined {
+  const head = getChannelHeadLabel(channel)
   if (head === undefined) return undefined
   const label = createVersionLabeler(channel)
   const from = [
@@ -96,14 +99,14 @@ function touchesChannel({ channels }: PackageChange, name: string): boolean {
   return channels.added.includes(name) || channels.changed.some((channel) => channel.name === name)
 }
 
-function movesHead({ channels }: PackageChange, { name }: ChannelGraph): boolean {
+function changesChannelHead({ channels }: PackageChange, { name }: ChannelGraph): boolean {
   return (
     channels.added.includes(name) ||
     channels.changed.some((channel) => channel.name === name && channel.head.before !== channel.head.after)
   )
 }
 
-function getHead(channel: ChannelGraph | undefined): string | undefined {
+function getChannelHeadLabel(channel: ChannelGraph | undefined): string | undefined {
   const [head, ...others] = channel?.heads ?? []
   return channel === undefined || head === undefined || others.length > 0
     ? undefined
@@ -123,7 +126,7 @@ function formatNames(
   all: readonly string[],
   label: (name: string) => string = (name) => toCodeSpan(name),
 ): string {
-  const shown = all.slice(0, all.length > maxNames ? maxNames - 1 : maxNames).map(label)
+  const shown = all.slice(0, all.length > maxShownNames ? maxShownNames - 1 : maxShownNames).map(label)
   const left = all.length - shown.length
   const last = left > 0 ? `${left} more` : shown.pop()
   return shown.length === 0 ? (last ?? '') : `${shown.join(', ')} and ${last ?? ''}`

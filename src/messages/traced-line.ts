@@ -13,7 +13,7 @@ export interface TracedLine {
   readonly last: number
 }
 
-export interface FixView {
+export interface FixForFinding {
   /** See getFindingKey(). */
   readonly finding: string
   readonly fix: Fix

@@ -1,6 +1,6 @@
 // A cache whose values can be lost at any time, at the cost of another request. Durable records belong in State.
 
-/** A kind of cached value, declared once with `defineCache`. Values are JSON. */
+/** A kind of cached value, declared once with `defineCacheNamespace`. Values are JSON. */
 export interface CacheNamespace<Value> {
   readonly kind: 'cache'
   /** Name and version. Values of other versions are never read. */
@@ -12,7 +12,7 @@ export interface CacheNamespace<Value> {
  * Declares a kind of cached value. Increment `version` when the shape or the meaning changes. A value for which `read` returns
  * undefined counts as lost.
  */
-export function defineCache<Value>(
+export function defineCacheNamespace<Value>(
   name: string,
   { version, read }: { readonly version: number | string; readonly read: CacheNamespace<Value>['read'] },
 ): CacheNamespace<Value> {

@@ -223,7 +223,7 @@ export interface PullSize {
 }
 
 /** The data of a pull request in the response to the first request. */
-export interface PullCounts {
+export interface PullAuthorAndSize {
   readonly author: GitHubAccount | null
   /** Undefined if GitHub doesn't return the numbers. */
   readonly size: PullSize | undefined
@@ -251,7 +251,7 @@ export interface Forge {
     pull: PullNumber,
     options?: {
       readonly skipCache?: boolean
-      readonly onCounts?: (counted: PullCounts) => Promise<void>
+      readonly onCounts?: (counted: PullAuthorAndSize) => Promise<void>
       readonly onOwnReports?: (present: OwnReports) => void
     },
   ): Promise<PullSnapshot | null>

@@ -39,7 +39,7 @@ export interface JobQueue {
 }
 
 /** Jobs of one kind that are running or ready to run. */
-export interface WaitingJobs {
+export interface JobKindStatistics {
   readonly kind: Job['kind']
   readonly waiting: number
   readonly running: number
@@ -47,8 +47,8 @@ export interface WaitingJobs {
   readonly oldestSeconds: number
 }
 
-export interface QueueLength {
-  waitingJobs(): Promise<readonly WaitingJobs[]>
+export interface JobQueueStatistics {
+  waitingJobs(): Promise<readonly JobKindStatistics[]>
 }
 
 export interface JobRunner {

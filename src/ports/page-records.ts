@@ -100,7 +100,7 @@ export interface RuleDayCount {
   readonly pulls: number
 }
 
-export interface ImageSighting {
+export interface SeenImageRecord {
   readonly reference: string
   readonly digest?: string
   readonly seenAt: number
@@ -171,9 +171,9 @@ export interface PageRecords {
     catalog: string,
     name: string,
   ): Promise<RecordedPackage | undefined>
-  recordImageSightings(repository: RepositoryName, images: readonly ImageSighting[]): Promise<void>
+  recordImageSightings(repository: RepositoryName, images: readonly SeenImageRecord[]): Promise<void>
   findImageSightings(
     repository: RepositoryName,
     references: readonly string[],
-  ): Promise<ReadonlyMap<string, ImageSighting>>
+  ): Promise<ReadonlyMap<string, SeenImageRecord>>
 }

@@ -2,7 +2,7 @@
 // does not expire.
 import type { RepositoryName } from '../change/snapshot.ts'
 
-/** A kind of state, declared once with `defineState`. Values are JSON. */
+/** A kind of state, declared once with `defineStateNamespace`. Values are JSON. */
 export interface StateNamespace<Value> {
   readonly kind: 'state'
   readonly name: string
@@ -14,7 +14,7 @@ export interface StateNamespace<Value> {
  * Declares a kind of state. `name` identifies its rows and must not be reused. Increment `version` when the shape changes. `read`
  * converts values of this or an earlier version. Undefined means that the value is invalid.
  */
-export function defineState<Value>(
+export function defineStateNamespace<Value>(
   name: string,
   { version, read }: Pick<StateNamespace<Value>, 'version' | 'read'>,
 ): StateNamespace<Value> {

@@ -1,7 +1,7 @@
 // All records in one database. Each user of the store depends only on the ports that it needs.
 import type { Cache } from './cache.ts'
 import type { WebhookDeliveries } from './deliveries.ts'
-import type { JobQueue, QueueLength, JobRunner } from './jobs.ts'
+import type { JobQueue, JobQueueStatistics, JobRunner } from './jobs.ts'
 import type { MergeFreezes } from './merge-freezes.ts'
 import type { MergeRecords } from './merge-records.ts'
 import type { Leases } from './leases.ts'
@@ -21,7 +21,7 @@ export interface Store
   extends
     WebhookDeliveries,
     JobQueue,
-    QueueLength,
+    JobQueueStatistics,
     JobRunner,
     Leases,
     MergeRecords,

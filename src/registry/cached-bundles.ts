@@ -3,7 +3,7 @@
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer, UnknownAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
-import { defineCache, type Cache, type CacheNamespace } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache, type CacheNamespace } from '../ports/cache.ts'
 import { defaultAnswerTtls } from './cached-registry.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
@@ -27,7 +27,7 @@ export interface BudgetedBundleReader {
   readonly readInstall: (reference: string) => Promise<BundleAnswer>
 }
 
-export interface CachedBundles {
+export interface CachedBundleReaders {
   forEvaluation(budget?: BundlePullBudget): BudgetedBundleReader
 }
 
@@ -41,11 +41,11 @@ export interface CachedBundlesOptions {
 }
 
 // The reader's version covers the answer's shape.
-const bundleAnswersCache = defineCache<BundleAnswer>('bundle-answers', {
+const bundleAnswersCache = defineCacheNamespace<BundleAnswer>('bundle-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isBundleAnswer(stored, 'findings') ? stored : undefined),
 })
-const installAnswersCache = defineCache<BundleAnswer>('install-answers', {
+const installAnswersCache = defineCacheNamespace<BundleAnswer>('install-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isBundleAnswer(stored, 'install') ? stored : undefined),
 })
@@ -77,9 +77,9 @@ function splitBundleAnswer(answer: BundleAnswer): BundleAndInstallAnswers {
 const defaultConcurrentPulls = 4
 const defaultMaxPullMs = 120_000
 /** Seconds. */
-const deferredRetrySeconds = 2
+const deferredBundleRetrySeconds = 2
 /** Lets other evaluations run after one that used all its time. */
-const budgetUsedRetrySeconds = 30
+const exhaustedBudgetRetrySeconds = 30
 const slowPullRetrySeconds = 600
 /** A rejected archive remains rejected unless the limits or the machine's load change. */
 const rejectedArchiveTtlSeconds = 3600
@@ -87,7 +87,7 @@ const rejectedArchiveTtlSeconds = 3600
 export function createCachedBundles(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
   { clock, store, atOnce = defaultConcurrentPulls, slowest = defaultMaxPullMs }: CachedBundlesOptions,
-): CachedBundles {
+): CachedBundleReaders {
   const enter = createSemaphore(atOnce)
   // Deduplicates concurrent pulls of the same bundle.
   const pendingPulls = new Map<string, Promise<BundleAndInstallAnswers>>()
@@ -125,12 +125,12 @@ export function createCachedBundles(
     function findBudgetProblem(key: string): UnknownAnswer | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
-        return createDeferredAnswer(
+        return createDeferredBundleAnswer(
           `pulling bundles took longer than ${budget.time / 1000} s`,
-          budgetUsedRetrySeconds,
+          exhaustedBudgetRetrySeconds,
         )
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return createDeferredAnswer(`catalog-bot pulls at most ${budget.pulls} bundles per run`)
+        return createDeferredBundleAnswer(`catalog-bot pulls at most ${budget.pulls} bundles per run`)
       pulled.add(key)
       return undefined
     }
@@ -139,7 +139,7 @@ export function createCachedBundles(
       answers: CacheNamespace<Answer>,
       pick: (both: BundleAndInstallAnswers) => Answer,
     ): (reference: string) => Promise<Answer | UnknownAnswer> {
-      const withinMemory = createAnswerSizeLimit<Answer>(budget.held)
+      const withinMemory = createAnswerSizeLimiter<Answer>(budget.held)
       return async (reference) => {
         // The key has the whole reference, because access to one repository does not imply access to another.
         const key = JSON.stringify([await client.identity(reference), reference])
@@ -172,7 +172,7 @@ export function createCachedBundles(
 }
 
 /** Limits the total size of answers, counting each answer once. */
-function createAnswerSizeLimit<Answer>(
+function createAnswerSizeLimiter<Answer>(
   maxCharacters: number,
 ): (key: string, answer: Answer) => Answer | UnknownAnswer {
   const held = new Set<string>()
@@ -192,7 +192,7 @@ function createAnswerSizeLimit<Answer>(
   }
 }
 
-function createDeferredAnswer(reason: string, retryAfter = deferredRetrySeconds): UnknownAnswer {
+function createDeferredBundleAnswer(reason: string, retryAfter = deferredBundleRetrySeconds): UnknownAnswer {
   return { kind: 'unknown', reason: `${reason}; the next run pulls this bundle`, retryAfter }
 }
 

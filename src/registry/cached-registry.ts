@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'
-import { defineCache, type Cache } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 /** Seconds. */
 export interface ImageAnswerTtls {
@@ -49,7 +49,7 @@ const imageAnswerSchema = z.union([
   }),
 ])
 // Increment the version when the meaning of an answer changes.
-const imageAnswersCache = defineCache<ImageAnswer>('image-answers', {
+const imageAnswersCache = defineCacheNamespace<ImageAnswer>('image-answers', {
   version: 2,
   read: (stored) => imageAnswerSchema.safeParse(stored).data,
 })

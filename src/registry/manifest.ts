@@ -71,25 +71,27 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
       'unsupported',
       'it uses the old schema 1 format, which clusters no longer support',
     )
-  if (data['schemaVersion'] !== 2) throw badReplyError('its schemaVersion is not 2')
+  if (data['schemaVersion'] !== 2) throw createBadReplyError('its schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
   if (declared !== undefined && isManifestType(contentType) && declared !== contentType)
-    throw badReplyError(`its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`)
+    throw createBadReplyError(
+      `its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`,
+    )
   const isIndex = 'manifests' in data
   if (isIndex && ('layers' in data || 'config' in data))
-    throw badReplyError('it has fields of both an image and an index')
+    throw createBadReplyError('it has fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data)
-    throw badReplyError('some clients could read it as a schema 1 image')
+    throw createBadReplyError('some clients could read it as a schema 1 image')
   const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
   if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
-    if (!Array.isArray(data['manifests'])) throw badReplyError('it is an index without a manifest list')
+    if (!Array.isArray(data['manifests'])) throw createBadReplyError('it is an index without a manifest list')
     return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseIndexEntry) }
   }
   if (type !== mediaTypes.ociManifest && type !== mediaTypes.dockerManifest)
     throw new RegistryError('unsupported', `its media type ${type.slice(0, 100)} is not an image type`)
-  if (!Array.isArray(data['layers'])) throw badReplyError('it is an image without a layer list')
+  if (!Array.isArray(data['layers'])) throw createBadReplyError('it is an image without a layer list')
   return {
     kind: 'image',
     mediaType: type,
@@ -144,13 +146,14 @@ function parseDescriptor(value: unknown): Descriptor {
     string,
     unknown
   >
-  if (typeof digest !== 'string') throw badReplyError('one of its descriptors has no digest')
+  if (typeof digest !== 'string') throw createBadReplyError('one of its descriptors has no digest')
   if (!isStrongDigest(digest))
     throw new RegistryError(
       'unsupported',
       `the digest ${JSON.stringify(digest.slice(0, 100))} of one of its descriptors is neither sha256 nor sha512`,
     )
-  if (typeof size !== 'number' || size < 0) throw badReplyError('one of its descriptors has an invalid size')
+  if (typeof size !== 'number' || size < 0)
+    throw createBadReplyError('one of its descriptors has an invalid size')
   return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
 }
 
@@ -164,6 +167,6 @@ function parsePlatform(value: unknown): Platform | undefined {
   return { os, architecture, ...(typeof variant === 'string' && variant !== '' && { variant }) }
 }
 
-function badReplyError(message: string): RegistryError {
+function createBadReplyError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

@@ -8,7 +8,7 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import { toImageAnswer } from './to-image-answer.ts'
 import { createAuthorizedExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { createCancelableClock } from './transport/closable-clock.ts'
-import { credentialIdentity } from './auth/credential-identity.ts'
+import { computeCredentialIdentity } from './auth/credential-identity.ts'
 import { findCredential, type CredentialSource } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
 import { getEndpoints, type RegistryEndpoint, type RegistryConfRule } from './endpoints.ts'
@@ -63,7 +63,7 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxConfigBytes = 4 * 1024 * 1024
 
 // Docker Hub counts a manifest GET as a pull, and accepts only valid manifests.
-const meteredHosts: ReadonlySet<string> = new Set(['docker.io'])
+const pullCountingHosts: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
@@ -94,7 +94,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         toManifestRequest('GET', endpoint, reference, signal),
         'manifest',
       ).catch(rejectLargeManifest)
-      const digest = computeDigestLike(reply.body, wanted)
+      const digest = computeDigestWithAlgorithmOf(reply.body, wanted)
       const contentType = stripMediaTypeParameters(reply.headers.get('content-type')?.[0])
       if (wanted !== undefined && digest !== wanted) {
         // A proxy's error page says nothing about the image.
@@ -109,7 +109,8 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
       const declaredDigest = getStrongDigest(reply)
       const isDigestVerified =
         wanted !== undefined ||
-        (declaredDigest !== undefined && declaredDigest === computeDigestLike(reply.body, declaredDigest))
+        (declaredDigest !== undefined &&
+          declaredDigest === computeDigestWithAlgorithmOf(reply.body, declaredDigest))
       // A caller with a tag gets this digest and requests it next.
       if (!isDigestVerified && declaredDigest !== undefined)
         throw new RegistryError(
@@ -167,7 +168,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     signal?: AbortSignalLike,
   ): Promise<ImageAnswer> {
     if (options.platforms) return resolveWithPlatforms(endpoint, reference, signal)
-    if (meteredHosts.has(reference.host)) return resolveByHead(endpoint, reference, signal)
+    if (pullCountingHosts.has(reference.host)) return resolveByHead(endpoint, reference, signal)
     try {
       const { digest, mediaType, bytes } = await fetchManifestFrom(endpoint, reference, signal)
       return { kind: 'ok', digest, mediaType, size: bytes.length }
@@ -258,7 +259,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         return undefined
       }
       const { body } = reply
-      if (body.length === size && computeDigestLike(body, digest) === digest) return body
+      if (body.length === size && computeDigestWithAlgorithmOf(body, digest) === digest) return body
       rejectHtmlPage(reply.headers.get('content-type')?.[0], endpoint)
       checkTransferIntegrity(reply, endpoint)
       return undefined
@@ -325,7 +326,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         const prefix = name === reference.host ? '' : `${name} `
         // resolve() reports a bad credential; a mirror's does not affect the registry's own.
         const identity = await findCredential(options.credentials ?? [], name, repository).then(
-          credentialIdentity,
+          computeCredentialIdentity,
           () => 'unreadable',
         )
         identities.push(prefix + identity)
@@ -376,7 +377,7 @@ function toManifestRequest(
   }
 }
 
-function computeDigestLike(bytes: Uint8Array, like: string | undefined): string {
+function computeDigestWithAlgorithmOf(bytes: Uint8Array, like: string | undefined): string {
   const algorithm = like?.split(':')[0] ?? 'sha256'
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }

@@ -118,7 +118,7 @@ export function getCatalogDirectory(labels: PulledBundle['labels']): string | un
   return directory.join('/')
 }
 
-interface PullSelection {
+interface ImageFileSelection {
   readonly directories: readonly string[]
   readonly limits: PullLimits
 }
@@ -126,14 +126,14 @@ interface PullSelection {
 async function pullImageFiles(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => PullSelection,
+  contentOf: (labels: PulledBundle['labels']) => ImageFileSelection,
   signal: AbortSignalLike | undefined,
 ): Promise<PulledBundle> {
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, contentOf, signal)
   return { digest, labels, files: await unpackLayersInProcess(layers, wanted.directories, wanted.limits) }
 }
 
-export async function pullBundleReading(
+export async function pullAndReadBundle(
   registry: RegistryClient,
   text: string,
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
@@ -146,13 +146,13 @@ export async function pullBundleReading(
 async function pullImageLayers(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => PullSelection,
+  contentOf: (labels: PulledBundle['labels']) => ImageFileSelection,
   signal: AbortSignalLike | undefined,
 ): Promise<{
   readonly digest: string
   readonly labels: PulledBundle['labels']
   readonly layers: readonly CompressedLayer[]
-  readonly wanted: PullSelection
+  readonly wanted: ImageFileSelection
 }> {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new RegistryError('malformed', reason)

@@ -2,7 +2,7 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import { toImageAnswer } from './to-image-answer.ts'
 import type { RegistryClient } from './registry-client.ts'
-import { pullBundleReading, type PullLimits } from './pull-bundle.ts'
+import { pullAndReadBundle, type PullLimits } from './pull-bundle.ts'
 
 export async function readBundle(
   client: RegistryClient,
@@ -10,7 +10,7 @@ export async function readBundle(
   options: { readonly limits?: Partial<PullLimits>; readonly signal?: AbortSignalLike } = {},
 ): Promise<BundleAnswer> {
   try {
-    const { digest, reading } = await pullBundleReading(client, reference, options)
+    const { digest, reading } = await pullAndReadBundle(client, reference, options)
     return { kind: 'bundle', digest, ...reading }
   } catch (error) {
     const answer = toImageAnswer(error)

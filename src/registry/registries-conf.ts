@@ -69,8 +69,8 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
       )
     if (rules.some((rule) => rule.prefix === prefix))
       throw createRegistriesConfError(name, `${prefix} is defined twice`)
-    const itself = hostOf(location ?? prefix)
-    if (entry.insecure || itself !== hostOf(prefix)) named.push(itself)
+    const itself = getLocationHost(location ?? prefix)
+    if (entry.insecure || itself !== getLocationHost(prefix)) named.push(itself)
     if (entry.insecure) plainHttp.push(itself)
     const mirrors = entry.mirror.map((one) => {
       if (entry['mirror-by-digest-only'] && one['pull-from-mirror'] !== undefined)
@@ -81,8 +81,8 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
       const mirrorLocation = normalizeRegistryName(one.location, name)
       if (mirrorLocation.startsWith('*.'))
         throw createRegistriesConfError(name, `a mirror of ${prefix} must not contain a wildcard`)
-      named.push(hostOf(mirrorLocation))
-      if (one.insecure) plainHttp.push(hostOf(mirrorLocation))
+      named.push(getLocationHost(mirrorLocation))
+      if (one.insecure) plainHttp.push(getLocationHost(mirrorLocation))
       const all = entry['mirror-by-digest-only'] ? 'digest-only' : 'all'
       return { location: mirrorLocation, for: mirrorUsageByKeyword[one['pull-from-mirror'] ?? all] }
     })
@@ -118,7 +118,7 @@ export async function readRegistriesConf(
   if (configuredPath) {
     if (!(await addFile(configuredPath)))
       throw createRegistriesConfError(configuredPath, 'the file does not exist')
-    if (hasSearchRegistries(parseToml(await readFile(configuredPath, 'utf8'), configuredPath)))
+    if (hasNonDockerHubSearchRegistry(parseToml(await readFile(configuredPath, 'utf8'), configuredPath)))
       throw createRegistriesConfError(
         configuredPath,
         'unqualified-search-registries is not supported; image names without a registry always mean docker.io',
@@ -166,7 +166,7 @@ function parseToml(text: string, name: string): Record<string, unknown> {
   }
 }
 
-function hasSearchRegistries(data: Record<string, unknown>): boolean {
+function hasNonDockerHubSearchRegistry(data: Record<string, unknown>): boolean {
   const search = data['unqualified-search-registries']
   return Array.isArray(search) && search.some((host) => host !== 'docker.io')
 }
@@ -187,7 +187,7 @@ function normalizeRegistryName(text: string, name: string): string {
   return [canonical, ...path].join('/')
 }
 
-function hostOf(location: string): string {
+function getLocationHost(location: string): string {
   return location.split('/')[0] ?? ''
 }
 

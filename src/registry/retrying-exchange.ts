@@ -1,7 +1,11 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
 import type { Clock } from '../ports/clock.ts'
-import { createAdaptiveWindow, type AdaptiveWindow, type WindowSizes } from './transport/adaptive-window.ts'
+import {
+  createAdaptiveWindow,
+  type AdaptiveConcurrencyLimit,
+  type WindowSizes,
+} from './transport/adaptive-window.ts'
 import type { AuthorizedExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
 import { toReplyError } from './transport/reply-error.ts'
@@ -46,10 +50,10 @@ export function createRetryingRequestSender(
   clock: Clock,
   random: () => number,
 ): RetryingRequestSender {
-  const windows = new Map<string, AdaptiveWindow>()
+  const windows = new Map<string, AdaptiveConcurrencyLimit>()
   const dead = new Map<string, { readonly until: number; readonly error: RegistryError }>()
 
-  function getWindow(host: string, kind: RequestKind): AdaptiveWindow {
+  function getWindow(host: string, kind: RequestKind): AdaptiveConcurrencyLimit {
     const key = `${kind} ${host}`
     let window = windows.get(key)
     if (!window) {

@@ -52,7 +52,7 @@ export async function scanImages(
   const open: string[] = []
   for (const reference of all) {
     const earlier = options.earlier?.get(reference)
-    if (earlier && isDefiniteAnswer(earlier)) answers.set(reference, earlier)
+    if (earlier && isReusableAnswer(earlier)) answers.set(reference, earlier)
     else open.push(reference)
   }
   const queue = interleaveHosts(open)
@@ -90,14 +90,14 @@ export async function scanImages(
 }
 
 /** Whether a later run can reuse the answer. */
-export function isDefiniteAnswer(answer: ImageAnswer): boolean {
+export function isReusableAnswer(answer: ImageAnswer): boolean {
   return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
 }
 
 function summarizeByRegistry(answers: ReadonlyMap<string, ImageAnswer>): readonly RegistryScanSummary[] {
   const hosts = new Map<string, Partial<Record<ImageAnswer['kind'], number>>>()
   for (const [reference, { kind }] of answers) {
-    const host = hostOf(reference)
+    const host = getReferenceHost(reference)
     const counts = hosts.get(host) ?? {}
     hosts.set(host, { ...counts, [kind]: (counts[kind] ?? 0) + 1 })
   }
@@ -110,7 +110,7 @@ function summarizeByRegistry(answers: ReadonlyMap<string, ImageAnswer>): readonl
 export function interleaveHosts(references: readonly string[]): readonly string[] {
   const byHost = new Map<string, string[]>()
   for (const reference of references) {
-    const host = hostOf(reference)
+    const host = getReferenceHost(reference)
     const same = byHost.get(host)
     if (same) same.push(reference)
     else byHost.set(host, [reference])
@@ -123,6 +123,6 @@ export function interleaveHosts(references: readonly string[]): readonly string[
   return result
 }
 
-function hostOf(reference: string): string {
+function getReferenceHost(reference: string): string {
   return parseImageReference(reference).reference?.host ?? ''
 }

@@ -212,14 +212,14 @@ async function sendMessages(
   for (const answer of answers(call.request, call.metadata)) {
     if (call.cancelled || call.destroyed) return
     if (!call.write(answer as ProtoMessage)) await waitForDrain(call)
-    if (performance.now() - rested < maxSendTurnMs) continue
+    if (performance.now() - rested < maxSendTimeSliceMs) continue
     await new Promise((resolve) => setImmediate(resolve))
     rested = performance.now()
   }
 }
 
 /** Milliseconds. */
-const maxSendTurnMs = 20
+const maxSendTimeSliceMs = 20
 
 function waitForDrain(call: MessageStream): Promise<void> {
   return new Promise((resolve) => {

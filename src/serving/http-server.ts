@@ -22,7 +22,7 @@ export interface HttpServerOptions {
 const allBlobsPath = '/api/v1/all'
 const metasPath = '/api/v1/metas'
 const jsonLinesType = 'application/jsonl'
-const metasParameters = ['schema', 'package', 'name'] as const
+const metasQueryParameters = ['schema', 'package', 'name'] as const
 
 /** Rejects if it cannot listen. */
 export async function openHttpServer(
@@ -94,13 +94,13 @@ function createCatalogHandler(
   }
 }
 
-type MetasFilter = { readonly [Name in (typeof metasParameters)[number]]?: string }
+type MetasFilter = { readonly [Name in (typeof metasQueryParameters)[number]]?: string }
 
 /** Returns undefined for unknown parameters. Ignores empty ones. */
 function parseMetasFilter(query: URLSearchParams): MetasFilter | undefined {
-  for (const name of query.keys()) if (!metasParameters.some((known) => known === name)) return undefined
+  for (const name of query.keys()) if (!metasQueryParameters.some((known) => known === name)) return undefined
   return Object.fromEntries(
-    metasParameters.flatMap((name) => {
+    metasQueryParameters.flatMap((name) => {
       const value = query.get(name) ?? ''
       return value === '' ? [] : [[name, value]]
     }),
@@ -110,7 +110,7 @@ function parseMetasFilter(query: URLSearchParams): MetasFilter | undefined {
 function selectBlobLines(blobs: readonly ServedBlob[], filter: MetasFilter): Uint8Array[] {
   return blobs
     .filter((blob) =>
-      metasParameters.every((name) => filter[name] === undefined || blob[name] === filter[name]),
+      metasQueryParameters.every((name) => filter[name] === undefined || blob[name] === filter[name]),
     )
     .map(({ line }) => line)
 }

@@ -17,7 +17,7 @@ const closeTimeoutMs = 10_000
 /** Limit in characters for quoting the process's last output. */
 const maxQuotedLength = 2000
 
-const inheritedVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
+const inheritedEnvVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
 export interface EmbeddedConnection {
   /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
@@ -48,7 +48,7 @@ export async function connectEmbedded(
     return connection
   } catch (error) {
     // Without this, a command with nothing else to do would exit silently before the process ends.
-    keepAlive(child)
+    keepParentProcessAlive(child)
     child.kill('SIGKILL')
     await connection.ended
     throw toStoreError(error)
@@ -56,7 +56,7 @@ export async function connectEmbedded(
 }
 
 /** Keeps this process alive until `child` has ended and its output has been read. */
-function keepAlive(child: ChildProcess): void {
+function keepParentProcessAlive(child: ChildProcess): void {
   child.ref()
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
@@ -69,7 +69,7 @@ function startDatabaseProcess(): ChildProcess {
     // Does not pass this process's options: --inspect would claim the same port again.
     execArgv: ['--no-warnings'],
     // Passes only what Node needs, because the App's environment holds credentials.
-    env: Object.fromEntries(inheritedVariables.map((name) => [name, process.env[name]])),
+    env: Object.fromEntries(inheritedEnvVariables.map((name) => [name, process.env[name]])),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -155,7 +155,7 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
     send,
     ended,
     close: async () => {
-      keepAlive(child)
+      keepParentProcessAlive(child)
       const late = setTimeout(() => child.kill('SIGKILL'), closeTimeoutMs)
       await send({ kind: 'close' }).catch(() => child.kill('SIGKILL'))
       await ended

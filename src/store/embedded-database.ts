@@ -6,7 +6,7 @@ import { connectEmbedded, type EmbeddedConnection } from './embedded-connection.
 import { superviseConnection } from './supervise-connection.ts'
 import { toStoreError, getSqlState, StoreError } from './store-error.ts'
 
-export interface EmbeddedOptions {
+export interface EmbeddedDatabaseOptions {
   /** Milliseconds to wait for another process to release the folder. */
   readonly timeoutMs: number
   /** Receives the process's standard error and its unexpected end. */
@@ -18,9 +18,9 @@ export interface EmbeddedOptions {
  * `in-use` if another process has the folder. If the database process dies, running requests reject with `unreachable`,
  * and later ones wait for the restart.
  */
-export async function openEmbedded(
+export async function openEmbeddedDatabase(
   directory: string | undefined,
-  { timeoutMs, problem }: EmbeddedOptions,
+  { timeoutMs, problem }: EmbeddedDatabaseOptions,
 ): Promise<Database> {
   const reportOutput = (line: string) =>
     problem(new StoreError('failed', `output of the database process: ${line}`))

@@ -94,9 +94,9 @@ process.on('disconnect', () => process.exit())
 // Ctrl-C and service managers signal the whole process group, but the App needs its database for an orderly shutdown.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
-let lastCommand: Promise<void> = Promise.resolve()
+let lastCommandCompletion: Promise<void> = Promise.resolve()
 process.on('message', (request: EmbeddedRequest) => {
-  lastCommand = lastCommand.then(async () => {
+  lastCommandCompletion = lastCommandCompletion.then(async () => {
     let reply: EmbeddedReply
     try {
       reply = { id: request.id, rows: await executeCommand(request) }

@@ -8,7 +8,7 @@ import { toRepositoryKey } from '../change/repository-key.ts'
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
 const scanPriority = -1_000_000_000
 /** Milliseconds to cache a repository's last place, because one sweep can enqueue thousands. */
-const positionCacheMs = 1000
+const queuePositionCacheTtlMs = 1000
 
 interface QueuePosition {
   readonly priority: number
@@ -38,9 +38,9 @@ export function createFairPriority(table: string, queue: string) {
     const repository = toRepositoryKey(job.repository)
     const now = performance.now()
     const known = last.get(repository)
-    const isKnown = known !== undefined && now - known.at < positionCacheMs
+    const isKnown = known !== undefined && now - known.at < queuePositionCacheTtlMs
     const priority = isKnown ? known.priority - 1 : await positionAfter(sql, repository)
-    for (const [name, { at }] of last) if (now - at >= positionCacheMs) last.delete(name)
+    for (const [name, { at }] of last) if (now - at >= queuePositionCacheTtlMs) last.delete(name)
     // Keeps the time of the last query, so that a long burst queries again.
     last.set(repository, { priority, at: isKnown ? known.at : now })
     return priority

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './store-error.ts'
 
 /** SQLITE_BUSY: another process has the lock. */
-const sqliteBusy = 5
+const sqliteBusyErrorCode = 5
 /** Milliseconds between two attempts. */
 const retryDelayMs = 50
 
@@ -42,5 +42,7 @@ function tryLock(directory: string): (() => void) | undefined {
 
 /** Does not check the class, because under a test runner Node's errors come from another realm. */
 function isBusy(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === sqliteBusy
+  return (
+    typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === sqliteBusyErrorCode
+  )
 }

@@ -10,7 +10,7 @@
 //
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
-import type { Job, WaitingJobs } from '../ports/jobs.ts'
+import type { Job, JobKindStatistics } from '../ports/jobs.ts'
 import { toJobDatabase, type Database, type Transaction } from './database.ts'
 import { createFairPriority } from './fair-priority.ts'
 import { toRepositoryKey } from '../change/repository-key.ts'
@@ -41,7 +41,7 @@ export interface PersistentJobQueue {
   /** Makes jobs wait again if their process was silent for so long. Resolves with their number. */
   recover(silentSeconds: number): Promise<number>
   /** Counts running and runnable jobs by kind. */
-  waiting(): Promise<readonly WaitingJobs[]>
+  waiting(): Promise<readonly JobKindStatistics[]>
   stop(): Promise<void>
 }
 
@@ -198,7 +198,7 @@ export async function openJobQueue(
     },
 
     waiting: () =>
-      database.query<WaitingJobs>(
+      database.query<JobKindStatistics>(
         `SELECT data->>'kind' AS kind, count(*) FILTER (WHERE state <> 'active')::integer AS waiting,
            count(*) FILTER (WHERE state = 'active')::integer AS running,
            coalesce(extract(epoch FROM max(clock_timestamp() - start_after) FILTER (WHERE state <> 'active')), 0)::float8

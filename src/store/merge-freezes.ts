@@ -31,13 +31,23 @@ const freezeColumns = `branch, owner_as_written AS owner, name_as_written AS nam
   try_again_at, rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
 
 /** Means all branches, because a branch name cannot be empty. */
-const allBranches = ''
+const allBranchesKey = ''
 
 export function openMergeFreezes(database: Database): MergeFreezes {
   return {
     freezeMerges: (order) =>
       database.transaction(async (sql) => {
-        const { repository, branch = allBranches, kind, reason, by, pull, commit, tryAgainAt, rules } = order
+        const {
+          repository,
+          branch = allBranchesKey,
+          kind,
+          reason,
+          by,
+          pull,
+          commit,
+          tryAgainAt,
+          rules,
+        } = order
         const key = toRepositoryKey(repository)
         await sql.lock(`stops ${key}`)
         if ((await wasAlreadyExecuted(sql, key, by)) || (await wasAlreadyUndone(sql, key, branch, by)))
@@ -90,7 +100,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
         const ended: MergeFreeze[] = []
         for (const row of rows) {
           const stop = toMergeFreeze(row)
-          if (!appliesToFreeze(stop, by, requestedAt)) continue
+          if (!isFreezeOlderThanRequest(stop, by, requestedAt)) continue
           await sql.query(
             `DELETE FROM ${schemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
             [key, row.branch, row.kind],
@@ -197,7 +207,7 @@ async function wasAlreadyUndone(sql: Sql, key: string, branch: string, by: Freez
 }
 
 /** Compares comments by id, and other stops by time. */
-function appliesToFreeze(stop: MergeFreeze, by: FreezeAuthor, requestedAt: number): boolean {
+function isFreezeOlderThanRequest(stop: MergeFreeze, by: FreezeAuthor, requestedAt: number): boolean {
   if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
   return stop.since <= requestedAt
 }
@@ -224,7 +234,7 @@ async function recordFreezeEvent(
 }
 
 function toBranchFields(branch: string): Pick<FreezeScope, 'branch'> {
-  return branch === allBranches ? {} : { branch }
+  return branch === allBranchesKey ? {} : { branch }
 }
 
 function toMergeFreeze(row: FreezeRow): MergeFreeze {

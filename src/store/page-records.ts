@@ -33,7 +33,7 @@ interface PullSeenRow {
   readonly shown: string
 }
 
-interface MergedRow {
+interface MergedPullRow {
   readonly id: number
   readonly pull: number
   readonly landing: Pick<MergedPullRecord, 'repository' | 'baseRef' | 'head' | 'base' | 'commit'>
@@ -44,9 +44,9 @@ interface MergedRow {
 
 const dayMs = 24 * 3600_000
 const pullColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
-const mergedColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
+const mergedPullColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
   (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
-const mergedFromClause = `${schemaName}.intent LEFT JOIN ${schemaName}.pull_seen AS seen
+const mergedPullFromClause = `${schemaName}.intent LEFT JOIN ${schemaName}.pull_seen AS seen
   ON seen.repository = intent.repository AND seen.pull = intent.pull`
 
 export function openPageRecords(database: Database): PageRecords {
@@ -227,8 +227,8 @@ export function openPageRecords(database: Database): PageRecords {
       ),
 
     mergedPulls: async (repositories, limit, before) => {
-      const rows = await database.query<MergedRow>(
-        `SELECT ${mergedColumns} FROM ${mergedFromClause}
+      const rows = await database.query<MergedPullRow>(
+        `SELECT ${mergedPullColumns} FROM ${mergedPullFromClause}
          WHERE intent.repository = ANY($1::text[]) AND outcome = 'landed' AND ($3::integer IS NULL OR intent.id < $3)
          ORDER BY intent.id DESC LIMIT $2`,
         [repositories.map(toRepositoryKey), limit, before ?? null],
@@ -237,8 +237,8 @@ export function openPageRecords(database: Database): PageRecords {
     },
 
     mergedPull: async (repository, pull) => {
-      const [row] = await database.query<MergedRow>(
-        `SELECT ${mergedColumns} FROM ${mergedFromClause}
+      const [row] = await database.query<MergedPullRow>(
+        `SELECT ${mergedPullColumns} FROM ${mergedPullFromClause}
          WHERE intent.repository = $1 AND intent.pull = $2 AND outcome = 'landed'`,
         [toRepositoryKey(repository), pull],
       )
@@ -280,7 +280,7 @@ function toPullRecord(row: PullSeenRow): PullRecord {
   }
 }
 
-function toMergedPull({ id, pull, landing, begun_at, merged_at, shown }: MergedRow): MergedPullRecord {
+function toMergedPull({ id, pull, landing, begun_at, merged_at, shown }: MergedPullRow): MergedPullRecord {
   const { title = '', author } =
     shown === null ? ({} as Partial<PullDisplayData>) : (JSON.parse(shown) as PullDisplayData)
   const { repository, baseRef, head, base, commit } = landing

@@ -5,16 +5,16 @@ import type { Database } from './database.ts'
 import { schemaName } from './migrations.ts'
 
 /** GitHub can redeliver for three days; administrators look at deliveries for longer. */
-const keepDeliveriesDays = 14
+const deliveryRetentionDays = 14
 /** The bot checks parked pull requests hourly: one not checked for so long is closed. */
-const keepParkedDays = 30
+const parkedPullRetentionDays = 30
 /** Ready pull requests merge or are checked again within minutes: an older one is in a repository that we left. */
-const keepReadyDays = 30
-const keepVerdictsDays = 90
+const readyPullRetentionDays = 30
+const verdictRetentionDays = 90
 /** People ask why a change was merged as long as users have it. */
-const keepMergedDays = 730
+const mergedPullRetentionDays = 730
 /** Images that no scan has seen for so long are no longer referenced. */
-const keepImagesDays = 180
+const seenImageRetentionDays = 180
 
 /**
  * Data that decisions on a pull request depend on. A merged one cannot be reopened. A closed one can, so its data
@@ -37,13 +37,13 @@ const pullStateNames = {
 } as const
 
 /** Milliseconds since the epoch. */
-const daysAgoSql = (days: string) =>
+const formatDaysAgoSql = (days: string) =>
   `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
 
 /** SQL condition: row `old` belongs to a pull request merged so many days ago; `is` compares its number. */
-const mergedBeforeSql = (days: string, is: (pull: string) => string) =>
+const formatMergedBeforeSql = (days: string, is: (pull: string) => string) =>
   `(EXISTS (SELECT 1 FROM ${schemaName}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
-      AND seen.state = 'merged' AND seen.ended_at < ${daysAgoSql(days)})
+      AND seen.state = 'merged' AND seen.ended_at < ${formatDaysAgoSql(days)})
     OR EXISTS (SELECT 1 FROM ${schemaName}.intent AS done WHERE done.repository = old.repository AND ${is('done.pull')}
       AND done.outcome = 'landed' AND done.ended_at < clock_timestamp() - ${days}::float8 * interval '1 day'))`
 
@@ -51,52 +51,52 @@ export async function pruneStore(database: Database): Promise<void> {
   await database.query(`DELETE FROM ${schemaName}.cache WHERE expires_at <= clock_timestamp()`)
   await database.query(
     `DELETE FROM ${schemaName}.delivery WHERE received_at < clock_timestamp() - $1::float8 * interval '1 day'`,
-    [keepDeliveriesDays],
+    [deliveryRetentionDays],
   )
   for (const [table, at] of [
     ['verdict', 'decided_at'],
     ['verdict_change', 'at'],
   ] as const)
     await database.query(
-      `DELETE FROM ${schemaName}.${table} AS old WHERE ${at} < ${daysAgoSql('$1')} AND (${at} < ${daysAgoSql('$2')} OR NOT EXISTS (
+      `DELETE FROM ${schemaName}.${table} AS old WHERE ${at} < ${formatDaysAgoSql('$1')} AND (${at} < ${formatDaysAgoSql('$2')} OR NOT EXISTS (
          SELECT 1 FROM ${schemaName}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
            AND outcome = 'landed' AND landing->>'head' = old.head))`,
-      [keepVerdictsDays, keepMergedDays],
+      [verdictRetentionDays, mergedPullRetentionDays],
     )
   for (const table of decisionTables)
     await database.query(
       `DELETE FROM ${schemaName}.${table} AS old
-       WHERE ${mergedBeforeSql('$1', (pull) => `old.pull = ${pull}`)}`,
-      [keepVerdictsDays],
+       WHERE ${formatMergedBeforeSql('$1', (pull) => `old.pull = ${pull}`)}`,
+      [verdictRetentionDays],
     )
   for (const [space, days] of [
-    [pullStateNames.whileDecided, keepVerdictsDays],
-    [pullStateNames.whileQueued, keepVerdictsDays],
-    [pullStateNames.whileShown, keepMergedDays],
+    [pullStateNames.whileDecided, verdictRetentionDays],
+    [pullStateNames.whileQueued, verdictRetentionDays],
+    [pullStateNames.whileShown, mergedPullRetentionDays],
   ] as const)
     await database.query(
       `DELETE FROM ${schemaName}.state AS old WHERE space = $2
-         AND ${mergedBeforeSql('$1', (pull) => `old.key = '"' || ${pull} || '"'`)}`,
+         AND ${formatMergedBeforeSql('$1', (pull) => `old.key = '"' || ${pull} || '"'`)}`,
       [days, space],
     )
   await database.query(
-    `DELETE FROM ${schemaName}.pull_seen WHERE ended_at < ${daysAgoSql('$1')}
-       AND (state <> 'merged' OR ended_at < ${daysAgoSql('$2')})`,
-    [keepVerdictsDays, keepMergedDays],
+    `DELETE FROM ${schemaName}.pull_seen WHERE ended_at < ${formatDaysAgoSql('$1')}
+       AND (state <> 'merged' OR ended_at < ${formatDaysAgoSql('$2')})`,
+    [verdictRetentionDays, mergedPullRetentionDays],
   )
   await database.query(
     `DELETE FROM ${schemaName}.rule_met WHERE day < floor(extract(epoch FROM clock_timestamp()) / 86400) - $1::float8`,
-    [keepVerdictsDays],
+    [verdictRetentionDays],
   )
-  await database.query(`DELETE FROM ${schemaName}.seen_image WHERE seen_at < ${daysAgoSql('$1')}`, [
-    keepImagesDays,
+  await database.query(`DELETE FROM ${schemaName}.seen_image WHERE seen_at < ${formatDaysAgoSql('$1')}`, [
+    seenImageRetentionDays,
   ])
   await database.query(
     `DELETE FROM ${schemaName}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
-    [keepParkedDays],
+    [parkedPullRetentionDays],
   )
   await database.query(
     `DELETE FROM ${schemaName}.ready_pull WHERE ready_at < clock_timestamp() - $1::float8 * interval '1 day'`,
-    [keepReadyDays],
+    [readyPullRetentionDays],
   )
 }

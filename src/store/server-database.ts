@@ -3,7 +3,7 @@ import type { Database, Sql, Transaction } from './database.ts'
 import { toStoreError, getSqlState } from './store-error.ts'
 
 /** `problem` receives broken idle connections; the next query opens another. */
-export function openServer(url: string, problem: (error: unknown) => void): Database {
+export function openServerDatabase(url: string, problem: (error: unknown) => void): Database {
   const pool = new Pool({
     connectionString: url,
     application_name: 'catalog-bot',

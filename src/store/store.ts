@@ -6,7 +6,7 @@ import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { openCache } from './cache.ts'
 import type { Database } from './database.ts'
-import { openEmbedded } from './embedded-database.ts'
+import { openEmbeddedDatabase } from './embedded-database.ts'
 import { openJobQueue } from './jobs.ts'
 import { openMergeFreezes } from './merge-freezes.ts'
 import { openMergeRecords } from './merge-records.ts'
@@ -16,7 +16,7 @@ import { openPageRecords } from './page-records.ts'
 import { pruneStore } from './prune.ts'
 import { openPullMemory, recordPush } from './pull-memory.ts'
 import { openReadyPulls } from './ready-pulls.ts'
-import { openServer } from './server-database.ts'
+import { openServerDatabase } from './server-database.ts'
 import { openState } from './state.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
@@ -39,7 +39,7 @@ export interface StoreOptions {
   readonly silence?: number
 }
 
-const defaultSilenceSeconds = 15
+const defaultJobTakeoverSeconds = 15
 
 /** A stopping App finishes its jobs first, while its successor may already start. */
 const defaultLockTimeoutMs = 10_000
@@ -53,13 +53,13 @@ const pruneIntervalMs = 3600_000
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, problem = () => undefined } = options
   const database = options.databaseUrl
-    ? openServer(options.databaseUrl, problem)
-    : await openEmbedded(options.dataDirectory, {
+    ? openServerDatabase(options.databaseUrl, problem)
+    : await openEmbeddedDatabase(options.dataDirectory, {
         timeoutMs: options.lockTimeoutMs ?? defaultLockTimeoutMs,
         problem,
       })
   try {
-    return await buildStore(database, clock, problem, options.silence ?? defaultSilenceSeconds)
+    return await buildStore(database, clock, problem, options.silence ?? defaultJobTakeoverSeconds)
   } catch (error) {
     await database.close()
     throw error

@@ -8,7 +8,7 @@ import { toStoreError, StoreError } from './store-error.ts'
 const minRestartDelayMs = 100
 const maxRestartDelayMs = 30_000
 /** Milliseconds after which a process counts as started successfully. */
-const stableAfterMs = 60_000
+const minStableUptimeMs = 60_000
 
 export interface SupervisedConnection {
   /** Waits for a start in progress. Rejects with a StoreError if it fails. */
@@ -36,7 +36,7 @@ export async function superviseConnection(
         const began = performance.now()
         const how = await connection.ended
         if (closing.signal.aborted) return
-        if (performance.now() - began > stableAfterMs) pause = minRestartDelayMs
+        if (performance.now() - began > minStableUptimeMs) pause = minRestartDelayMs
         const lost = new StoreError('unreachable', how)
         problem(lost)
         if (lasts) watchAttempt(reconnect())

@@ -20,10 +20,10 @@ class Markup {
 /** Identified by a private field, so that no value from JSON passes as markup. */
 export type Html = Markup
 
-type MarkupPart = Html | string | number | false | undefined | readonly MarkupPart[]
+type HtmlTemplatePart = Html | string | number | false | undefined | readonly HtmlTemplatePart[]
 
 /** Escapes text and numbers, omits `false` and `undefined`, and joins lists. Quote attributes with `"`. */
-export function markup(fixed: TemplateStringsArray, ...parts: readonly MarkupPart[]): Html {
+export function markup(fixed: TemplateStringsArray, ...parts: readonly HtmlTemplatePart[]): Html {
   let text = fixed[0] ?? ''
   for (const [at, part] of parts.entries()) text += escapePart(part) + (fixed[at + 1] ?? '')
   return new Markup(text)
@@ -47,7 +47,7 @@ export function renderMarkup(markup: Html): string {
 /** Matches text that is not plain ASCII on one line, has markup characters or repeated spaces, or is too long. */
 const unsafeTextPattern = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
 
-function escapePart(part: MarkupPart): string {
+function escapePart(part: HtmlTemplatePart): string {
   if (part === undefined || part === false) return ''
   if (typeof part === 'number') return String(part)
   // Fast path: nearly all text is plain, and a long page has thousands of texts.

@@ -3,12 +3,12 @@
 
 import { saveCompileCache } from './save-compile-cache.ts'
 
-export type WorkerReply<Answer> =
+export type MessageFromWorker<Answer> =
   | { readonly answer: Answer }
   | { readonly failure: string }
   | { readonly call: number; readonly request: unknown }
 
-export type WorkerOrder<Order> =
+export type MessageToWorker<Order> =
   | { readonly order: Order }
   | { readonly call: number; readonly response: unknown }
   | { readonly call: number; readonly rejection: string }
@@ -22,7 +22,7 @@ export function serveWorkerOrders<Order, Answer>(
 ): void {
   // Done now, before the process reads any untrusted input.
   saveCompileCache()
-  const send = (reply: WorkerReply<Answer>) => process.send?.(reply)
+  const send = (reply: MessageFromWorker<Answer>) => process.send?.(reply)
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0
   const call: CallParent = (request) => {
@@ -31,7 +31,7 @@ export function serveWorkerOrders<Order, Answer>(
     send({ call: last, request })
     return waiting.promise
   }
-  process.on('message', (message: WorkerOrder<Order>) => {
+  process.on('message', (message: MessageToWorker<Order>) => {
     if ('call' in message) {
       const waiting = calls.get(message.call)
       calls.delete(message.call)

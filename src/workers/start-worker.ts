@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
-import type { CallParent, WorkerOrder, WorkerReply } from './answer-orders.ts'
+import type { CallParent, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
 import { toWorkerFault, WorkerFault } from './worker-fault.ts'
 
 export interface WorkerProcess<Order, Answer> {
@@ -40,7 +40,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
   const child = forkWorker(kind)
   if (kind.niceness !== undefined && child.pid !== undefined) setNiceness(child.pid, kind.niceness)
   const exited = Promise.withResolvers<void>()
-  let waiting: PromiseWithResolvers<WorkerReply<Answer>> | undefined
+  let waiting: PromiseWithResolvers<MessageFromWorker<Answer>> | undefined
   let fault: WorkerFault | undefined
 
   function stop(why: WorkerFault): WorkerFault {
@@ -62,7 +62,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
     child.kill('SIGKILL')
   }
 
-  child.on('message', (reply: WorkerReply<Answer>) => {
+  child.on('message', (reply: MessageFromWorker<Answer>) => {
     if ('call' in reply) called(reply)
     else waiting?.resolve(reply)
   })
@@ -80,7 +80,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
   })
   unrefChild(child)
 
-  const send = (message: WorkerOrder<Order>) => child.send(message)
+  const send = (message: MessageToWorker<Order>) => child.send(message)
   let open = 0
   let callBack: CallParent | undefined
   let stopwatch: Stopwatch | undefined
@@ -89,7 +89,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
     const asked = callBack
     if (!asked) return void stop(new WorkerFault('failed', 'the worker process sent an unsupported request'))
     if (++open === 1) stopwatch?.pause()
-    const settle = (message: WorkerOrder<Order>) => {
+    const settle = (message: MessageToWorker<Order>) => {
       // The order may have ended, and another one may be running.
       if (callBack !== asked || fault) return
       if (--open === 0) stopwatch?.resume()

@@ -1,6 +1,6 @@
 // Bundles of random shapes, for holding our renderer beside opm's: mostly sound, now and then odd in one place.
 import fc from '../seeded.ts'
-import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
 
 type AnyData = unknown
 type AnyArbitrary = fc.Arbitrary<AnyData>
@@ -300,12 +300,12 @@ const randomManifest = fc.oneof(
 )
 const randomAnnotations = fc.record(
   {
-    [annotationKeys.mediaType]: fc.constant('registry+v1'),
-    [annotationKeys.package]: mostly(fc.constant('pack'), randomScalar),
-    [annotationKeys.channels]: mostly(fc.constantFrom('stable', 'a,b'), randomScalar),
-    [annotationKeys.defaultChannel]: mostly(fc.constant('stable'), randomScalar),
+    [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
+    [bundleAnnotationKeys.package]: mostly(fc.constant('pack'), randomScalar),
+    [bundleAnnotationKeys.channels]: mostly(fc.constantFrom('stable', 'a,b'), randomScalar),
+    [bundleAnnotationKeys.defaultChannel]: mostly(fc.constant('stable'), randomScalar),
   },
-  { requiredKeys: [annotationKeys.mediaType] },
+  { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
 const randomMetadataFiles = fc.record(
   {

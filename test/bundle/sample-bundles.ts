@@ -1,5 +1,5 @@
 // Bundles of many shapes, built in memory: each name says what is special about it.
-import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 
 export interface SampleBundle {
@@ -21,11 +21,11 @@ export function createBundleFiles(name: string, shape: SampleBundle = {}): Bundl
     ...shape.csv,
   }
   const annotations = {
-    [annotationKeys.mediaType]: 'registry+v1',
-    [annotationKeys.manifests]: 'manifests/',
-    [annotationKeys.metadata]: 'metadata/',
-    [annotationKeys.package]: name,
-    [annotationKeys.channels]: 'stable',
+    [bundleAnnotationKeys.mediaType]: 'registry+v1',
+    [bundleAnnotationKeys.manifests]: 'manifests/',
+    [bundleAnnotationKeys.metadata]: 'metadata/',
+    [bundleAnnotationKeys.package]: name,
+    [bundleAnnotationKeys.channels]: 'stable',
     ...shape.annotations,
   }
   const all: Record<string, unknown> = {
@@ -341,7 +341,9 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   'annotations-in-another-file': {
     files: {
       'metadata/annotations.yaml': undefined,
-      'metadata/bundle.yaml': { annotations: { [annotationKeys.package]: 'annotations-in-another-file' } },
+      'metadata/bundle.yaml': {
+        annotations: { [bundleAnnotationKeys.package]: 'annotations-in-another-file' },
+      },
     },
   },
   'pre-release-version': {
@@ -350,8 +352,8 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   'skip-range-and-channels': {
     metadata: { annotations: { 'olm.skipRange': '>=1.0.0 <2.0.0', 'olm.substitutesFor': 'x.v0.1.0' } },
     annotations: {
-      [annotationKeys.channels]: 'stable,fast,candidate',
-      [annotationKeys.defaultChannel]: 'fast',
+      [bundleAnnotationKeys.channels]: 'stable,fast,candidate',
+      [bundleAnnotationKeys.defaultChannel]: 'fast',
     },
   },
   webhooks: {
@@ -429,7 +431,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   },
   'annotations-that-are-no-texts': {
     files: {
-      'metadata/annotations.yaml': `annotations:\n  ${annotationKeys.package}: annotations-that-are-no-texts\n  ${annotationKeys.channels}: 4.10\n  ${annotationKeys.defaultChannel}: true\n`,
+      'metadata/annotations.yaml': `annotations:\n  ${bundleAnnotationKeys.package}: annotations-that-are-no-texts\n  ${bundleAnnotationKeys.channels}: 4.10\n  ${bundleAnnotationKeys.defaultChannel}: true\n`,
     },
   },
   'hidden-metadata': {

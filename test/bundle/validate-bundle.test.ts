@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { detectFormat } from '../../src/bundle/bundle-format.ts'
+import { detectBundleFormat } from '../../src/bundle/bundle-format.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
-import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import { suiteByRuleId } from '../../src/bundle/content-rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
 import type { RuleSuite } from '../../src/findings/suites.ts'
@@ -49,7 +49,7 @@ const withDependency = (type: string, value: unknown): SampleBundle => ({
 })
 const plainBundle = (manifest: string, mediaType = 'plain+v0') =>
   createBundleFiles('plain', {
-    annotations: { [annotationKeys.mediaType]: mediaType },
+    annotations: { [bundleAnnotationKeys.mediaType]: mediaType },
     files: { 'manifests/csv.yaml': manifest },
   })
 const chartYaml = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
@@ -122,7 +122,7 @@ describe('bundles without fault', () => {
     ['helm+v3', helmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
   ])('%s', (format, given) => {
     expect(validateBundle(given, { packedSize: gzippedSize })).toEqual({ format, findings: [] })
-    expect(detectFormat(given)).toBe(format)
+    expect(detectBundleFormat(given)).toBe(format)
   })
 })
 
@@ -184,22 +184,25 @@ const badBundles: readonly (readonly [rule: string, BundleFiles])[] = [
     }),
   ],
   ['nested-bundle-directory', createBundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
-  ['missing-bundle-annotation', createBundle({ annotations: { [annotationKeys.channels]: '' } })],
-  ['missing-bundle-annotation', createBundle({ annotations: { [annotationKeys.defaultChannel]: ' ' } })],
-  ['wrong-bundle-format', createBundle({ annotations: { [annotationKeys.mediaType]: 'plain+v0' } })],
+  ['missing-bundle-annotation', createBundle({ annotations: { [bundleAnnotationKeys.channels]: '' } })],
+  [
+    'missing-bundle-annotation',
+    createBundle({ annotations: { [bundleAnnotationKeys.defaultChannel]: ' ' } }),
+  ],
+  ['wrong-bundle-format', createBundle({ annotations: { [bundleAnnotationKeys.mediaType]: 'plain+v0' } })],
   ['wrong-bundle-format', plainBundle('kind: ConfigMap', 'helm+v3')],
-  ['moved-bundle-directory', createBundle({ annotations: { [annotationKeys.manifests]: 'deploy/' } })],
+  ['moved-bundle-directory', createBundle({ annotations: { [bundleAnnotationKeys.manifests]: 'deploy/' } })],
   [
     'misnamed-annotations-file',
     createBundle({
       files: {
         'metadata/annotations.yaml': undefined,
         'metadata/bundle.yaml': withAnnotations({
-          [annotationKeys.mediaType]: 'registry+v1',
-          [annotationKeys.manifests]: 'manifests/',
-          [annotationKeys.metadata]: 'metadata/',
-          [annotationKeys.package]: 'good',
-          [annotationKeys.channels]: 'stable',
+          [bundleAnnotationKeys.mediaType]: 'registry+v1',
+          [bundleAnnotationKeys.manifests]: 'manifests/',
+          [bundleAnnotationKeys.metadata]: 'metadata/',
+          [bundleAnnotationKeys.package]: 'good',
+          [bundleAnnotationKeys.channels]: 'stable',
         }),
       },
     }),
@@ -537,11 +540,11 @@ const contentRuleCases: readonly (readonly [
     'good-practices',
     createBundle({
       spec: withDeployment({ containers: [validContainer] }),
-      annotations: { [annotationKeys.channels]: 'stable, alpha' },
+      annotations: { [bundleAnnotationKeys.channels]: 'stable, alpha' },
     }),
     createBundle({
       spec: withDeployment({ containers: [validContainer] }),
-      annotations: { [annotationKeys.channels]: 'stable-1.x,fast,candidate' },
+      annotations: { [bundleAnnotationKeys.channels]: 'stable-1.x,fast,candidate' },
     }),
   ],
   [
@@ -800,14 +803,14 @@ describe('rules about what a bundle says', () => {
 })
 
 describe('labels of the image', () => {
-  const labels = { [annotationKeys.mediaType]: 'registry+v1', [annotationKeys.channels]: 'alpha' }
+  const labels = { [bundleAnnotationKeys.mediaType]: 'registry+v1', [bundleAnnotationKeys.channels]: 'alpha' }
   const wokenBy = (given: BundleFiles) =>
     validateBundle(given, { labels }).findings.map(({ rule, data }) => ({ rule, data }))
   test('that say something else than the file are told, and the file counts', () => {
     expect(wokenBy(createBundle())).toEqual([
       {
         rule: 'labels-disagree',
-        data: { key: annotationKeys.channels, label: 'alpha', annotation: 'stable' },
+        data: { key: bundleAnnotationKeys.channels, label: 'alpha', annotation: 'stable' },
       },
     ])
   })

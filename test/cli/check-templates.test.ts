@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../bundle/sample-bundles.ts'
@@ -97,7 +97,7 @@ beforeAll(async () => {
       spec: { version, installModes, install: { strategy: 'deployment', spec: { deployments: [] } } },
     })
     const { reference } = registry.putImage('lantern/bundle', undefined, {
-      labels: { [annotationKeys.package]: 'lantern' },
+      labels: { [bundleAnnotationKeys.package]: 'lantern' },
       files: Object.fromEntries([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
     })
     imageByVersion.set(version, reference)

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { findDefaultAuthor, findDefaultBaseBranch, requireRepository } from '../../src/cli/pull-defaults.ts'
+import { readDefaultAuthor, findDefaultBaseBranch, requireRepository } from '../../src/cli/pull-defaults.ts'
 
 let parentDirectory: string
 let repositoryDirectory: string
@@ -92,12 +92,12 @@ describe('the base', () => {
 describe('the author', () => {
   test('is whom git names, else gh', async () => {
     const gh = join(parentDirectory, 'config', 'gh')
-    await expect(findDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
+    await expect(readDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
     mkdirSync(gh, { recursive: true })
     writeFileSync(join(gh, 'hosts.yml'), 'github.com:\n    user: of-gh\n    git_protocol: ssh\n')
-    expect(await findDefaultAuthor(repositoryDirectory)).toBe('of-gh')
+    expect(await readDefaultAuthor(repositoryDirectory)).toBe('of-gh')
     runGit('config', 'github.user', 'of-git')
-    expect(await findDefaultAuthor(repositoryDirectory)).toBe('of-git')
+    expect(await readDefaultAuthor(repositoryDirectory)).toBe('of-git')
   })
 
   test.each(['[', 'github.com:\n', '- a\n', 'github.com: {user: 7}\n'])(
@@ -106,7 +106,7 @@ describe('the author', () => {
       const gh = join(parentDirectory, 'config', 'gh')
       mkdirSync(gh, { recursive: true })
       writeFileSync(join(gh, 'hosts.yml'), text)
-      await expect(findDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
+      await expect(readDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
     },
   )
 })

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../bundle/sample-bundles.ts'
 import { runOpm } from '../run-opm.ts'
@@ -47,11 +47,11 @@ beforeAll(async () => {
     })
     registry.putImage('lantern/bundle', `v${version}`, {
       labels: {
-        [annotationKeys.mediaType]: 'registry+v1',
-        [annotationKeys.manifests]: 'manifests/',
-        [annotationKeys.metadata]: 'metadata/',
-        [annotationKeys.package]: 'lantern',
-        [annotationKeys.channels]: 'stable',
+        [bundleAnnotationKeys.mediaType]: 'registry+v1',
+        [bundleAnnotationKeys.manifests]: 'manifests/',
+        [bundleAnnotationKeys.metadata]: 'metadata/',
+        [bundleAnnotationKeys.package]: 'lantern',
+        [bundleAnnotationKeys.channels]: 'stable',
       },
       files: Object.fromEntries([...files].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)])),
     })

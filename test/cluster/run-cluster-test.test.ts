@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { defaultDeadlines } from '../../src/checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import {
-  expiresLabel,
-  clusterTestLabel,
+  expirationLabelKey,
+  clusterTestLabelKey,
   type ClusterTestPlan,
 } from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
@@ -149,8 +149,8 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
     'Subscription',
   ])
   for (const { kind, metadata } of made) {
-    expect(metadata.labels?.[clusterTestLabel]).toBe(report.id)
-    expect(Number(metadata.labels?.[expiresLabel]) * 1000).toBeGreaterThan(api.now)
+    expect(metadata.labels?.[clusterTestLabelKey]).toBe(report.id)
+    expect(Number(metadata.labels?.[expirationLabelKey]) * 1000).toBeGreaterThan(api.now)
     if (kind !== 'Namespace')
       expect(metadata.ownerReferences).toEqual([
         expect.objectContaining({ kind: 'Namespace', name: report.namespace, uid: expect.any(String) }),
@@ -1215,19 +1215,19 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
     {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: 'no-time', labels: { [clusterTestLabel]: 'abcdefgh' } },
+      metadata: { name: 'no-time', labels: { [clusterTestLabelKey]: 'abcdefgh' } },
     },
     {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: 'odd', labels: { [clusterTestLabel]: 'x,y in (a)', [expiresLabel]: old } },
+      metadata: { name: 'odd', labels: { [clusterTestLabelKey]: 'x,y in (a)', [expirationLabelKey]: old } },
     },
     {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: {
         name: 'catalog-bot-foo-living00',
-        labels: { [clusterTestLabel]: 'living00', [expiresLabel]: '99999999999' },
+        labels: { [clusterTestLabelKey]: 'living00', [expirationLabelKey]: '99999999999' },
       },
     },
     {
@@ -1253,7 +1253,7 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
     },
   ]
   for (const one of others) api.put(one)
-  const expiredLabels = { [clusterTestLabel]: 'deadbeef', [expiresLabel]: old }
+  const expiredLabels = { [clusterTestLabelKey]: 'deadbeef', [expirationLabelKey]: old }
   api.put({
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -34,7 +34,7 @@ test('every table of the schema stands on the page once, with what removes its r
 
 test('what the hourly tidying removes is said to be removed, and with its days', () => {
   const prune = readProjectFile('src/store/prune.ts')
-  const days = [...prune.matchAll(/^const keep\w+Days = (\d+)$/gm)].map(([, count]) => Number(count))
+  const days = [...prune.matchAll(/^const \w+RetentionDays = (\d+)$/gm)].map(([, count]) => Number(count))
   expect(days.length).toBeGreaterThan(4)
   const documentedText = retentionSection.replaceAll('2 years', '730 days')
   for (const count of days) expect(documentedText).toMatch(new RegExp(`\\b${count} days`))

@@ -5,7 +5,7 @@ import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { findBaseBreaks } from '../../src/evaluate/find-base-breaks.ts'
+import { findBaseBreakingCommits } from '../../src/evaluate/find-base-breaks.ts'
 import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderReport } from '../../src/messages/report.ts'
@@ -123,7 +123,7 @@ describe('a base branch that a commit broke', () => {
     const head = fixture.origin.commit({ ...brokenFiles, ...mineGrows }, [tip])
     const { findings, config } = await evaluatePull(tip, head)
     const tools = { repository: fixture.mirror, loader, config }
-    expect(await findBaseBreaks(findings, tip, tools)).toEqual([{ file: otherPath, errors: 1 }])
+    expect(await findBaseBreakingCommits(findings, tip, tools)).toEqual([{ file: otherPath, errors: 1 }])
   })
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from '../../src/evaluate/changed-links.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { findLayout } from '../../src/evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../src/evaluate/find-layout.ts'
 import type { CatalogFileReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
 import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
@@ -133,7 +133,7 @@ test('a configured catalog that is a link, or lies below one, is the directory a
   await fixture.mirror.fetch('main')
   const entries = await fixture.mirror.list(fixture.origin.tree(from))
   const configured = [{ path: 'latest' }, { path: 'via/x/mine' }, { path: 'real' }]
-  expect((await findLayout(fixture.mirror, entries, configured)).catalogs).toEqual([
+  expect((await readRepositoryLayout(fixture.mirror, entries, configured)).catalogs).toEqual([
     { root: 'real', names: ['latest', 'real'] },
     { root: 'real/mine', names: ['via/x/mine'] },
   ])

@@ -1,6 +1,6 @@
 // Where the paths of a repository do not tell its catalogs, what is in the files does.
 import { expect, test } from '@jest/globals'
-import { findLayout } from '../../src/evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../src/evaluate/find-layout.ts'
 import type { BlobSha } from '../../src/change/ids.ts'
 import { GitError } from '../../src/git/git-error.ts'
 
@@ -8,7 +8,7 @@ const packageYaml = 'schema: olm.package\nname: tern\n'
 
 async function findLayoutIn(files: Record<string, string>, configured: { path: string }[] = []) {
   const opened: string[] = []
-  const layout = await findLayout(
+  const layout = await readRepositoryLayout(
     {
       read: (oid) => {
         opened.push(oid)

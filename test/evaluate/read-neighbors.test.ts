@@ -10,7 +10,11 @@ import { openBlobFactsCache } from '../../src/evaluate/catalogs/blob-facts-cache
 import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
 import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/evaluate/read-bundle-files.ts'
-import { cacheNeighborCatalog, neighborFactsCache, readNeighbors } from '../../src/evaluate/read-neighbors.ts'
+import {
+  cacheNeighborCatalog,
+  neighborFactsCache,
+  readNeighborBundleFacts,
+} from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
@@ -71,13 +75,13 @@ spec:
 test('what says nothing new is not read again, in this process or the next', async () => {
   const { entries, repository, read } = createPackage('twice', ['1.0.0', '1.1.0'])
   const cache = openMemoryCache(systemClock)
-  const first = await readNeighbors({ repository, cache }, entries, packageRoot, new Map())
+  const first = await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())
   expect([...(first ?? [])].map(([version, { name }]) => [version, name?.text])).toEqual([
     ['1.0.0', 'foo.v1.0.0'],
     ['1.1.0', 'foo.v1.1.0'],
   ])
   const reads = read.length
-  expect(await readNeighbors({ repository, cache }, entries, packageRoot, new Map())).toEqual(first)
+  expect(await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())).toEqual(first)
   expect(read.length).toBe(reads)
 })
 
@@ -85,7 +89,7 @@ test('a bundle that was judged is no stranger once it is merged', async () => {
   const { entries, repository, read, filesOf } = createPackage('judged', ['2.0.0'])
   const cache = openMemoryCache(systemClock)
   await cacheNeighborCatalog(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
-  const known = await readNeighbors({ repository, cache }, entries, packageRoot, new Map())
+  const known = await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())
   expect(known?.get('2.0.0')).toMatchObject({ name: { text: 'foo.v2.0.0' }, package: { text: 'foo' } })
   expect(read).toEqual([])
 })
@@ -96,12 +100,17 @@ test('what is kept on disk is what was read, and other kinds of facts stay besid
     mkdirSync(join(folder, other))
     writeFileSync(join(folder, other, 'x.json'), '')
   }
-  await readNeighbors({ repository, cache: openBlobFactsCache(folder) }, entries, packageRoot, new Map())
+  await readNeighborBundleFacts(
+    { repository, cache: openBlobFactsCache(folder) },
+    entries,
+    packageRoot,
+    new Map(),
+  )
   expect(readdirSync(folder).sort()).toEqual(['facts-4', 'neighbours-1'])
   const [file = ''] = readdirSync(join(folder, 'neighbours-1'))
   const key = file.replace('.json', '')
   const cachedFacts = (await openBlobFactsCache(folder).getCached(neighborFactsCache, [key])).get(key)
-  const read = await readNeighbors(
+  const read = await readNeighborBundleFacts(
     { repository, cache: openMemoryCache(systemClock) },
     entries,
     packageRoot,
@@ -126,7 +135,7 @@ const factsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1':
 
 test('facts that come out differently have another version', async () => {
   const { entries, repository } = createPackage('version', ['1.0.0'])
-  const facts = await readNeighbors(
+  const facts = await readNeighborBundleFacts(
     { repository, cache: openMemoryCache(systemClock) },
     entries,
     packageRoot,

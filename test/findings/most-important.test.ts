@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Finding, Severity } from '../../src/findings/finding.ts'
-import { selectHighestPriority } from '../../src/findings/most-important.ts'
+import { selectMostSevereFindings } from '../../src/findings/most-important.ts'
 
 const createFinding = (severity: Severity, rule: string): Finding => ({
   rule,
@@ -17,7 +17,7 @@ const sampleFindings = [
   createFinding('warning', 'e'),
 ]
 const findMostImportantRules = (maxFindings: number) =>
-  selectHighestPriority(sampleFindings, maxFindings)
+  selectMostSevereFindings(sampleFindings, maxFindings)
     .findings.map(({ rule }) => rule)
     .join('')
 
@@ -31,6 +31,6 @@ test('errors stay before warnings and warnings before notes, each in its place',
     'abcde',
     'abcde',
   ])
-  expect(selectHighestPriority(sampleFindings, 2).leftOut).toBe(3)
-  expect(selectHighestPriority(sampleFindings, 5).leftOut).toBe(0)
+  expect(selectMostSevereFindings(sampleFindings, 2).leftOut).toBe(3)
+  expect(selectMostSevereFindings(sampleFindings, 5).leftOut).toBe(0)
 })

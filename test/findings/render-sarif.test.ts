@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
 import { renderSarif } from '../../src/findings/render-sarif.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import type { AnyRule } from '../../src/findings/rule.ts'
+import type { AnyFindingRule } from '../../src/findings/rule.ts'
 
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
 // as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are refused,
@@ -100,7 +100,7 @@ const sarifSchema = closedObjectSchema(
   ['version', 'runs'],
 )
 
-const sampleRule: AnyRule = {
+const sampleRule: AnyFindingRule = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',

@@ -11,7 +11,7 @@ import {
   findCommandApprovals,
   collectCommandQuestions,
   decideCommands,
-  findHold,
+  findActivePullHold,
   findMergeRequest,
   type CommandInput,
   type CommandRecord,
@@ -262,7 +262,7 @@ describe('T31: who may give which command', () => {
     const held = decideComments(createCommandInput([createComment('olga', '/hold')])).decisions.map(
       ({ record }) => record,
     )
-    expect(findHold(held, createCommandInput([]).check)?.login).toBe('olga')
+    expect(findActivePullHold(held, createCommandInput([]).check)?.login).toBe('olga')
     const unhold = createComment('maria', '/unhold')
     expect(listOutcomes(createCommandInput([createComment('olga', '/unhold')], { records: held }))).toEqual([
       'done',
@@ -272,9 +272,14 @@ describe('T31: who may give which command', () => {
     ])
     const lifted = decideComments(createCommandInput([unhold], { records: held })).decisions
     const all = [...held, ...lifted.map(({ record }) => record)]
-    expect(findHold(all, createCommandInput([unhold]).check)).toBeUndefined()
-    expect(findHold(all, createCommandInput([]).check)).toMatchObject({ login: 'olga', isBack: true })
-    expect(findHold(all, createCommandInput([unhold], {}, { head: headB }).check)?.isBack).toBe(true)
+    expect(findActivePullHold(all, createCommandInput([unhold]).check)).toBeUndefined()
+    expect(findActivePullHold(all, createCommandInput([]).check)).toMatchObject({
+      login: 'olga',
+      isBack: true,
+    })
+    expect(findActivePullHold(all, createCommandInput([unhold], {}, { head: headB }).check)?.isBack).toBe(
+      true,
+    )
   })
   describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
     const answerWithBranches =

@@ -1,6 +1,6 @@
 // When a stop keeps pull requests out of a branch, and how it is told.
 import { describe, expect, test } from '@jest/globals'
-import { computeBackOffMs, formatFreeze, findActiveFreezes } from '../../src/gate/merge-freeze.ts'
+import { computeRejectionBackOffMs, formatFreeze, findActiveFreezes } from '../../src/gate/merge-freeze.ts'
 import { createMergeFreeze } from './gate-builders.ts'
 
 describe('a stop', () => {
@@ -67,7 +67,7 @@ test('the time of a stop is that of the calendar', () => {
 })
 
 test('a refusal is tried again after a minute, then after twice as long, at least once an hour', () => {
-  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => computeBackOffMs(times) / 60_000)).toEqual([
+  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => computeRejectionBackOffMs(times) / 60_000)).toEqual([
     1, 1, 2, 4, 32, 60, 60, 60,
   ])
 })

@@ -2,25 +2,27 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../src/change/ids.ts'
 import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
-import { computeMergeRule } from '../../src/git/check-three-way-merge.ts'
+import { computeExpectedMergeResult } from '../../src/git/check-three-way-merge.ts'
 import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 describe('the plain three-way rule', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((digit) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) }))
 
   test('keeps what the head left alone, takes what the base left alone, and merges or refuses the rest', () => {
-    expect(computeMergeRule(a, a, a)).toEqual({ kind: 'exactly', entry: a })
-    expect(computeMergeRule(a, b, a)).toEqual({ kind: 'exactly', entry: b })
-    expect(computeMergeRule(a, undefined, a)).toEqual({ kind: 'exactly', entry: undefined })
-    expect(computeMergeRule(a, a, b)).toEqual({ kind: 'exactly', entry: b })
-    expect(computeMergeRule(a, a, undefined)).toEqual({ kind: 'exactly', entry: undefined })
-    expect(computeMergeRule(a, b, b)).toEqual({ kind: 'exactly', entry: b })
-    expect(computeMergeRule(undefined, undefined, b)).toEqual({ kind: 'exactly', entry: b })
-    expect(computeMergeRule(a, b, c)).toEqual({ kind: 'merged' })
-    expect(computeMergeRule(a, undefined, c)).toEqual({ kind: 'conflict' })
-    expect(computeMergeRule(a, b, undefined)).toEqual({ kind: 'conflict' })
+    expect(computeExpectedMergeResult(a, a, a)).toEqual({ kind: 'exactly', entry: a })
+    expect(computeExpectedMergeResult(a, b, a)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeExpectedMergeResult(a, undefined, a)).toEqual({ kind: 'exactly', entry: undefined })
+    expect(computeExpectedMergeResult(a, a, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeExpectedMergeResult(a, a, undefined)).toEqual({ kind: 'exactly', entry: undefined })
+    expect(computeExpectedMergeResult(a, b, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeExpectedMergeResult(undefined, undefined, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeExpectedMergeResult(a, b, c)).toEqual({ kind: 'merged' })
+    expect(computeExpectedMergeResult(a, undefined, c)).toEqual({ kind: 'conflict' })
+    expect(computeExpectedMergeResult(a, b, undefined)).toEqual({ kind: 'conflict' })
     if (a)
-      expect(computeMergeRule(a, a, { ...a, mode: '120000' })).toMatchObject({ entry: { mode: '120000' } })
+      expect(computeExpectedMergeResult(a, a, { ...a, mode: '120000' })).toMatchObject({
+        entry: { mode: '120000' },
+      })
   })
 })
 

@@ -4,13 +4,13 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { openLauncher } from '../../src/git/launcher.ts'
-import { runProcess, type ProcessOrder } from '../../src/git/run-process.ts'
+import { runProcess, type ProcessSpec } from '../../src/git/run-process.ts'
 import { createTemporaryFolder } from './origin.ts'
 
 const launcher = openLauncher()
 afterEach(() => launcher.close())
 
-const createProcessOrder = (script: string, more: Partial<ProcessOrder> = {}): ProcessOrder => ({
+const createProcessOrder = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
   program: 'sh',
   args: ['-c', script],
   directory: '/',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareBytes, toLower, quote, sortByBytes } from '../../src/go/text.ts'
+import { compareBytes, toLower, quoteLikeGo, sortByBytes } from '../../src/go/text.ts'
 import { parseRelease } from '../../src/catalog/versions/release.ts'
 import { getJsonTextField } from '../../src/go/json/json-fields.ts'
 
@@ -17,11 +17,11 @@ describe('text in the manner of Go', () => {
     ['\u1c89\ua7cb\u{16d40}\u{1fae9}', '"\\u1c89\\ua7cb\\U00016d40\\U0001fae9"'],
     ['\u{10ffff}\ue000\u0378', '"\\U0010ffff\\ue000\\u0378"'],
   ])('%j is quoted as %s', (text, quoted) => {
-    expect(quote(text)).toBe(quoted)
+    expect(quoteLikeGo(text)).toBe(quoted)
   })
 
   test('of a megabyte and more is quoted in part', () => {
-    expect(quote('x'.repeat(3_000_000))).toBe(`"${'x'.repeat(1 << 20)}…"`)
+    expect(quoteLikeGo('x'.repeat(3_000_000))).toBe(`"${'x'.repeat(1 << 20)}…"`)
   })
 
   test('is ordered by UTF-8 bytes, not by UTF-16 units', () => {

@@ -4,15 +4,18 @@ import {
   classifyRejection,
   type RejectionContext,
   type RejectionScope,
-  type RejectionText,
+  type MergeRejectionResponse,
 } from '../../src/merge/classify-rejection.ts'
 
 const ourSha = 'a'.repeat(40)
 const otherSha = 'b'.repeat(40)
 
 /** As the one push reports it: git's summary, and what stood behind `remote: `. */
-const createPushRejection = (...lines: string[]): RejectionText => ({ by: 'push', text: lines.join('\n') })
-const createRulesetRejection = (...complaints: string[]): RejectionText =>
+const createPushRejection = (...lines: string[]): MergeRejectionResponse => ({
+  by: 'push',
+  text: lines.join('\n'),
+})
+const createRulesetRejection = (...complaints: string[]): MergeRejectionResponse =>
   createPushRejection(
     '(push declined due to repository rule violations)',
     'error: GH013: Repository rule violations found for refs/heads/main.',
@@ -20,24 +23,24 @@ const createRulesetRejection = (...complaints: string[]): RejectionText =>
     '',
     ...complaints.flatMap((text) => [`- ${text}        `, '']),
   )
-const createProtectionRejection = (...complaints: string[]): RejectionText =>
+const createProtectionRejection = (...complaints: string[]): MergeRejectionResponse =>
   createPushRejection(
     '(protected branch hook declined)',
     'error: GH006: Protected branch update failed for refs/heads/main.',
     '',
     ...complaints.flatMap((text) => [`- ${text}`, '']),
   )
-const createRestRejection = (status: number, message: string): RejectionText => ({
+const createRestRejection = (status: number, message: string): MergeRejectionResponse => ({
   by: 'rest',
   status,
   message,
 })
-const createRestRuleRejection = (status: number, ...says: string[]): RejectionText =>
+const createRestRuleRejection = (status: number, ...says: string[]): MergeRejectionResponse =>
   createRestRejection(
     status,
     `Repository rule violations found\n\n${says.map((text) => `${text}\n\n`).join('')}`,
   )
-const createGraphqlRejection = (message: string, type?: string): RejectionText => ({
+const createGraphqlRejection = (message: string, type?: string): MergeRejectionResponse => ({
   by: 'graphql',
   errors: [{ type, message }],
 })
@@ -47,7 +50,7 @@ const mergeQueueMessage = 'Changes must be made through the merge queue'
 const unsignedMessage = 'Commits must have verified signatures.'
 
 describe('a refusal that is known', () => {
-  const table: readonly (readonly [RejectionText, RejectionScope, string])[] = [
+  const table: readonly (readonly [MergeRejectionResponse, RejectionScope, string])[] = [
     // Races: something moved.
     [
       createRestRejection(405, 'Base branch was modified. Review and try the merge again.'),
@@ -348,7 +351,7 @@ describe('several complaints at once', () => {
 })
 
 describe('a rule about commits', () => {
-  const listing = (says: string, ...commits: string[]): RejectionText =>
+  const listing = (says: string, ...commits: string[]): MergeRejectionResponse =>
     createPushRejection(
       '(push declined due to repository rule violations)',
       'error: GH013: Repository rule violations found for refs/heads/main.',

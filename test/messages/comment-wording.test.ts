@@ -1,6 +1,6 @@
 // What the comment says: one thing once, and to those who can do something about it.
 import { describe, expect, test } from '@jest/globals'
-import type { CheckOutcome, PendingAction } from '../../src/checks/check.ts'
+import type { CheckOutcome, UnblockingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
@@ -85,7 +85,7 @@ describe('findings of one rule and package are one', () => {
 })
 
 describe('who can unblock it', () => {
-  const waits = (...waiting: PendingAction[]) => renderCommentFor({ waiting })
+  const waits = (...waiting: UnblockingAction[]) => renderCommentFor({ waiting })
   test('is told what they can do, and nobody what they cannot', () => {
     const text = waits(
       { what: 'an owner of foo must approve', who: ['olga'] },

@@ -28,7 +28,7 @@ import {
 import { renderReport } from '../../src/messages/report.ts'
 import type { ReportOptions } from '../../src/messages/report-options.ts'
 import { summarizeChange } from '../../src/messages/summarize-change.ts'
-import { getFindingKey, type FixView, type TracedLine } from '../../src/messages/traced-line.ts'
+import { getFindingKey, type FixForFinding, type TracedLine } from '../../src/messages/traced-line.ts'
 import {
   createGateInput,
   createSnapshot,
@@ -164,7 +164,7 @@ function renderComment({ before, after, gate, ownership, images, trace, options 
     const { side, first } = trace?.(line) ?? { side: 'head', first: line }
     traced.set(`${file} ${line}`, { file, line, side, first, last: first + last - line })
   }
-  const fixes: FixView[] = []
+  const fixes: FixForFinding[] = []
   for (const found of outcomes.flatMap(({ findings }): readonly Finding[] => findings)) {
     if (found.at === undefined) continue
     add(found.at.file, found.at.line)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createMalformedReason, rejectUnchecked, createTooLargeReason } from '../../src/gate/decide.ts'
+import { createMalformedReason, createUncheckedVerdict, createTooLargeReason } from '../../src/gate/decide.ts'
 import { renderReport, ownCheckNames } from '../../src/messages/report.ts'
 import { createGateInput } from '../gate/gate-builders.ts'
 
@@ -15,7 +15,7 @@ describe.each([
     says: ['Git rejects the commits of this pull request', 'hasDotdot', 'Re-create the commits'],
   },
 ])('$what', ({ reason, says }) => {
-  const verdict = rejectUnchecked(createGateInput(), reason)
+  const verdict = createUncheckedVerdict(createGateInput(), reason)
 
   test('is refused for good, without a permit and without asking again', () => {
     expect(verdict).toMatchObject({ kind: 'blocked', reasons: [{ code: reason.code }] })

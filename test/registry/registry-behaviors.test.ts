@@ -6,7 +6,7 @@ import {
   type RegistryCredential,
   type CredentialSource,
 } from '../../src/registry/auth/credentials.ts'
-import { dockerConfigCredentials, parseDockerConfig } from '../../src/registry/auth/docker-config.ts'
+import { createDockerConfigCredentials, parseDockerConfig } from '../../src/registry/auth/docker-config.ts'
 import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
 import { openRegistry, type RegistryClientOptions } from '../../src/registry/open-registry.ts'
@@ -406,7 +406,7 @@ describe('GAR', () => {
   })
   test('a key survives the docker config that gcloud and `docker login` write', async () => {
     const auth = Buffer.from(`_json_key:${key}`).toString('base64')
-    const source = dockerConfigCredentials(
+    const source = createDockerConfigCredentials(
       parseDockerConfig(
         JSON.stringify({ auths: { [`https://${registryServer.host}`]: { auth } } }),
         'config.json',
@@ -448,7 +448,7 @@ describe('ACR', () => {
   })
   test('what `az acr login` leaves in the docker config opens it', async () => {
     const entry = { auth: Buffer.from(`${zeros}:`).toString('base64'), identitytoken: 'refresh' }
-    const source = dockerConfigCredentials(
+    const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
     expect(await openClient(source).resolve(referenceTo('app:1'))).toMatchObject({ kind: 'ok' })

@@ -179,7 +179,7 @@ describe('a new rule', () => {
     rmSync(join(temporaryDirectory, 'src/checks/commits/rules'), { recursive: true })
     writeRule(temporaryDirectory, 'three-heads', 'commits')
     const list = readFileSync(join(temporaryDirectory, 'src/checks/commits/rules.ts'), 'utf8')
-    expect(list).toContain('export const commitRules: readonly AnyRule[] = [threeHeads]\n')
+    expect(list).toContain('export const commitRules: readonly AnyFindingRule[] = [threeHeads]\n')
   })
 
   test('stands in a suite that there is, where it is about bundles', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import type { AnyRule } from '../../src/findings/rule.ts'
+import type { AnyFindingRule } from '../../src/findings/rule.ts'
 import {
   rulesWithPages,
   renderHarmTable,
@@ -12,7 +12,7 @@ import {
 } from '../../scripts/rule-pages.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const sampleRule: AnyRule = {
+const sampleRule: AnyFindingRule = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',
@@ -23,7 +23,7 @@ const sampleRule: AnyRule = {
 
 // The example is judged in earnest, so it is one of a rule that there is.
 const ruleFixtures = join(projectRoot, 'fixtures/rules')
-const severalHeadsRule: AnyRule = { ...sampleRule, id: 'several-heads' }
+const severalHeadsRule: AnyFindingRule = { ...sampleRule, id: 'several-heads' }
 const exampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
 
 describe('pages of rules', () => {

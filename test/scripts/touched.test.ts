@@ -1,11 +1,11 @@
 // What is run for a change, and the closing table of longer runs.
 import { expect, test } from '@jest/globals'
 import { describeSteps } from '../../scripts/step-times.mjs'
-import { planTouchedChecks } from '../../scripts/touched.ts'
+import { planTouchedFilesChecks } from '../../scripts/touched.ts'
 
 test('code is linted, and the tests of its importers are run', () => {
   const files = ['src/gate/decide.ts', 'bin/catalog-bot.cjs', 'app.yml']
-  expect(planTouchedChecks(files)).toEqual({
+  expect(planTouchedFilesChecks(files)).toEqual({
     lint: ['src/gate/decide.ts', 'bin/catalog-bot.cjs'],
     format: files,
     imported: ['src/gate/decide.ts'],
@@ -14,7 +14,7 @@ test('code is linted, and the tests of its importers are run', () => {
 })
 
 test('what nobody imports has its tests by where it lies', () => {
-  const { lint, imported, tests } = planTouchedChecks([
+  const { lint, imported, tests } = planTouchedFilesChecks([
     'fixtures/rules/two-heads/good/x/catalog.yaml',
     'docs/api.md',
   ])

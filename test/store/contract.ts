@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
 import type { RepositoryName, PullSnapshot } from '../../src/change/snapshot.ts'
 import type { ValidatedMerge } from '../../src/gate/merge-permit.ts'
-import { defineCache } from '../../src/ports/cache.ts'
+import { defineCacheNamespace } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeIntent } from '../../src/ports/merge-records.ts'
 import type { Lease } from '../../src/ports/leases.ts'
-import { defineState, type StateNamespace } from '../../src/ports/state.ts'
+import { defineStateNamespace, type StateNamespace } from '../../src/ports/state.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { toJobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
@@ -589,7 +589,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
       test('takes what is not of the declared shape, or of another version, for lost', async () => {
         const name = `shape ${createRepositoryName().name}`
         const read = (stored: unknown) => (typeof stored === 'number' ? stored : undefined)
-        const [first, second] = [1, 2].map((version) => defineCache(name, { version, read }))
+        const [first, second] = [1, 2].map((version) => defineCacheNamespace(name, { version, read }))
         if (!first || !second) throw new Error('two versions')
         await store.putCached(
           createCacheSpace(name),
@@ -641,7 +641,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         const wrong = () => store.putCached(createStateSpace('x'), new Map([['a', 1]]), 60)
         // @ts-expect-error nor the other way round
         const alsoWrong = () => store.writeState(createCacheSpace('x'), of, new Map([['a', 1]]))
-        const numbers = defineState('x', { version: 1, read: () => 1 })
+        const numbers = defineStateNamespace('x', { version: 1, read: () => 1 })
         // @ts-expect-error values have the declared shape
         const misshapen = () => store.writeState(numbers, of, new Map([['a', 'text']]))
         expect([wrong, alsoWrong, misshapen]).toHaveLength(3)
@@ -677,11 +677,11 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
       test('of an earlier version is read as such; what cannot be read is an error, not nothing', async () => {
         const of = createRepositoryName()
         const name = `versions ${of.name}`
-        const first = defineState<number>(name, {
+        const first = defineStateNamespace<number>(name, {
           version: 1,
           read: (stored) => (typeof stored === 'number' ? stored : undefined),
         })
-        const second = defineState<{ count: number }>(name, {
+        const second = defineStateNamespace<{ count: number }>(name, {
           version: 2,
           read: (stored, version) =>
             version === 1 && typeof stored === 'number' ? { count: stored } : (stored as { count: number }),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from '../../src/ports/store.ts'
 import type { Database } from '../../src/store/database.ts'
-import { openEmbedded } from '../../src/store/embedded-database.ts'
+import { openEmbeddedDatabase } from '../../src/store/embedded-database.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { openStore } from '../../src/store/store.ts'
 import { startStoreProcess } from './child.ts'
@@ -52,7 +52,9 @@ describe('a data folder', () => {
     await waitUntil(() => killed.outputLines.length > 0, 60)
     await killed.kill()
     const wanted = await Promise.allSettled(
-      [1, 2, 3, 4].map(() => openEmbedded(dataDirectory, { timeoutMs: 5000, problem: () => undefined })),
+      [1, 2, 3, 4].map(() =>
+        openEmbeddedDatabase(dataDirectory, { timeoutMs: 5000, problem: () => undefined }),
+      ),
     )
     const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(got).toHaveLength(1)
@@ -203,7 +205,7 @@ describe("the database's process", () => {
 
   test('does not carry on a transaction that another one began', async () => {
     const others = listDatabaseProcesses()
-    const database = await openEmbedded(createStoreFolder(), { timeoutMs: 0, problem })
+    const database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })
     await database.run(table)
     const half = database.transaction(async (sql) => {
       await sql.query('INSERT INTO word VALUES ($1)', ['first'])
@@ -218,7 +220,7 @@ describe("the database's process", () => {
 
   test('stays for as long as the App does: Ctrl-C and stop signals are not for it', async () => {
     const others = listDatabaseProcesses()
-    const database = await openEmbedded(createStoreFolder(), { timeoutMs: 0, problem })
+    const database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })
     const mine = listDatabaseProcesses().filter((id) => !others.includes(id))
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) for (const id of mine) process.kill(id, signal)
     await sleep(100)
@@ -230,7 +232,8 @@ describe("the database's process", () => {
   describe('open', () => {
     let database: Database
     beforeAll(
-      async () => void (database = await openEmbedded(createStoreFolder(), { timeoutMs: 0, problem })),
+      async () =>
+        void (database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })),
       60_000,
     )
     afterAll(() => database.close())

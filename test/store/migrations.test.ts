@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readScanState } from '../../src/app/jobs/scan-state.ts'
 import type { Database } from '../../src/store/database.ts'
-import { openEmbedded } from '../../src/store/embedded-database.ts'
+import { openEmbeddedDatabase } from '../../src/store/embedded-database.ts'
 import { migrate, schemaName } from '../../src/store/migrations.ts'
 import { pruneStore } from '../../src/store/prune.ts'
 import { openState } from '../../src/store/state.ts'
@@ -15,7 +15,7 @@ const longReference = `registry.test/${'a'.repeat(600)}:v1`
 
 let database: Database
 beforeAll(async () => {
-  database = await openEmbedded(undefined, { timeoutMs: 0, problem: () => undefined })
+  database = await openEmbeddedDatabase(undefined, { timeoutMs: 0, problem: () => undefined })
   await migrate(database, 4)
   const rows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] = [
     ['image scans', '"coast/operators"', oldScanState, null],

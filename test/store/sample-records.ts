@@ -1,8 +1,8 @@
 // What the store's tests put into a store, and how they wait for it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toPullNumber } from '../../src/change/ids.ts'
-import { defineCache } from '../../src/ports/cache.ts'
-import { defineState } from '../../src/ports/state.ts'
+import { defineCacheNamespace } from '../../src/ports/cache.ts'
+import { defineStateNamespace } from '../../src/ports/state.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Job } from '../../src/ports/store.ts'
 
@@ -21,9 +21,9 @@ export const systemTestClock: Clock = {
 
 /** Spaces that take every value that JSON has. */
 export const createCacheSpace = (name: string) =>
-  defineCache<unknown>(name, { version: 1, read: (stored) => stored })
+  defineCacheNamespace<unknown>(name, { version: 1, read: (stored) => stored })
 export const createStateSpace = (name: string) =>
-  defineState<unknown>(name, { version: 1, read: (stored) => stored })
+  defineStateNamespace<unknown>(name, { version: 1, read: (stored) => stored })
 
 let nameCount = 0
 export const createRepositoryName = () => ({ owner: 'Owner', name: `Repository-${++nameCount}` })

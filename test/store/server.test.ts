@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from '../../src/ports/store.ts'
-import { openServer } from '../../src/store/server-database.ts'
+import { openServerDatabase } from '../../src/store/server-database.ts'
 import { pruneStore } from '../../src/store/prune.ts'
 import { openStore } from '../../src/store/store.ts'
 import { startStoreProcess } from './child.ts'
@@ -155,7 +155,7 @@ else {
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '13 days' WHERE guid = 'young'",
       )
       await sleep(50)
-      const database = openServer(databaseUrl, () => undefined)
+      const database = openServerDatabase(databaseUrl, () => undefined)
       await pruneStore(database)
       await database.close()
       const left = await runQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')

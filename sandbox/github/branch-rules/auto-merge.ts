@@ -1,12 +1,12 @@
 // Auto-merge: GitHub merges automatically as soon as every requirement is met.
 // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
-import { computeMergeability, emitPullRequestEvent } from '../git/ref-changes.ts'
+import { updatePullMergeability, emitPullRequestEvent } from '../git/ref-changes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockAccount, MergeMethod, MockPull, MockRepository } from '../github-data.ts'
 import { mergePull } from './merge-pull.ts'
 import { computeMergeState } from './merge-state.ts'
-import { formatMergeMethodNotAllowed } from './required-pull.ts'
+import { formatDisabledMergeMethodMessage } from './required-pull.ts'
 
 /** Enables auto-merge. Throws GitHub's error if that is impossible. "Pull request" is GitHub's own prefix. */
 export async function enableAutoMerge(
@@ -18,9 +18,9 @@ export async function enableAutoMerge(
   const reject = (message: string): GitHubApiError => new GitHubApiError(422, message)
   const { repo } = pull
   if (!repo.allowAutoMerge) throw reject('Pull request Auto merge is not allowed for this repository')
-  if (!repo.mergeMethods[method]) throw reject(`Pull request ${formatMergeMethodNotAllowed(method)}`)
+  if (!repo.mergeMethods[method]) throw reject(`Pull request ${formatDisabledMergeMethodMessage(method)}`)
   if (pull.state !== 'open') throw reject('Pull request is not open')
-  await computeMergeability(state, pull)
+  await updatePullMergeability(state, pull)
   const now = await computeMergeState(state.world, pull)
   // https://github.com/orgs/community/discussions/53088
   if (now === 'clean' || now === 'unstable' || now === 'draft' || now === 'dirty')

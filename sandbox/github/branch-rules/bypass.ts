@@ -3,7 +3,7 @@
 import type { Caller } from '../http/caller.ts'
 import { findCollaboratorRole } from '../github-data.ts'
 import type { MockRepository, CollaboratorRole, MockGitHubData } from '../github-data.ts'
-import type { ActorNames } from './rule-types.ts'
+import type { ProtectionActorNames } from './rule-types.ts'
 import type { BypassActor } from './rule-types.ts'
 import type { RefUpdate } from './ref-update.ts'
 
@@ -59,17 +59,17 @@ export function computeBypassMode(
 }
 
 /** The effect of a mode on an update. "Pull request only" does not apply to a push. */
-export function decideBypass(update: RefUpdate, mode: BypassMode): 'no' | 'yes' | 'exempt' {
+export function computeBypassEffect(update: RefUpdate, mode: BypassMode): 'no' | 'yes' | 'exempt' {
   if (mode === 'exempt') return 'exempt'
   return mode === 'always' || (mode === 'pull_request' && update.merge !== undefined) ? 'yes' : 'no'
 }
 
 /** Whether a caller is in one of classic protection's lists. */
-export function isInAllowList(
+export function isInProtectionAllowList(
   world: MockGitHubData,
   repo: MockRepository,
   by: Caller,
-  named: ActorNames | null | undefined,
+  named: ProtectionActorNames | null | undefined,
 ): boolean {
   const { users = [], teams = [], apps = [] } = named ?? {}
   if (by.kind === 'installation') return apps.includes(by.installation.app.slug)

@@ -1,5 +1,5 @@
 // Rules about the commits in an update: no merge commits, and signatures on all commits.
-import { listCommitsBeyond, readCommitParents } from '../git/git-store.ts'
+import { listCommitsNotReachableFrom, readCommitParents } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 
@@ -10,7 +10,11 @@ export async function listAddedCommits({
   old,
   now,
 }: NonDeletingRefUpdate): Promise<readonly string[]> {
-  return await listCommitsBeyond(path, old === undefined ? [...repo.knownRefs.values()] : [old], now)
+  return await listCommitsNotReachableFrom(
+    path,
+    old === undefined ? [...repo.knownRefs.values()] : [old],
+    now,
+  )
 }
 
 export async function checkLinearHistory(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {

@@ -11,10 +11,10 @@ import { createMergeCommit } from './merge-commits.ts'
 import {
   addMergeQueueEntry,
   findQueueEntry,
-  toQueueMergeMethod,
+  parseQueueMergeMethod,
   findMergeQueueParameters,
 } from './merge-queue.ts'
-import type { QueueEntry } from '../github-data.ts'
+import type { MockMergeQueueEntry } from '../github-data.ts'
 import { formatApiRejectionMessage } from './verdict-messages.ts'
 
 export interface EnqueueRequest {
@@ -28,7 +28,7 @@ export async function enqueuePull(
   pull: MockPull,
   by: Caller,
   { expectedHeadOid, jump }: EnqueueRequest,
-): Promise<QueueEntry> {
+): Promise<MockMergeQueueEntry> {
   const { repo, baseRef } = pull
   const { world } = state
   const reject = (message: string): GitHubApiError => new GitHubApiError(422, message)
@@ -40,7 +40,7 @@ export async function enqueuePull(
     if (pull.state !== 'open') throw reject('Pull request is not open')
     if (pull.draft) throw reject('Pull request is still a draft')
     if (findQueueEntry(pull) !== undefined) throw reject('Pull request is already in the queue')
-    const method = toQueueMergeMethod(settings)
+    const method = parseQueueMergeMethod(settings)
     const old = repo.knownRefs.get(`refs/heads/${baseRef}`) ?? pull.baseSha
     const made = await createMergeCommit(
       { world, path: repo.path, by: getActingAccount(by) },

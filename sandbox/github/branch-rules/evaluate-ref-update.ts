@@ -1,6 +1,6 @@
 // The evaluation of one ref update: every layer that is in force, every rule in it, the exemptions, and the messages.
 // It never moves a ref.
-import type { ActorNames } from './rule-types.ts'
+import type { ProtectionActorNames } from './rule-types.ts'
 import { checkLinearHistory, checkCommitSignatures } from './commit-history-rules.ts'
 import { collectRuleLayers } from './rule-layers.ts'
 import {
@@ -29,7 +29,7 @@ import {
 import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-types.ts'
 
 /** The reason why an update is rejected, or the violation that a bypass allowed. */
-export interface RuleVerdict {
+export interface RefUpdateRuleVerdict {
   /** GH013 is for rulesets, and GH006 for classic protection. */
   readonly code: 'GH006' | 'GH013'
   readonly rejected: readonly RuleViolation[]
@@ -42,7 +42,7 @@ type RuleEvaluator = (
 ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
 
 /** A rule about the new commit of an update. A deletion has none. */
-const skipRuleForDeletions =
+const createNonDeletionRuleEvaluator =
   (
     judge: (
       move: NonDeletingRefUpdate,
@@ -58,24 +58,26 @@ const ruleEvaluators: Readonly<Record<string, RuleEvaluator>> = {
   deletion: checkRefDeletion,
   locked: checkLockedBranch,
   non_fast_forward: checkNonFastForward,
-  restricted_pushers: (it, named) => checkRestrictedPushers(it, named as ActorNames),
-  required_linear_history: skipRuleForDeletions(checkLinearHistory),
-  required_signatures: skipRuleForDeletions(checkCommitSignatures),
-  required_status_checks: skipRuleForDeletions((move, it: StatusCheckParameters) =>
+  restricted_pushers: (it, named) => checkRestrictedPushers(it, named as ProtectionActorNames),
+  required_linear_history: createNonDeletionRuleEvaluator(checkLinearHistory),
+  required_signatures: createNonDeletionRuleEvaluator(checkCommitSignatures),
+  required_status_checks: createNonDeletionRuleEvaluator((move, it: StatusCheckParameters) =>
     checkRequiredChecks(move, it),
   ),
-  pull_request: skipRuleForDeletions((move, it: PullRequestParameters) => checkPullRequestRule(move, it)),
-  conversation_resolution: skipRuleForDeletions(checkConversationResolution),
-  merge_queue: skipRuleForDeletions(({ merge }) =>
+  pull_request: createNonDeletionRuleEvaluator((move, it: PullRequestParameters) =>
+    checkPullRequestRule(move, it),
+  ),
+  conversation_resolution: createNonDeletionRuleEvaluator(checkConversationResolution),
+  merge_queue: createNonDeletionRuleEvaluator(({ merge }) =>
     merge?.queued === true ? [] : [{ message: 'Changes must be made through the merge queue' }],
   ),
-  workflows: skipRuleForDeletions(checkRequiredWorkflows),
-  code_scanning: skipRuleForDeletions(checkRequiredCodeScanning),
-  required_deployments: skipRuleForDeletions(checkRequiredDeployments),
+  workflows: createNonDeletionRuleEvaluator(checkRequiredWorkflows),
+  code_scanning: createNonDeletionRuleEvaluator(checkRequiredCodeScanning),
+  required_deployments: createNonDeletionRuleEvaluator(checkRequiredDeployments),
   branch_name_pattern: (it, parameters) => checkBranchName(it, parameters as NamePattern),
-  commit_message_pattern: skipRuleForDeletions(checkCommitMessage),
-  commit_author_email_pattern: skipRuleForDeletions(checkAuthorEmail),
-  committer_email_pattern: skipRuleForDeletions(checkCommitterEmail),
+  commit_message_pattern: createNonDeletionRuleEvaluator(checkCommitMessage),
+  commit_author_email_pattern: createNonDeletionRuleEvaluator(checkAuthorEmail),
+  committer_email_pattern: createNonDeletionRuleEvaluator(checkCommitterEmail),
 }
 
 export async function evaluateRule(
@@ -87,10 +89,10 @@ export async function evaluateRule(
   return await judge(it, parameters)
 }
 
-export async function evaluateRefUpdate(it: RefUpdate): Promise<RuleVerdict> {
+export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateRuleVerdict> {
   const rejected = new Map<string, RuleViolation>()
   const bypassed = new Map<string, RuleViolation>()
-  let code: RuleVerdict['code'] = 'GH006'
+  let code: RefUpdateRuleVerdict['code'] = 'GH006'
   for (const { ruleset, rules, bypass } of collectRuleLayers(it)) {
     if (bypass === 'exempt') continue
     for (const rule of rules)

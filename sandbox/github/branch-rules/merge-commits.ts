@@ -2,13 +2,13 @@
 // commit.
 import {
   commitTree,
-  listCommitsBeyond,
+  listCommitsNotReachableFrom,
   mergeTrees,
   readCommitParents,
   readCommitTree,
 } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
-import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
+import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { readCommits } from '../views/commit-view.ts'
 import type { CommitData } from '../views/commit-view.ts'
 import type { MockAccount, MergeMethod, MockPull, MockGitHubData } from '../github-data.ts'
@@ -49,7 +49,14 @@ export async function createMergeCommit(
     : formatCommitMessage(text, `${pull.title} (#${pull.number})`, await formatSquashBody(path, base, pull))
   const parents = isMerge ? [base, pull.headSha] : [base]
   const author = toAuthorIdentity(world, isMerge ? by : pull.author)
-  const unsigned = await commitTree(path, tree, parents, message, author, createWebFlowIdentity(world))
+  const unsigned = await commitTree(
+    path,
+    tree,
+    parents,
+    message,
+    author,
+    createGitHubCommitterIdentity(world),
+  )
   return { sha: await signCommit(world, path, unsigned) }
 }
 
@@ -75,7 +82,7 @@ async function rebaseCommits(
   pull: MockPull,
   base: string,
 ): Promise<{ readonly sha: string } | MergeFailure> {
-  for (const commit of await listCommitsBeyond(path, [base], pull.headSha))
+  for (const commit of await listCommitsNotReachableFrom(path, [base], pull.headSha))
     if ((await readCommitParents(path, commit)).length > 1) return 'not rebaseable'
   let tip = base
   for (const commit of await readCommits(path, '--reverse', `${base}..${pull.headSha}`)) {

@@ -4,13 +4,13 @@ import type { Caller } from '../http/caller.ts'
 import { setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { computeMergeability, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
+import { updatePullMergeability, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MergeMethod, MockPull } from '../github-data.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import type { MergeFailure } from './merge-commits.ts'
-import { formatMergeMethodNotAllowed } from './required-pull.ts'
+import { formatDisabledMergeMethodMessage } from './required-pull.ts'
 import { throwIfRejected } from './verdict-messages.ts'
 import { findWorkflowFileRejection } from './workflow-files.ts'
 
@@ -27,7 +27,7 @@ const mergeFailureMessages: Readonly<Record<MergeFailure, string>> = {
 }
 
 /** Pull requests that are being merged right now. */
-const pullsBeingMerged = new WeakSet<MockPull>()
+const pullsWithMergeInProgress = new WeakSet<MockPull>()
 
 /** Merges, and returns the merged commit. Throws GitHub's 405 or 409. */
 export async function mergePull(
@@ -42,8 +42,8 @@ export async function mergePull(
   const ref = `refs/heads/${pull.baseRef}`
   const knownTip = repo.knownRefs.get(ref)
   // https://github.com/stategraph/stategraph/pull/86
-  if (pullsBeingMerged.has(pull)) throw new GitHubApiError(405, 'Merge already in progress')
-  pullsBeingMerged.add(pull)
+  if (pullsWithMergeInProgress.has(pull)) throw new GitHubApiError(405, 'Merge already in progress')
+  pullsWithMergeInProgress.add(pull)
   const work = state.runSerialized(repo, async () => {
     if (expected !== undefined && expected !== pull.headSha)
       throw new GitHubApiError(409, 'Head branch was modified. Review and try the merge again.')
@@ -52,10 +52,10 @@ export async function mergePull(
     if (pull.mergeable === undefined) {
       // During that time, the merge box shows "Checking for the ability to merge automatically":
       // https://docs.github.com/rest/pulls/pulls#get-a-pull-request (mergeable is null)
-      state.runInBackground(computeMergeability(state, pull))
+      state.runInBackground(updatePullMergeability(state, pull))
       if (world.testMergeDelay > 0) throw new GitHubApiError(405, 'Pull Request is not mergeable')
     }
-    if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatMergeMethodNotAllowed(method))
+    if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatDisabledMergeMethodMessage(method))
     const base = repo.knownRefs.get(ref)
     // Another merge was in progress when this one was requested: a race on GitHub's side.
     if (base === undefined || base !== knownTip)
@@ -82,5 +82,5 @@ export async function mergePull(
     if (pull.merged === null) await markPullMerged(state, pull, sha, getActingAccount(by))
     return sha
   })
-  return await work.finally(() => pullsBeingMerged.delete(pull))
+  return await work.finally(() => pullsWithMergeInProgress.delete(pull))
 }

@@ -10,13 +10,13 @@ import type {
   QueuedMergeGroup,
   MergeMethod,
   MockPull,
-  QueueEntry,
+  MockMergeQueueEntry,
   MockRepository,
 } from '../github-data.ts'
 import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
 import { findRulesetsForRef } from './rule-layers.ts'
 import { createMergeCommit } from './merge-commits.ts'
-import { findUnmetChecks } from './required-checks.ts'
+import { findUnmetRequiredChecks } from './required-checks.ts'
 import { checkPullRequestRule } from './required-pull.ts'
 import type {
   MergeQueueParameters,
@@ -42,7 +42,7 @@ export const dequeueReasons = [
 ] as const
 export type DequeueReason = (typeof dequeueReasons)[number]
 
-function findBranchRules(repo: MockRepository, branch: string): BranchRule[] {
+function collectBranchRules(repo: MockRepository, branch: string): BranchRule[] {
   const protection = findBranchProtection(repo, branch)
   return [
     ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
@@ -55,11 +55,11 @@ export function findMergeQueueParameters(
   repo: MockRepository,
   branch: string,
 ): MergeQueueParameters | undefined {
-  const rule = findBranchRules(repo, branch).find(({ type }) => type === 'merge_queue')
+  const rule = collectBranchRules(repo, branch).find(({ type }) => type === 'merge_queue')
   return rule?.parameters as MergeQueueParameters | undefined
 }
 
-export const toQueueMergeMethod = ({
+export const parseQueueMergeMethod = ({
   merge_method,
 }: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod => merge_method.toLowerCase() as MergeMethod
 
@@ -68,13 +68,13 @@ export async function addMergeQueueEntry(
   state: GitHubState,
   pull: MockPull,
   by: MockAccount,
-  { jump, isBypass }: Pick<QueueEntry, 'jump' | 'isBypass'>,
-): Promise<QueueEntry> {
+  { jump, isBypass }: Pick<MockMergeQueueEntry, 'jump' | 'isBypass'>,
+): Promise<MockMergeQueueEntry> {
   const { repo, baseRef } = pull
   const entries = repo.queues.get(baseRef) ?? []
   const id = state.world.nextId()
   const enqueuedAt = state.world.now()
-  const entry: QueueEntry = {
+  const entry: MockMergeQueueEntry = {
     id,
     pull,
     headSha: pull.headSha,
@@ -92,13 +92,13 @@ export async function addMergeQueueEntry(
   return entry
 }
 
-export const findQueueEntry = (pull: MockPull): QueueEntry | undefined =>
+export const findQueueEntry = (pull: MockPull): MockMergeQueueEntry | undefined =>
   pull.repo.queues.get(pull.baseRef)?.find((it) => it.pull === pull)
 
 /** Removes a pull request. The groups of later pull requests are rebuilt. Call it in line. */
 export async function removeMergeQueueEntry(
   state: GitHubState,
-  entry: QueueEntry,
+  entry: MockMergeQueueEntry,
   reason: DequeueReason,
   by: MockAccount = entry.by,
 ): Promise<void> {
@@ -138,7 +138,7 @@ export async function emitMergeGroupEvent(
 
 async function dissolveMergeGroup(
   state: GitHubState,
-  entry: QueueEntry,
+  entry: MockMergeQueueEntry,
   reason: 'merged' | 'invalidated' | 'dequeued',
 ): Promise<void> {
   const { group, pull, by } = entry
@@ -177,10 +177,10 @@ async function advanceMergeQueue(state: GitHubState, repo: MockRepository, branc
     return true
   }
   return (
-    (await removeIneligibleEntry(state, repo, branch)) ||
+    (await removeIneligibleQueueEntry(state, repo, branch)) ||
     (await buildMergeGroup(state, repo, branch, settings)) ||
-    (await removeFailedEntry(state, repo, branch, settings)) ||
-    (await mergeGreenEntries(state, repo, branch, settings))
+    (await removeFailedQueueEntry(state, repo, branch, settings)) ||
+    (await mergePassingQueueEntries(state, repo, branch, settings))
   )
 }
 
@@ -201,7 +201,7 @@ async function buildMergeGroup(
       return true
     }
     if (entry.group === undefined) {
-      await requestMergeGroupChecks(state, entry, base, toQueueMergeMethod(settings))
+      await requestMergeGroupChecks(state, entry, base, parseQueueMergeMethod(settings))
       return true
     }
     base = entry.group.headSha
@@ -211,7 +211,7 @@ async function buildMergeGroup(
 
 async function requestMergeGroupChecks(
   state: GitHubState,
-  entry: QueueEntry,
+  entry: MockMergeQueueEntry,
   base: string,
   method: MergeMethod,
 ): Promise<void> {
@@ -230,7 +230,7 @@ async function requestMergeGroupChecks(
  * An approval was dismissed, or changes were requested, after the pull request entered: the branch no longer
  * accepts it.
  */
-async function removeIneligibleEntry(
+async function removeIneligibleQueueEntry(
   state: GitHubState,
   repo: MockRepository,
   branch: string,
@@ -249,7 +249,7 @@ async function removeIneligibleEntry(
     const by = { kind: 'user', account } as const
     const merge = {
       pull,
-      method: toQueueMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultQueueMergeMethod),
+      method: parseQueueMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultQueueMergeMethod),
       queued: true,
     }
     const move = { world, repo, path: repo.path, ref, old, now, by, merge }
@@ -271,22 +271,22 @@ function evaluateMergeGroupChecks(
   state: GitHubState,
   repo: MockRepository,
   branch: string,
-  entry: QueueEntry,
+  entry: MockMergeQueueEntry,
   minutes: number,
 ): MergeGroupCheckOutcome {
   const { group } = entry
   if (group === undefined) return 'waiting'
-  const required = findBranchRules(repo, branch)
+  const required = collectBranchRules(repo, branch)
     .filter(({ type }) => type === 'required_status_checks')
     .flatMap(({ parameters }) => (parameters as unknown as StatusCheckParameters).required_status_checks)
-  const unmet = findUnmetChecks(state.world, repo, group.headSha, required, 0)
+  const unmet = findUnmetRequiredChecks(state.world, repo, group.headSha, required, 0)
   if (unmet.length === 0) return 'green'
   if (unmet.some(({ state }) => state === 'failing')) return 'failed'
   return state.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
 }
 
 /** With HEADGREEN, an entry that failed can still merge with a later one that passed. */
-async function removeFailedEntry(
+async function removeFailedQueueEntry(
   state: GitHubState,
   repo: MockRepository,
   branch: string,
@@ -308,7 +308,7 @@ async function removeFailedEntry(
   return true
 }
 
-async function mergeGreenEntries(
+async function mergePassingQueueEntries(
   state: GitHubState,
   repo: MockRepository,
   branch: string,

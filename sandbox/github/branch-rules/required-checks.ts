@@ -2,7 +2,7 @@
 // merge of an up-to-date pull request with passing checks does not need checks.
 import { isAncestor, readCommitTree } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
-import { findMergedPull } from './find-merged-pull.ts'
+import { findPullMergedByUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { StatusCheckParameters } from './rule-types.ts'
 
@@ -12,7 +12,7 @@ type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | '
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
-interface ReportedCheckState {
+interface CheckReport {
   readonly app: number | undefined
   readonly state: RequiredCheckState
 }
@@ -21,15 +21,15 @@ interface ReportedCheckState {
  * The newest result of each reporter for a check of this name. Check runs and statuses count alike, and both must
  * pass.
  */
-function findCheckReports(
+function findLatestCheckReports(
   world: MockGitHubData,
   repo: MockRepository,
   sha: string,
   context: string,
   delay: number,
-): ReportedCheckState[] {
+): CheckReport[] {
   const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
-  const newest = new Map<string, ReportedCheckState>()
+  const newest = new Map<string, CheckReport>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
     for (const run of suite.runs.filter((it) => it.name === context && isVisible(it)))
       newest.set(`run ${suite.app.id}`, {
@@ -58,7 +58,7 @@ function computeRequiredCheckState(
   required: RequiredCheck,
   delay: number,
 ): RequiredCheckState {
-  const all = findCheckReports(world, repo, sha, required.context, delay)
+  const all = findLatestCheckReports(world, repo, sha, required.context, delay)
   const pinned = required.integration_id ?? undefined
   const counted = all.filter((it) => pinned === undefined || it.app === pinned)
   if (counted.length === 0) return all.length === 0 ? 'expected' : 'foreign'
@@ -66,19 +66,19 @@ function computeRequiredCheckState(
   return (['failing', 'in progress', 'pending'] as const).find((it) => states.includes(it))
 }
 
-interface UnmetCheck {
+interface UnmetRequiredCheck {
   readonly context: string
   readonly state: Exclude<RequiredCheckState, undefined>
 }
 
 /** The required checks that have not passed on a commit. */
-export function findUnmetChecks(
+export function findUnmetRequiredChecks(
   world: MockGitHubData,
   repo: MockRepository,
   sha: string,
   required: readonly RequiredCheck[],
   delay = world.checkDelay,
-): UnmetCheck[] {
+): UnmetRequiredCheck[] {
   return required.flatMap((it) => {
     const checkState = computeRequiredCheckState(world, repo, sha, it, delay)
     return checkState === undefined ? [] : [{ context: it.context, state: checkState }]
@@ -86,7 +86,7 @@ export function findUnmetChecks(
 }
 
 /** GitHub names a single check, counts several checks in the same state, and lists the states if they differ. */
-export function formatUnmetChecks(unmet: readonly UnmetCheck[], total: number): string {
+export function formatUnmetRequiredChecks(unmet: readonly UnmetRequiredCheck[], total: number): string {
   const [first] = unmet
   if (first === undefined) return ''
   if (unmet.length === 1)
@@ -115,8 +115,8 @@ export async function checkRequiredChecks(
     strict_required_status_checks_policy,
   } = parameters
   if (old === undefined && do_not_enforce_on_create === true) return []
-  const toViolations = (unmet: readonly UnmetCheck[]): RuleViolation[] =>
-    unmet.length === 0 ? [] : [{ message: formatUnmetChecks(unmet, required.length) }]
+  const toViolations = (unmet: readonly UnmetRequiredCheck[]): RuleViolation[] =>
+    unmet.length === 0 ? [] : [{ message: formatUnmetRequiredChecks(unmet, required.length) }]
   if (merge !== undefined) {
     const { headSha } = merge.pull
     // A merge queue puts the pull request on the base's tip itself.
@@ -124,12 +124,12 @@ export async function checkRequiredChecks(
     // If the head is behind, GitHub reports all checks as "expected", even if they passed.
     if (strict_required_status_checks_policy && behind)
       return toViolations(required.map(({ context }) => ({ context, state: 'expected' })))
-    return toViolations(findUnmetChecks(world, repo, headSha, required))
+    return toViolations(findUnmetRequiredChecks(world, repo, headSha, required))
   }
-  const unmet = findUnmetChecks(world, repo, now, required)
+  const unmet = findUnmetRequiredChecks(world, repo, now, required)
   if (unmet.length === 0) return []
   const head = await findUpToDatePullHead(move)
-  return head !== undefined && findUnmetChecks(world, repo, head, required).length === 0
+  return head !== undefined && findUnmetRequiredChecks(world, repo, head, required).length === 0
     ? []
     : toViolations(unmet)
 }
@@ -140,7 +140,7 @@ export async function checkRequiredChecks(
  */
 async function findUpToDatePullHead(move: NonDeletingRefUpdate): Promise<string | undefined> {
   const { path, old, now } = move
-  const head = (await findMergedPull(move))?.headSha
+  const head = (await findPullMergedByUpdate(move))?.headSha
   if (old === undefined || head === undefined || !(await isAncestor(path, old, head))) return undefined
   return (await readCommitTree(path, head)) === (await readCommitTree(path, now)) ? head : undefined
 }

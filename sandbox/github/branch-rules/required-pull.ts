@@ -4,7 +4,7 @@ import { mergeTrees, readCommitParents, readCommitTree } from '../git/git-store.
 import { canPush } from '../github-data.ts'
 import type { MergeMethod, MockPull, MockReview } from '../github-data.ts'
 import { listChangedFiles, matchesCodeownersPattern, isCodeOwner, findRequiredOwners } from './code-owners.ts'
-import { findMergedPull } from './find-merged-pull.ts'
+import { findPullMergedByUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { PullRequestParameters } from './rule-types.ts'
 
@@ -15,10 +15,10 @@ const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
 }
 
 /** GitHub's message about a disabled merge method. */
-export const formatMergeMethodNotAllowed = (method: MergeMethod): string =>
+export const formatDisabledMergeMethodMessage = (method: MergeMethod): string =>
   `${mergeMethodLabels[method]} are not allowed on this repository.`
 
-const formatApprovalsNeeded = (count: number): string =>
+const formatApprovalsNeededMessage = (count: number): string =>
   count === 1
     ? 'At least 1 approving review is required by reviewers with write access.'
     : `At least ${count} approving reviews are required by reviewers with write access.`
@@ -40,11 +40,11 @@ export async function checkPullRequestRule(
   move: NonDeletingRefUpdate,
   parameters: PullRequestParameters,
 ): Promise<RuleViolation[]> {
-  const pull = await findMergedPull(move)
+  const pull = await findPullMergedByUpdate(move)
   if (pull === undefined) return [{ message: 'Changes must be made through a pull request.' }]
   return [
     ...(await checkRequiredReviews(move, pull, parameters)),
-    ...(parameters.required_review_thread_resolution ? checkPullConversations(pull) : []),
+    ...(parameters.required_review_thread_resolution ? checkOpenConversations(pull) : []),
     ...(await checkMergeMethod(move, parameters)),
   ]
 }
@@ -75,12 +75,12 @@ async function checkRequiredReviews(
     })
   // It blocks regardless of other approvals, and so does the same commit's review in another pull request:
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-pull-request-reviews-before-merging
-  if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedBySameHeadPull(move, pull))
+  if (latestReviews.some((it) => it.state === 'CHANGES_REQUESTED') || isBlockedByPullWithSameHead(move, pull))
     violations.push({ message: 'Changes have been requested.' })
   violations.push(...(await checkRequiredReviewers(move, pull, approvals, parameters)))
   const isAltered = (stale || last) && (await differsFromGitHubMerge(move, pull))
   if (approvals.length < count || (stale && isAltered))
-    violations.push({ message: formatApprovalsNeeded(Math.max(1, count)) })
+    violations.push({ message: formatApprovalsNeededMessage(Math.max(1, count)) })
   const isFresh = approvals.some(({ author, sha }) => author !== pull.lastPusher && sha === pull.headSha)
   if (last && (!isFresh || isAltered))
     violations.push({ message: 'New changes require approval from someone other than the last pusher.' })
@@ -90,7 +90,7 @@ async function checkRequiredReviews(
 /**
  * Whether another open pull request has the same head commit, and a review that rejects it or is not submitted yet.
  */
-function isBlockedBySameHeadPull(move: NonDeletingRefUpdate, pull: MockPull): boolean {
+function isBlockedByPullWithSameHead(move: NonDeletingRefUpdate, pull: MockPull): boolean {
   const twins = [...pull.repo.pulls.values()].filter(
     (it) => it !== pull && it.state === 'open' && it.headSha === pull.headSha,
   )
@@ -139,7 +139,7 @@ async function differsFromGitHubMerge(
   return tree !== (await mergeTrees(path, old, pull.headSha))
 }
 
-function checkPullConversations(pull: MockPull): RuleViolation[] {
+function checkOpenConversations(pull: MockPull): RuleViolation[] {
   return pull.openConversations === 0
     ? []
     : [{ message: 'A conversation must be resolved before this pull request can be merged.' }]
@@ -147,8 +147,8 @@ function checkPullConversations(pull: MockPull): RuleViolation[] {
 
 /** Classic protection can require resolved conversations without requiring a pull request. */
 export async function checkConversationResolution(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
-  const pull = await findMergedPull(move)
-  return pull === undefined ? [] : checkPullConversations(pull)
+  const pull = await findPullMergedByUpdate(move)
+  return pull === undefined ? [] : checkOpenConversations(pull)
 }
 
 /** A pushed merge commit counts as the method "merge". A fast-forward does not count as a method. */
@@ -159,5 +159,5 @@ async function checkMergeMethod(
   const allowed = parameters.allowed_merge_methods
   const method = merge?.method ?? ((await readCommitParents(path, now)).length > 1 ? 'merge' : undefined)
   if (allowed === undefined || method === undefined || allowed.includes(method)) return []
-  return [{ message: formatMergeMethodNotAllowed(method) }]
+  return [{ message: formatDisabledMergeMethodMessage(method) }]
 }

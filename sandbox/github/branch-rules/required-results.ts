@@ -3,7 +3,7 @@
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 
 /** The commit whose results count. */
-const getCheckedSha = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
+const getShaForRequiredResults = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
 
 const formatNameList = (names: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
@@ -21,7 +21,7 @@ export function checkRequiredDeployments(
 ): RuleViolation[] {
   const missing = wanted.filter((environment) => {
     const newest = move.repo.deployments.findLast(
-      (it) => it.sha === getCheckedSha(move) && it.environment === environment,
+      (it) => it.sha === getShaForRequiredResults(move) && it.environment === environment,
     )
     return newest?.statuses.at(-1)?.state !== 'success'
   })
@@ -49,7 +49,9 @@ export function checkRequiredCodeScanning(
       ? `commit ${short(now)}`
       : `commits ${short(merge.pull.headSha)} or ${short(merge.pull.testMerge ?? now)}`
   return tools.flatMap(({ tool }) => {
-    const found = repo.analyses.findLast((it) => it.sha === getCheckedSha(move) && it.tool === tool)
+    const found = repo.analyses.findLast(
+      (it) => it.sha === getShaForRequiredResults(move) && it.tool === tool,
+    )
     if (found === undefined)
       return [{ message: `Code scanning is waiting for results from ${tool} for the ${where}.` }]
     return found.alerts === 0

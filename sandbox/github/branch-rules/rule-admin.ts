@@ -1,7 +1,11 @@
 // Sets rules for a test or the demo, as an administrator would, with the JSON format of the REST API.
-import { toPullSummary } from '../views/pull-view.ts'
+import { toPullSummaryView } from '../views/pull-view.ts'
 import { toNodeId } from '../views/account-view.ts'
-import { emitBranchProtectionEvent, emitRulesetEvent, storeRuleset } from '../routes/rule-routes.ts'
+import {
+  emitBranchProtectionEvent,
+  emitRulesetEvent,
+  saveRulesetAndEmitEvent,
+} from '../routes/rule-routes.ts'
 import { GitHubAdmin } from '../github-admin.ts'
 import type { MergeMethod, GitHubPayload, MockPull } from '../github-data.ts'
 import type { BranchProtectionRequest } from './rule-types.ts'
@@ -12,7 +16,12 @@ export class RuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */
   addRuleset(repository: string, request: RulesetRequest): Ruleset {
     const repo = this.repository(repository)
-    return storeRuleset(this.state, repo, parseRuleset(repo, request as unknown as GitHubPayload), repo.owner)
+    return saveRulesetAndEmitEvent(
+      this.state,
+      repo,
+      parseRuleset(repo, request as unknown as GitHubPayload),
+      repo.owner,
+    )
   }
 
   /** A ruleset with these rules for the default branch, without bypass by default. */
@@ -117,7 +126,7 @@ export class RuleAdmin extends GitHubAdmin {
     const { world, webhooks } = this.state
     webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
       thread: { node_id: toNodeId('PullRequestReviewThread', pull.id), comments: [] },
-      pull_request: toPullSummary(world, pull),
+      pull_request: toPullSummaryView(world, pull),
     })
     this.state.queueDue(pull.repo)
   }

@@ -1,7 +1,7 @@
 // The layers that are in force for a ref: every ruleset that matches it, and classic protection. Layers are
 // cumulative, and each has separate exceptions.
 import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { isAdministrator, computeBypassMode, decideBypass, isInAllowList } from './bypass.ts'
+import { isAdministrator, computeBypassMode, computeBypassEffect, isInProtectionAllowList } from './bypass.ts'
 import { getBranchName } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
 import { rulesetAppliesToRef } from './ruleset.ts'
@@ -40,12 +40,12 @@ export function collectRuleLayers(update: RefUpdate): RuleLayer[] {
   const layers: RuleLayer[] = findRulesetsForRef(repo, ref).map((ruleset) => ({
     ruleset,
     rules: ruleset.rules,
-    bypass: decideBypass(update, computeBypassMode(world, repo, by, ruleset.bypass_actors)),
+    bypass: computeBypassEffect(update, computeBypassMode(world, repo, by, ruleset.bypass_actors)),
   }))
-  return [...layers, ...toProtectionLayers(update)]
+  return [...layers, ...toBranchProtectionLayers(update)]
 }
 
-function toProtectionLayers(update: RefUpdate): RuleLayer[] {
+function toBranchProtectionLayers(update: RefUpdate): RuleLayer[] {
   const { world, repo, ref, by, old } = update
   const protection = ref.startsWith('refs/heads/')
     ? findBranchProtection(repo, getBranchName(update))
@@ -66,7 +66,7 @@ function toProtectionLayers(update: RefUpdate): RuleLayer[] {
   }
   const allowed = protection.required_pull_request_reviews?.bypass_pull_request_allowances
   return [
-    layer(toPullRequestRules(protection), spared || isInAllowList(world, repo, by, allowed)),
+    layer(toPullRequestRules(protection), spared || isInProtectionAllowList(world, repo, by, allowed)),
     layer(toBranchUpdateRules(protection), spared),
   ]
 }

@@ -69,7 +69,7 @@ export interface MergeQueueParameters {
 }
 
 /** Users by login, teams and apps by slug. */
-export interface ActorNames {
+export interface ProtectionActorNames {
   readonly users?: readonly string[]
   readonly teams?: readonly string[]
   readonly apps?: readonly string[]
@@ -83,14 +83,14 @@ export interface BranchProtectionRequest {
   } | null
   readonly enforce_admins?: boolean | null
   readonly required_pull_request_reviews?: {
-    readonly dismissal_restrictions?: ActorNames
+    readonly dismissal_restrictions?: ProtectionActorNames
     readonly dismiss_stale_reviews?: boolean
     readonly require_code_owner_reviews?: boolean
     readonly required_approving_review_count?: number
     readonly require_last_push_approval?: boolean
-    readonly bypass_pull_request_allowances?: ActorNames
+    readonly bypass_pull_request_allowances?: ProtectionActorNames
   } | null
-  readonly restrictions?: ActorNames | null
+  readonly restrictions?: ProtectionActorNames | null
   readonly required_linear_history?: boolean
   readonly allow_force_pushes?: boolean | null
   readonly allow_deletions?: boolean

@@ -2,7 +2,7 @@
 // that would merge.
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
-import { toPullSummary, toReviewView } from '../views/pull-view.ts'
+import { toPullSummaryView, toReviewView } from '../views/pull-view.ts'
 import type { MockAccount, MockPull } from '../github-data.ts'
 import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
 import { findRulesetsForRef } from './rule-layers.ts'
@@ -67,7 +67,7 @@ function dismissAllApprovals({ world, webhooks }: GitHubState, pull: MockPull, b
     review.state = 'DISMISSED'
     webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
       review: { ...toReviewView(world, pull, review), state: 'dismissed' },
-      pull_request: toPullSummary(world, pull),
+      pull_request: toPullSummaryView(world, pull),
     })
   }
 }

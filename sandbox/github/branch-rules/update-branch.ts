@@ -7,7 +7,7 @@ import { processRefChanges } from '../git/ref-changes.ts'
 import { canWriteContents } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
-import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
+import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import type { MockPull } from '../github-data.ts'
 
 /** Moves the head, or throws GitHub's 422. */
@@ -41,7 +41,7 @@ export async function updateBranch(
       [pull.headSha, base],
       message,
       author,
-      createWebFlowIdentity(world),
+      createGitHubCommitterIdentity(world),
     )
     const sha = await signCommit(world, repo.path, made)
     await setRef(headRepo.path, `refs/heads/${pull.headRef}`, sha, pull.headSha)

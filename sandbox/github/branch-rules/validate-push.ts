@@ -25,7 +25,7 @@ export interface PushValidationResult {
   cleanUp(): Promise<void>
 }
 
-const unrestrictedPushResult: PushValidationResult = {
+const acceptedPushResult: PushValidationResult = {
   reasons: new Map(),
   environment: {},
   cleanUp: async () => undefined,
@@ -49,7 +49,7 @@ export async function validatePush(
 ): Promise<PushValidationResult> {
   const { commands, pack } = parsePushRequest(body)
   if (canWriteWorkflowFiles(by) && !commands.some(({ ref }) => hasRulesForRef(repo, ref)))
-    return unrestrictedPushResult
+    return acceptedPushResult
   const quarantine = await mkdtemp(`${repo.path}-push-`)
   const cleanUp = async (): Promise<void> => rm(quarantine, { recursive: true, force: true, maxRetries: 10 })
   try {

@@ -1,6 +1,6 @@
 // Workflow files in an app's push: GitHub requires the permission `workflows` for them on every branch.
 import type { Caller } from '../http/caller.ts'
-import { listCommitsBeyond, runGitForText } from '../git/git-store.ts'
+import { listCommitsNotReachableFrom, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
 import { readLooseOrRunGit } from '../git/loose-objects.ts'
 import { findLooseTreeEntry } from '../git/loose-trees.ts'
@@ -26,7 +26,7 @@ export async function findWorkflowFileRejection(
 ): Promise<string | undefined> {
   if (canWriteWorkflowFiles(by) || now === undefined) return undefined
   const known = [...repo.knownRefs.values(), ...(old === undefined ? [] : [old])]
-  if (!(await hasChangedWorkflowFiles(path, known, now))) return undefined
+  if (!(await hasCommitChangingWorkflowFiles(path, known, now))) return undefined
   const text = await runGitForText(
     path,
     'log',
@@ -48,12 +48,12 @@ export async function findWorkflowFileRejection(
 }
 
 /** Whether a new commit has a workflow folder that differs from those of all its parents. */
-async function hasChangedWorkflowFiles(
+async function hasCommitChangingWorkflowFiles(
   path: string,
   known: readonly string[],
   now: string,
 ): Promise<boolean> {
-  const commits = await listCommitsBeyond(path, known, now)
+  const commits = await listCommitsNotReachableFrom(path, known, now)
   const findWorkflowsTreeId = (commit: string) =>
     findLooseTreeEntry(path, readLooseCommit(path, commit).tree, workflowsFolder)?.id
   const hasNewWorkflows = (commit: string): boolean => {

@@ -17,7 +17,7 @@ export async function countChangedLines(
   after: string,
 ): Promise<ChangedLineCounts> {
   return await readLooseOrRunGit(
-    () => countLooseChangedLines(path, before, after),
+    () => countChangedLinesInLooseObjects(path, before, after),
     async () => {
       const lines = (await runGitForText(path, 'diff', '-M', '--numstat', before, after, '--'))
         .split('\n')
@@ -33,7 +33,7 @@ export async function countChangedLines(
  * Only for differences where no file can be renamed and lines can be paired in only one way. Otherwise throws
  * NotLooseObjectError.
  */
-function countLooseChangedLines(path: string, before: string, after: string): ChangedLineCounts {
+function countChangedLinesInLooseObjects(path: string, before: string, after: string): ChangedLineCounts {
   const differences = diffLooseTrees(
     path,
     readLooseCommit(path, before).tree,

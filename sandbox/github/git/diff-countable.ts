@@ -14,21 +14,21 @@ const maxCachedCommits = 1000
 
 /** Lists the commit's paths up to that limit. */
 export function isDiffCountable(path: string, commit: string): Promise<boolean> {
-  const found = diffCountableCache.get(commit) ?? computeDiffCountable(path, commit)
+  const found = diffCountableCache.get(commit) ?? isDiffCountableUncached(path, commit)
   diffCountableCache.set(commit, found)
   for (const oldest of diffCountableCache.keys())
     if (diffCountableCache.size > maxCachedCommits) diffCountableCache.delete(oldest)
   return found
 }
 
-async function computeDiffCountable(path: string, commit: string): Promise<boolean> {
+async function isDiffCountableUncached(path: string, commit: string): Promise<boolean> {
   return await readLooseOrRunGit(
     () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxPathsForDiffCount,
-    () => hasFewPathsAccordingToGit(path, commit),
+    () => isGitPathCountWithinLimit(path, commit),
   )
 }
 
-async function hasFewPathsAccordingToGit(path: string, commit: string): Promise<boolean> {
+async function isGitPathCountWithinLimit(path: string, commit: string): Promise<boolean> {
   const args = ['--git-dir', path, 'ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
   const child = spawn('git', args, { env: isolatedGitEnvironment, stdio: ['ignore', 'pipe', 'ignore'] })
   let paths = 0

@@ -56,7 +56,7 @@ export async function handleGitHttp(
   let repo: MockRepository
   try {
     caller = state.credentials.identify(request.headers.authorization)
-    repo = openRepository(state, caller, owner, name, writes)
+    repo = requireGitRepository(state, caller, owner, name, writes)
   } catch (error) {
     if (!(error instanceof GitHubApiError)) throw error
     // 401 without credentials, so that Git asks its credential helper and retries.
@@ -94,7 +94,7 @@ export async function handleGitHttp(
   await (service === 'git-receive-pack' ? state.runSerialized(repo, serve) : serve())
 }
 
-function openRepository(
+function requireGitRepository(
   state: GitHubState,
   caller: Caller,
   owner: string,

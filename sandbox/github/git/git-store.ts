@@ -184,7 +184,7 @@ export async function commitFiles(
 ): Promise<string> {
   const edits = Object.entries(files).map(([file, change]): TreeFileEdit => ({
     path: file,
-    to: toFileEditContent(change),
+    to: toTreeFileEditContent(change),
   }))
   const commitLoose = (): string => {
     if (edits.length > minFilesForFastImport) throw new NotLooseObjectError('many files')
@@ -199,7 +199,7 @@ export async function commitFiles(
   return await readLooseOrRunGit(commitLoose, () => runFastImport(path, parent, files, message, by))
 }
 
-function toFileEditContent(change: FileChange): TreeFileEdit['to'] {
+function toTreeFileEditContent(change: FileChange): TreeFileEdit['to'] {
   if (change === null) return undefined
   const given = typeof change === 'string' || change instanceof Uint8Array ? { content: change } : change
   return { mode: 'mode' in given ? given.mode : '100644', bytes: Buffer.from(given.content) }
@@ -316,7 +316,7 @@ export async function isAncestor(path: string, ancestor: string, commit: string)
 }
 
 /** The commits that `tip` contains and `known` do not, in the order of `git log`: newest first. */
-export async function listCommitsBeyond(
+export async function listCommitsNotReachableFrom(
   path: string,
   known: readonly string[],
   tip: string,
@@ -334,7 +334,8 @@ export async function listCommitsBeyond(
 export async function findMergeBase(path: string, one: string, other: string): Promise<string | undefined> {
   return await readLooseOrRunGit(
     () => findMergeBaseInLooseObjects(path, one, other),
-    () => catchExitOneAsUndefined(async () => (await runGitForText(path, 'merge-base', one, other)).trim()),
+    () =>
+      catchExitStatus1AsUndefined(async () => (await runGitForText(path, 'merge-base', one, other)).trim()),
   )
 }
 
@@ -363,12 +364,12 @@ export async function mergeTrees(path: string, base: string, head: string): Prom
   }
   const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
   return await readLooseOrRunGit(mergeLoose, () =>
-    catchExitOneAsUndefined(async () => (await runGitForText(path, ...args)).split('\n')[0]),
+    catchExitStatus1AsUndefined(async () => (await runGitForText(path, ...args)).split('\n')[0]),
   )
 }
 
 /** Undefined if Git exits with 1: the object does not exist. */
-async function catchExitOneAsUndefined<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
+async function catchExitStatus1AsUndefined<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
   try {
     return await runCommand()
   } catch (error) {

@@ -10,8 +10,8 @@ export interface LooseTreeEntry {
 /** Entries by name. A name is a byte string (latin1), because Git's names have no encoding. */
 export type LooseTree = ReadonlyMap<string, LooseTreeEntry>
 
-const treeEntryMode = '40000'
-const isDirectoryEntry = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === treeEntryMode
+const directoryEntryMode = '40000'
+const isDirectoryEntry = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === directoryEntryMode
 const isSameTreeEntry = (one: LooseTreeEntry | undefined, other: LooseTreeEntry | undefined): boolean =>
   one?.id === other?.id && one?.mode === other?.mode
 const emptyTree: LooseTree = new Map()
@@ -37,7 +37,8 @@ const readLooseTree = memoizeByObjectId((path, id): LooseTree => {
 
 function writeLooseTree(path: string, tree: LooseTree): string {
   // Git compares a folder's name as if it ended in a slash.
-  const sortKey = ([name, { mode }]: [string, LooseTreeEntry]) => (mode === treeEntryMode ? `${name}/` : name)
+  const sortKey = ([name, { mode }]: [string, LooseTreeEntry]) =>
+    mode === directoryEntryMode ? `${name}/` : name
   const sorted = [...tree].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const parts = sorted.flatMap(([name, { mode, id }]) => [
     Buffer.from(`${mode} ${name}\0`, 'latin1'),
@@ -56,7 +57,7 @@ export const countFilesInLooseTree = memoizeByObjectId((path, id): number => {
 
 /** The entry at a path of a tree, or undefined. */
 export function findLooseTreeEntry(path: string, tree: string, file: string): LooseTreeEntry | undefined {
-  let entry: LooseTreeEntry | undefined = { mode: treeEntryMode, id: tree }
+  let entry: LooseTreeEntry | undefined = { mode: directoryEntryMode, id: tree }
   for (const name of Buffer.from(file).toString('latin1').split('/'))
     entry =
       entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id).get(name) : undefined
@@ -119,7 +120,7 @@ export function mergeLooseTrees(path: string, ancestor: string, ours: string, th
         (!before || isDirectoryEntry(before))
       )
         merged.set(name, {
-          mode: treeEntryMode,
+          mode: directoryEntryMode,
           id: merge(
             before ? readLooseTree(path, before.id) : emptyTree,
             readLooseTree(path, here.id),
@@ -201,7 +202,7 @@ export function editLooseTree(
       if (!('entries' in entry)) entries.set(name, entry)
       else {
         const id = write(entry)
-        if (id !== undefined) entries.set(name, { mode: treeEntryMode, id })
+        if (id !== undefined) entries.set(name, { mode: directoryEntryMode, id })
       }
     return entries.size === 0 ? undefined : writeLooseTree(path, entries)
   }

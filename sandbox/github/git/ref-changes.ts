@@ -125,7 +125,7 @@ async function handlePullHeadMoved(
   await emitPullRequestEvent(state, pull, 'synchronize', by, { before, after: now })
   // A push by a person without write access ends auto-merge:
   // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
-  if (!canPush(state.world, pull.repo, by)) await endAutoMerge(state, pull, by)
+  if (!canPush(state.world, pull.repo, by)) await cancelAutoMerge(state, pull, by)
   await dismissApprovalsAfterHeadPush(state, pull, by, before)
 }
 
@@ -154,7 +154,7 @@ async function handlePullBaseMoved(
 }
 
 /** Disables auto-merge. Has no effect on a pull request without it. */
-export async function endAutoMerge(
+export async function cancelAutoMerge(
   state: GitHubState,
   pull: MockPull,
   by: MockAccount,
@@ -238,7 +238,7 @@ export async function createCheckSuites(
 /**
  * Computes in the background whether a pull request can be merged, and stores the test merge as refs/pull/N/merge.
  */
-export async function computeMergeability(state: GitHubState, pull: MockPull): Promise<void> {
+export async function updatePullMergeability(state: GitHubState, pull: MockPull): Promise<void> {
   const { path } = pull.repo
   const { testMergeDelay } = state.world
   if (testMergeDelay > 0) await new Promise((resolve) => setTimeout(resolve, testMergeDelay))

@@ -2,7 +2,7 @@
 // the single process that it would start, or without a process if the answer is the same for every repository.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { lazy } from '../../../src/findings/memoize.ts'
+import { memoizeOnce } from '../../../src/findings/memoize.ts'
 import { runInIsolatedGitEnvironment } from './git-store.ts'
 import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
@@ -100,14 +100,14 @@ async function runGitProgram(
 }
 
 // Directly, and not as `git http-backend`, which would start another process for each request.
-const getHttpBackendPath = lazy(() =>
+const findGitHttpBackendPath = memoizeOnce(() =>
   join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
 )
 
 async function runHttpBackend(request: GitHttpRequest): Promise<GitHttpResponse> {
   const { path, method, service, query, contentType, user, environment } = request
   return parseCgiResponse(
-    await runGitProgram(getHttpBackendPath(), [], {
+    await runGitProgram(findGitHttpBackendPath(), [], {
       ...request,
       environment: {
         ...environment,

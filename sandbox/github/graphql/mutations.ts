@@ -11,7 +11,7 @@ import { throwIfRejected } from '../branch-rules/verdict-messages.ts'
 import { commitFiles, deleteRef, isAncestor, resolveCommit, setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { endAutoMerge, processRefChanges } from '../git/ref-changes.ts'
+import { cancelAutoMerge, processRefChanges } from '../git/ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { toAuthorIdentity, signCommit } from '../signing.ts'
 import { parseNodeId } from '../views/account-view.ts'
@@ -104,7 +104,7 @@ export function createMutationFields(state: GitHubState, by: Caller): GraphqlFie
     disablePullRequestAutoMerge: mutation(async ({ pullRequestId }) => {
       const pull = requirePullByNodeId(pullRequestId)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
-      await endAutoMerge(state, pull, getActingAccount(by), 'auto-merge was disabled')
+      await cancelAutoMerge(state, pull, getActingAccount(by), 'auto-merge was disabled')
       return { pullRequest: toPullRequestFields(state, pull) }
     }),
     updateRefs: mutation(async ({ repositoryId, refUpdates }) => {

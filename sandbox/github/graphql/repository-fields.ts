@@ -7,11 +7,11 @@ import {
   findBranchProtection,
   toPullRequestRules,
 } from '../branch-rules/branch-protection.ts'
-import { isInAllowList } from '../branch-rules/bypass.ts'
+import { isInProtectionAllowList } from '../branch-rules/bypass.ts'
 import { collectRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import { findQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
-import type { QueueEntry } from '../github-data.ts'
-import { findUnmetChecks } from '../branch-rules/required-checks.ts'
+import type { MockMergeQueueEntry } from '../github-data.ts'
+import { findUnmetRequiredChecks } from '../branch-rules/required-checks.ts'
 import type { PullRequestParameters, BranchRule, StatusCheckParameters } from '../branch-rules/rule-types.ts'
 import type { GitHubState } from '../github-state.ts'
 import { resolveCommit } from '../git/git-store.ts'
@@ -89,7 +89,8 @@ function toRefUpdateRuleFields(
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const hasRule = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
-    ({ type, parameters }) => type === 'restricted_pushers' && !isInAllowList(world, repo, by, parameters),
+    ({ type, parameters }) =>
+      type === 'restricted_pushers' && !isInProtectionAllowList(world, repo, by, parameters),
   )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
@@ -218,13 +219,13 @@ function findRequiredStatusChecks(
     .flatMap((it) => (it.parameters as unknown as StatusCheckParameters).required_status_checks)
 }
 
-export function toMergeQueueEntryFields(state: GitHubState, entry: QueueEntry): GraphqlFields {
+export function toMergeQueueEntryFields(state: GitHubState, entry: MockMergeQueueEntry): GraphqlFields {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
     group === undefined
       ? []
-      : findUnmetChecks(state.world, repo, group.headSha, findRequiredStatusChecks(repo, baseRef), 0)
+      : findUnmetRequiredChecks(state.world, repo, group.headSha, findRequiredStatusChecks(repo, baseRef), 0)
   return {
     __typename: 'MergeQueueEntry',
     id: toNodeId('MergeQueueEntry', entry.id),

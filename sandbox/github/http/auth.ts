@@ -158,10 +158,13 @@ function decodeJwtSegment(part: string): Record<string, unknown> {
 export function canSeeRepository(world: MockGitHubData, caller: Caller, repo: MockRepository): boolean {
   if (!repo.private) return true
   if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) !== undefined
-  return caller.kind === 'installation' && canInstallationAccess(caller, repo)
+  return caller.kind === 'installation' && canInstallationSeeRepository(caller, repo)
 }
 
-function canInstallationAccess(caller: Caller & { kind: 'installation' }, repo: MockRepository): boolean {
+function canInstallationSeeRepository(
+  caller: Caller & { kind: 'installation' },
+  repo: MockRepository,
+): boolean {
   return caller.installation.repositories.has(repo) && caller.repositories?.has(repo) !== false
 }
 
@@ -186,7 +189,7 @@ export function requirePermissions(
         : new GitHubApiError(403, 'Must have write access to repository')
     return
   }
-  if (!canInstallationAccess(caller, repo)) throw createNotAccessibleError()
+  if (!canInstallationSeeRepository(caller, repo)) throw createNotAccessibleError()
   if (!hasPermissions(caller, permissions)) throw createNotAccessibleError()
 }
 
@@ -204,7 +207,7 @@ export function canWriteContents(world: MockGitHubData, caller: Caller, repo: Mo
   if (caller.kind === 'user') return canPush(world, repo, caller.account)
   return (
     caller.kind === 'installation' &&
-    canInstallationAccess(caller, repo) &&
+    canInstallationSeeRepository(caller, repo) &&
     hasPermissions(caller, { contents: 'write' })
   )
 }
@@ -222,13 +225,13 @@ export function canAdministerRepository(
   if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) === 'admin'
   return (
     caller.kind === 'installation' &&
-    canInstallationAccess(caller, repo) &&
+    canInstallationSeeRepository(caller, repo) &&
     hasPermissions(caller, { administration: level })
   )
 }
 
 /** Throws unless the caller may use a route. For repository routes, `repo` is the repository in the path. */
-export function authorizeRouteCall(
+export function requireRouteAccess(
   world: MockGitHubData,
   caller: Caller,
   needs: RouteAccessRequirement,

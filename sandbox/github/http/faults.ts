@@ -77,7 +77,7 @@ export class FaultInjector {
 /**
  * GitHub's answer when the hourly limit is used up (403 with a reset time) or calls are too frequent (403 or 429).
  */
-export function createRateLimitOutcome(
+export function createRateLimitFaultOutcome(
   kind: 'primary' | 'secondary',
   nowSeconds: number,
   waitSeconds: number,

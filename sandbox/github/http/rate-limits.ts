@@ -38,7 +38,7 @@ function getRateLimitCounter(
   return counter
 }
 
-function computeRequestPoints({ method, template, body }: RateLimitedRequest): number {
+function computeSecondaryLimitPoints({ method, template, body }: RateLimitedRequest): number {
   if (template !== '/graphql') return method === 'GET' ? 1 : 5
   const { query } = (body ?? {}) as { query?: unknown }
   return typeof query === 'string' && /^\s*mutation\b/.test(query) ? 5 : 1
@@ -54,7 +54,7 @@ export function consumeRateLimit(
   installation: Installation,
   spending: RateLimitedRequest,
 ): void {
-  enforceSecondaryLimits(world, installation, spending)
+  enforceSecondaryRateLimits(world, installation, spending)
   const counter = getRateLimitCounter(world, installation, spending)
   if (counter.remaining <= 0)
     throw new RateLimitError(
@@ -65,7 +65,7 @@ export function consumeRateLimit(
 }
 
 /** A conditional request for unchanged data does not count against the hourly limit. */
-export function refundRateLimit(
+export function refundHourlyRateLimit(
   world: MockGitHubData,
   installation: Installation,
   spending: RateLimitedRequest,
@@ -73,7 +73,7 @@ export function refundRateLimit(
   getRateLimitCounter(world, installation, spending).remaining += 1
 }
 
-function enforceSecondaryLimits(
+function enforceSecondaryRateLimits(
   world: MockGitHubData,
   installation: Installation,
   spending: RateLimitedRequest,
@@ -81,7 +81,7 @@ function enforceSecondaryLimits(
   const { limits, use } = installation
   const now = world.now() / 1000
   while (use.recent[0] !== undefined && use.recent[0].at <= now - 60) use.recent.shift()
-  const points = use.recent.reduce((sum, one) => sum + one.points, computeRequestPoints(spending))
+  const points = use.recent.reduce((sum, one) => sum + one.points, computeSecondaryLimitPoints(spending))
   const created =
     use.recent.filter((one) => one.creates).length + (isContentCreatingRequest(spending) ? 1 : 0)
   const isTooMuch =
@@ -99,7 +99,7 @@ function enforceSecondaryLimits(
   }
   use.recent.push({
     at: now,
-    points: computeRequestPoints(spending),
+    points: computeSecondaryLimitPoints(spending),
     creates: isContentCreatingRequest(spending),
   })
 }

@@ -2,11 +2,16 @@
 // of pull requests. Git's own protocol bypasses it.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { authorizeRouteCall, canSeeRepository, formatCallerName } from './auth.ts'
+import { requireRouteAccess, canSeeRepository, formatCallerName } from './auth.ts'
 import type { TokenRegistry } from './auth.ts'
 import type { Caller } from './caller.ts'
 import type { FaultInjector } from './faults.ts'
-import { RateLimitError, refundRateLimit, formatRateLimitHeaders, consumeRateLimit } from './rate-limits.ts'
+import {
+  RateLimitError,
+  refundHourlyRateLimit,
+  formatRateLimitHeaders,
+  consumeRateLimit,
+} from './rate-limits.ts'
 import { GitHubApiError, createNotFoundError } from './route.ts'
 import type { RouteCall, RouteResponse, Route } from './route.ts'
 import { summarizeOperation } from '../graphql/summarize-operation.ts'
@@ -27,7 +32,7 @@ export interface RequestRecord {
 }
 
 /** One exchange, for validation against GitHub's API description. */
-export interface RecordedExchange {
+export interface RecordedHttpExchange {
   readonly method: string
   readonly template: string
   readonly query: URLSearchParams
@@ -42,7 +47,7 @@ export interface RouterOptions {
   readonly faults: FaultInjector
   readonly routes: readonly Route[]
   readonly record: (record: RequestRecord) => void
-  readonly observe: ((exchange: RecordedExchange) => void) | undefined
+  readonly observe: ((exchange: RecordedHttpExchange) => void) | undefined
 }
 
 interface RouteMatch {
@@ -51,12 +56,12 @@ interface RouteMatch {
 }
 
 // In these templates, `{path}` and `{ref}` can contain slashes. Other parameters end at a slash.
-const multiSegmentPattern =
+const multiSegmentTemplatePattern =
   /\/(contents\/\{path\}|git\/(ref|refs|matching-refs)\/\{ref\}|branches\/\{branch\}|compare\/\{basehead\})$/
 
 function compileRoutePattern(route: Route): { route: Route; pattern: RegExp; names: string[] } {
   const names = [...route.template.matchAll(/\{(\w+)\}/g)].map((it) => it[1] ?? '')
-  const wide = multiSegmentPattern.test(route.template) ? names.at(-1) : undefined
+  const wide = multiSegmentTemplatePattern.test(route.template) ? names.at(-1) : undefined
   const source = route.template
     .replace(/[.[\]]/g, '\\$&')
     .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.*)' : '([^/]+)'))
@@ -95,7 +100,7 @@ export class RestRouter {
       method,
       template,
       path: url.pathname,
-      ...summarizeRequestWrites(method, template, raw),
+      ...parseWriteSummary(method, template, raw),
     }
     let callerName = this.#guess(request)
     const fault = faults.take(requestInfo)
@@ -151,7 +156,7 @@ export class RestRouter {
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
     const status = sendResponse(request, response, reply)
     if (status === 304 && caller?.kind === 'installation')
-      refundRateLimit(world, caller.installation, { method, template, body })
+      refundHourlyRateLimit(world, caller.installation, { method, template, body })
     record({ ...requestInfo, callerName, status })
   }
 
@@ -202,7 +207,7 @@ export class RestRouter {
       if (repo === undefined) throw createNotFoundError()
       if (caller.kind !== 'app' && !canSeeRepository(world, caller, repo)) throw createNotFoundError()
     }
-    authorizeRouteCall(world, caller, route.needs, repo)
+    requireRouteAccess(world, caller, route.needs, repo)
     if (caller.kind === 'installation') consumeRateLimit(world, caller.installation, { ...route, body })
     if (repo?.archived === true && route.method !== 'GET')
       throw new GitHubApiError(403, 'Repository was archived so is read-only.')
@@ -240,7 +245,7 @@ function parseBody(raw: Buffer): unknown {
   return value
 }
 
-function summarizeRequestWrites(
+function parseWriteSummary(
   method: string,
   template: string,
   raw: Buffer,

@@ -14,7 +14,7 @@ import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError, respondCreated, defineRepositoryRoute, requireStringField } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
-import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
+import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
 
@@ -88,7 +88,7 @@ export function createGitWriteRoutes({ world }: GitHubState): Route[] {
       const committed =
         committer === undefined
           ? isSignedByGitHub
-            ? createWebFlowIdentity(world)
+            ? createGitHubCommitterIdentity(world)
             : by
           : toGitIdentity(committer)
       const sha = await commitTree(repo.path, tree, parents, message, by, committed)

@@ -91,7 +91,7 @@ const findCallerApp = (caller: Caller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
 /** Whether the caller may change a comment: its author, and users with write access. */
-function requireCommentEditor(call: RepositoryCall, comment: MockComment): MockAccount {
+function requireCommentEditAccess(call: RepositoryCall, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
   if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
     // GitHub also lets an app with write permission edit comments by others.
@@ -165,13 +165,13 @@ function createCommentRoutes(state: GitHubState): Route[] {
         state,
         comment,
         requireBodyText(call, 'IssueComment'),
-        requireCommentEditor(call, comment),
+        requireCommentEditAccess(call, comment),
       )
       return respondOk(toCommentView(world, comment))
     }),
     defineRepositoryRoute('DELETE /issues/comments/{comment_id}', issueWritePermissions, (call) => {
       const comment = requireComment(call)
-      removeComment(state, comment, requireCommentEditor(call, comment))
+      removeComment(state, comment, requireCommentEditAccess(call, comment))
       return respondNoContent()
     }),
     defineRepositoryRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
@@ -320,14 +320,14 @@ function createCommitCommentRoutes(state: GitHubState): Route[] {
     ),
     defineRepositoryRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
       const comment = requireCommitComment(call)
-      requireCommentEditor(call, comment)
+      requireCommentEditAccess(call, comment)
       comment.body = requireBodyText(call, 'CommitComment')
       comment.updatedAt = world.timestamp()
       return respondOk(toCommitCommentView(world, comment))
     }),
     defineRepositoryRoute('DELETE /comments/{comment_id}', { contents: 'write' }, (call) => {
       const comment = requireCommitComment(call)
-      requireCommentEditor(call, comment)
+      requireCommentEditAccess(call, comment)
       call.repo.commitComments.splice(call.repo.commitComments.indexOf(comment), 1)
       return respondNoContent()
     }),

@@ -15,11 +15,11 @@ import type { ReviewEvent } from '../pulls.ts'
 import {
   addReviewComments,
   findCurrentCommentLine,
-  locateDraftComments,
+  readDraftCommentDiffHunks,
   removeReviewComment,
 } from '../review-comments.ts'
 import type { DraftReviewComment } from '../review-comments.ts'
-import { computeMergeability } from '../git/ref-changes.ts'
+import { updatePullMergeability } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
   respondCreated,
@@ -36,7 +36,7 @@ import type { RepositoryCall, Route } from '../http/route.ts'
 import { toAccountView, toTeamView } from '../views/account-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
 import { toCommitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
-import { toPullSummary, toPullView, toReviewCommentView, toReviewView } from '../views/pull-view.ts'
+import { toPullSummaryView, toPullView, toReviewCommentView, toReviewView } from '../views/pull-view.ts'
 import { findAccountByLogin, canPush, findCollaboratorRole } from '../github-data.ts'
 import type {
   MockAccount,
@@ -66,7 +66,7 @@ export function createPullRoutes(state: GitHubState): Route[] {
     defineRepositoryRoute('GET /pulls', pullsReadPermission, (call) =>
       paginate(
         call,
-        findPullsMatchingQuery(call).map((it) => toPullSummary(world, it)),
+        findPullsMatchingQuery(call).map((it) => toPullSummaryView(world, it)),
       ),
     ),
     defineRepositoryRoute('POST /pulls', pullsWritePermission, async (call) => {
@@ -93,7 +93,7 @@ export function createPullRoutes(state: GitHubState): Route[] {
       const reply = respondOk(await toPullView(world, pull))
       // The request itself makes GitHub compute it. This answer still contains null.
       if (pull.state === 'open' && pull.mergeable === undefined)
-        state.runInBackground(computeMergeability(state, pull))
+        state.runInBackground(updatePullMergeability(state, pull))
       return reply
     }),
     defineRepositoryRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
@@ -186,7 +186,7 @@ function createReviewerRoutes(state: GitHubState): Route[] {
     }),
     defineRepositoryRoute(`POST ${base}`, pullsWritePermission, async (call) => {
       await requestReviews(state, requirePull(call), ...parseReviewers(call), getActingAccount(call.caller))
-      return respondCreated(toPullSummary(world, requirePull(call)))
+      return respondCreated(toPullSummaryView(world, requirePull(call)))
     }),
     defineRepositoryRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
       await removeReviewRequests(
@@ -195,7 +195,7 @@ function createReviewerRoutes(state: GitHubState): Route[] {
         ...parseReviewers(call),
         getActingAccount(call.caller),
       )
-      return respondOk(toPullSummary(world, requirePull(call)))
+      return respondOk(toPullSummaryView(world, requirePull(call)))
     }),
   ]
 }
@@ -285,7 +285,7 @@ function createReviewRoutes(state: GitHubState): Route[] {
       if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
         throw new GitHubApiError(422, 'Unprocessable Entity', ['Body can not be blank'])
       const pull = requirePull(call)
-      const hunks = await locateDraftComments(pull, commit_id ?? pull.headSha, comments)
+      const hunks = await readDraftCommentDiffHunks(pull, commit_id ?? pull.headSha, comments)
       const review = addReview(state, pull, getActingAccount(call.caller), event, body, commit_id)
       addReviewComments(state, pull, review, comments, hunks)
       return respondOk(toReviewView(world, pull, review))

@@ -1,7 +1,7 @@
 // REST routes of repositories and their Git data: branches, refs, commits, trees, contents, and user permissions.
 import {
   GitFailure,
-  listCommitsBeyond,
+  listCommitsNotReachableFrom,
   deleteRef,
   runGitForText,
   runGitForBytes,
@@ -41,7 +41,7 @@ import {
   readCommits,
   readChangedFiles,
 } from '../views/commit-view.ts'
-import { toPullSummary } from '../views/pull-view.ts'
+import { toPullSummaryView } from '../views/pull-view.ts'
 import {
   getRepositoryApiUrl,
   toFullRepositoryView,
@@ -239,7 +239,7 @@ function createCommitRoutes(world: MockGitHubData): Route[] {
         )
         return paginate(
           call,
-          holds.flat().map((it) => toPullSummary(world, it)),
+          holds.flat().map((it) => toPullSummaryView(world, it)),
         )
       },
     ),
@@ -251,7 +251,7 @@ function createCommitRoutes(world: MockGitHubData): Route[] {
       const common = base && head && (await findMergeBase(repo.path, base, head))
       if (!base || !head || !common) throw createNotFoundError()
       const ahead = await readCommits(repo.path, '--reverse', `${base}..${head}`)
-      const behind = (await listCommitsBeyond(repo.path, [head], base)).length
+      const behind = (await listCommitsNotReachableFrom(repo.path, [head], base)).length
       const html = `${getRepositoryWebUrl(world, repo)}/compare/${encodeUrlPath(`${left}...${right}`)}`
       const readCommitView = async (sha: string): Promise<GitHubPayload> =>
         toCommitView(world, repo, await readCommit(repo.path, sha))
@@ -304,7 +304,7 @@ interface ListedTreeEntry {
   readonly path: string
 }
 
-async function listTree(repo: MockRepository, ...args: string[]): Promise<ListedTreeEntry[]> {
+async function listGitTreeEntries(repo: MockRepository, ...args: string[]): Promise<ListedTreeEntry[]> {
   const output = await runGitForText(repo.path, 'ls-tree', '-z', '-l', '--full-tree', ...args)
   return output
     .split('\0')
@@ -348,7 +348,11 @@ function createGitObjectRoutes(world: MockGitHubData): Route[] {
       const sha = (
         await notFoundOnGitFailure(runGitForText(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))
       ).trim()
-      const entries = await listTree(repo, ...(call.query.has('recursive') ? ['-r', '-t'] : []), sha)
+      const entries = await listGitTreeEntries(
+        repo,
+        ...(call.query.has('recursive') ? ['-r', '-t'] : []),
+        sha,
+      )
       const url = `${getRepositoryApiUrl(world, repo)}/git`
       // GitHub's limit for a recursive tree.
       const limit = 100_000
@@ -373,11 +377,13 @@ function createGitObjectRoutes(world: MockGitHubData): Route[] {
       if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
       const path = (params['path'] ?? '').replace(/\/$/, '')
       if (path === '')
-        return respondOk((await listTree(repo, commit)).map((it) => toContentView(world, repo, ref, it)))
-      const [entry] = await listTree(repo, commit, '--', path)
+        return respondOk(
+          (await listGitTreeEntries(repo, commit)).map((it) => toContentView(world, repo, ref, it)),
+        )
+      const [entry] = await listGitTreeEntries(repo, commit, '--', path)
       if (entry === undefined) throw createNotFoundError()
       if (entry.type === 'tree') {
-        const entries = await listTree(repo, entry.sha)
+        const entries = await listGitTreeEntries(repo, entry.sha)
         return respondOk(
           entries.map((it) => toContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })),
         )

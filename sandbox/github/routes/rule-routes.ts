@@ -24,7 +24,7 @@ import {
   toBranchRulesView,
   toProtectionRuleView,
   toProtectionView,
-  toRulesetSummary,
+  toRulesetSummaryView,
   toRulesetView,
 } from '../views/rule-view.ts'
 import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts'
@@ -32,7 +32,7 @@ import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts
 const administrationWritePermission = { administration: 'write' } as const
 
 /** Users need the admin role. The permissions of apps were already checked. */
-function requireAdmin({ world, caller, repo }: RepositoryCall): void {
+function requireRepositoryAdmin({ world, caller, repo }: RepositoryCall): void {
   if (!canAdministerRepository(world, caller, repo))
     throw new GitHubApiError(403, 'Must have admin rights to Repository.')
 }
@@ -65,7 +65,7 @@ export function emitBranchProtectionEvent(
 }
 
 /** Stores a ruleset under a new ID, or replaces the one with its ID, and notifies the apps. */
-export function storeRuleset(
+export function saveRulesetAndEmitEvent(
   state: GitHubState,
   repo: MockRepository,
   request: RulesetRequest,
@@ -117,15 +117,15 @@ function createRulesetRoutes(state: GitHubState): Route[] {
     defineRepositoryRoute('GET /rulesets', read, (call) =>
       paginate(
         call,
-        collectRulesets(call.repo).map((it) => toRulesetSummary(world, call.repo, it)),
+        collectRulesets(call.repo).map((it) => toRulesetSummaryView(world, call.repo, it)),
       ),
     ),
     defineRepositoryRoute('GET /rulesets/{ruleset_id}', read, (call) =>
       respondOk(toRulesetView(world, call.repo, requireReadableRuleset(call), call.caller)),
     ),
     defineRepositoryRoute('POST /rulesets', administrationWritePermission, (call) => {
-      requireAdmin(call)
-      const stored = storeRuleset(
+      requireRepositoryAdmin(call)
+      const stored = saveRulesetAndEmitEvent(
         state,
         call.repo,
         parseRuleset(call.repo, call.body),
@@ -134,14 +134,14 @@ function createRulesetRoutes(state: GitHubState): Route[] {
       return respondCreated(toRulesetView(world, call.repo, stored, call.caller))
     }),
     defineRepositoryRoute('PUT /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
-      requireAdmin(call)
+      requireRepositoryAdmin(call)
       const { id, name, enforcement } = requireRuleset(call)
       const request = parseRuleset(call.repo, { name, enforcement, ...call.body })
-      const stored = storeRuleset(state, call.repo, request, getActingAccount(call.caller), id)
+      const stored = saveRulesetAndEmitEvent(state, call.repo, request, getActingAccount(call.caller), id)
       return respondOk(toRulesetView(world, call.repo, stored, call.caller))
     }),
     defineRepositoryRoute('DELETE /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
-      requireAdmin(call)
+      requireRepositoryAdmin(call)
       const ended = requireRuleset(call)
       call.repo.rulesets.delete(ended.id)
       emitRulesetEvent(state, call.repo, ended, 'deleted', getActingAccount(call.caller))
@@ -164,7 +164,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
     return found
   }
   const setSignatureRequirement = (call: RepositoryCall, required: boolean): object => {
-    requireAdmin(call)
+    requireRepositoryAdmin(call)
     call.repo.protections.set(requireBranch(call), {
       ...requireProtection(call),
       required_signatures: required,
@@ -179,7 +179,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
       return respondOk(toProtectionView(world, call.repo, requireBranch(call), requireProtection(call)))
     }),
     defineRepositoryRoute(`PUT ${path}`, administrationWritePermission, (call) => {
-      requireAdmin(call)
+      requireRepositoryAdmin(call)
       const { repo, body } = call
       for (const field of [
         'required_status_checks',
@@ -205,7 +205,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
       return respondOk(toProtectionView(world, repo, requireBranch(call), stored))
     }),
     defineRepositoryRoute(`DELETE ${path}`, administrationWritePermission, (call) => {
-      requireAdmin(call)
+      requireRepositoryAdmin(call)
       const ended = requireProtection(call)
       call.repo.protections.delete(requireBranch(call))
       emitBranchProtectionEvent(
@@ -231,7 +231,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
 function createMergeSettingsRoute({ world }: GitHubState): Route {
   const fields = { merge: 'allow_merge_commit', squash: 'allow_squash_merge', rebase: 'allow_rebase_merge' }
   return defineRepositoryRoute('PATCH ', administrationWritePermission, (call) => {
-    requireAdmin(call)
+    requireRepositoryAdmin(call)
     const { repo, body } = call
     const wanted = { ...repo.mergeMethods }
     for (const [method, field] of Object.entries(fields))

@@ -18,7 +18,7 @@ import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './re
  * Open pull requests from branches of the repository itself at this commit. GitHub does not list pull requests from
  * forks.
  */
-function toPullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
+function toPullsWithHeadView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
   const shortRepository = (it: MockRepository): GitHubPayload => ({
     id: it.id,
     url: getRepositoryApiUrl(world, it),
@@ -61,7 +61,7 @@ export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHub
     },
     check_suite: { id: run.suite.id },
     app: toAppView(world, app),
-    pull_requests: toPullsAtCommitView(world, repo, sha),
+    pull_requests: toPullsWithHeadView(world, repo, sha),
   }
 }
 
@@ -139,7 +139,7 @@ export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite)
     url,
     before: suite.before,
     after: sha,
-    pull_requests: toPullsAtCommitView(world, repo, sha),
+    pull_requests: toPullsWithHeadView(world, repo, sha),
     app: toAppView(world, suite.app),
     repository: toRepositoryView(world, repo),
     created_at: suite.createdAt,

@@ -181,7 +181,7 @@ export async function toPushedCommitView(
   commit: CommitData,
 ): Promise<GitHubPayload> {
   const touched = (await isDiffCountable(repo.path, commit.sha))
-    ? await listTouchedPaths(repo.path, commit)
+    ? await listPathsChangedByCommit(repo.path, commit)
     : []
   const pathsWithStatus = (...letters: string[]): string[] =>
     touched.filter(({ status }) => letters.includes(status)).map(({ path }) => path)
@@ -195,16 +195,16 @@ export async function toPushedCommitView(
   }
 }
 
-interface TouchedPath {
+interface ChangedPath {
   readonly status: string
   readonly path: string
 }
 
 /** The changes of a commit relative to its first parent, with Git's names for the kinds of change. */
-async function listTouchedPaths(
+async function listPathsChangedByCommit(
   path: string,
   { sha, tree, parents: [parent] }: CommitData,
-): Promise<TouchedPath[]> {
+): Promise<ChangedPath[]> {
   const statusOf = ({ before, after }: FileDifference) =>
     before === undefined ? 'A' : after === undefined ? 'D' : 'M'
   return await readLooseOrRunGit(

@@ -2,7 +2,7 @@
 import { computeMergeState } from '../branch-rules/merge-state.ts'
 import { isDiffCountable } from '../git/diff-countable.ts'
 import { countChangedLines } from '../git/count-lines.ts'
-import { listCommitsBeyond, findMergeBase } from '../git/git-store.ts'
+import { listCommitsNotReachableFrom, findMergeBase } from '../git/git-store.ts'
 import type {
   MockAccount,
   CommitComment,
@@ -36,7 +36,7 @@ function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, a
 }
 
 /** The short form in lists, without counts and mergeability. */
-export function toPullSummary(world: MockGitHubData, pull: MockPull): GitHubPayload {
+export function toPullSummaryView(world: MockGitHubData, pull: MockPull): GitHubPayload {
   const { repo, number } = pull
   const url = `${getRepositoryApiUrl(world, repo)}/pulls/${number}`
   const issue = `${getRepositoryApiUrl(world, repo)}/issues/${number}`
@@ -131,7 +131,7 @@ async function readPullChangeCounts(pull: MockPull): Promise<PullChangeCounts> {
   const { baseSha, headSha } = pull
   const [base, commits] = await Promise.all([
     findMergeBase(path, baseSha, headSha),
-    listCommitsBeyond(path, [baseSha], headSha),
+    listCommitsNotReachableFrom(path, [baseSha], headSha),
   ])
   const lines = (await isDiffCountable(path, headSha))
     ? await countChangedLines(path, base ?? baseSha, headSha)
@@ -148,7 +148,7 @@ export async function toPullView(world: MockGitHubData, pull: MockPull): Promise
   const open = pull.state === 'open'
   const mergeable = open ? (pull.mergeable ?? null) : null
   return {
-    ...toPullSummary(world, pull),
+    ...toPullSummaryView(world, pull),
     merged: pull.merged !== null,
     mergeable,
     rebaseable: mergeable,
@@ -194,7 +194,7 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
     closed_at: thread.closedAt,
     author_association: computeAuthorAssociation(world, repo, thread.author),
     active_lock_reason: null,
-    ...(isPull ? toIssuePullRequestView(world, thread) : {}),
+    ...(isPull ? toPullFieldsOfIssueView(world, thread) : {}),
     body: thread.body,
     reactions: toReactionSummaryView(`${url}/reactions`, []),
     timeline_url: `${url}/timeline`,
@@ -204,7 +204,7 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
 }
 
 /** Additional issue fields for a pull request. */
-function toIssuePullRequestView(
+function toPullFieldsOfIssueView(
   world: MockGitHubData,
   { repo, number, draft, merged }: MockPull,
 ): GitHubPayload {

@@ -2,7 +2,7 @@
 import { canAdministerRepository } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { parseRequiredChecks, findBranchProtection } from '../branch-rules/branch-protection.ts'
-import type { BranchProtection, ActorNames } from '../branch-rules/rule-types.ts'
+import type { BranchProtection, ProtectionActorNames } from '../branch-rules/rule-types.ts'
 import { computeBypassMode } from '../branch-rules/bypass.ts'
 import { findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import type { Ruleset } from '../branch-rules/rule-types.ts'
@@ -17,7 +17,7 @@ const toRulesetSourceView = (repo: MockRepository, { organization }: Ruleset): G
     : { source_type: 'Organization', source: organization }
 
 /** A ruleset in a list, without its rules. */
-export function toRulesetSummary(
+export function toRulesetSummaryView(
   world: MockGitHubData,
   repo: MockRepository,
   ruleset: Ruleset,
@@ -53,7 +53,7 @@ export function toRulesetView(
   const mode = computeBypassMode(world, repo, caller, bypass_actors)
   const { include = [], exclude = [] } = conditions.ref_name ?? {}
   return {
-    ...toRulesetSummary(world, repo, ruleset),
+    ...toRulesetSummaryView(world, repo, ruleset),
     conditions: { ...conditions, ref_name: { include, exclude } },
     rules,
     ...(canAdministerRepository(world, caller, repo)
@@ -99,7 +99,7 @@ export function toProtectionSummary(repo: MockRepository, branch: string): GitHu
 function toActorNamesView(
   world: MockGitHubData,
   repo: MockRepository,
-  { users = [], teams = [], apps = [] }: ActorNames,
+  { users = [], teams = [], apps = [] }: ProtectionActorNames,
 ): GitHubPayload {
   return {
     users: users.flatMap((login) => {

@@ -2,7 +2,7 @@
 import { buildServedCatalog } from '../../catalog/api/served-catalog.ts'
 import { parseServedFile } from '../../catalog/api/served-file.ts'
 import type { TreeSha } from '../../change/ids.ts'
-import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
 import { openGrpcServer } from '../../serving/grpc-server.ts'
 import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
@@ -19,7 +19,7 @@ export interface ServeCatalogRequest {
 export type ServeCatalogResponse =
   { readonly kind: 'served' } | { readonly kind: 'failed'; readonly why: string }
 
-const openReadOnlyMirror = openReadOnlyMirrors()
+const openReadOnlyMirror = createReadOnlyMirrorOpener()
 const closeTimeoutMs = 1000
 
 async function serveCatalogToCluster(

@@ -37,7 +37,7 @@ const forwardedEnvVariables = [
 ] as const
 
 /** Collects the variables and removes the list's path from the environment, so that no other process learns it. */
-export function extractClusterTestEnvironment(
+export function takeClusterTestEnvVariables(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
   const taken: Record<string, string> = {}

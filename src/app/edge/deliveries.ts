@@ -18,7 +18,7 @@ const maxBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. Small ones have a separate memory limit, so that large ones cannot starve them. */
 const maxSmallBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
-const maxUnverifiedBodyBytes = { long: 8 * maxBodyBytes, usual: 64 * maxSmallBodyBytes } as const
+const maxUnverifiedBytesByBodySize = { long: 8 * maxBodyBytes, usual: 64 * maxSmallBodyBytes } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
@@ -42,7 +42,7 @@ export function createDeliveryHandler({
   waitingFor,
   onAccepted,
 }: DeliveryHandlerOptions) {
-  const rooms: BodyMemoryBudgets = { ...maxUnverifiedBodyBytes }
+  const rooms: BodyMemoryBudgets = { ...maxUnverifiedBytesByBodySize }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
@@ -99,7 +99,7 @@ export function hasValidSignature(
   )
 }
 
-type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBodyBytes, number>
+type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytesByBodySize, number>
 
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readBody(

@@ -54,7 +54,7 @@ const createPayloadJobMapper =
 const pullEventSchema = z.object({ ...commonEventSchemaFields, pull_request: pullSchema })
 const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
   pull_request: createPayloadJobMapper(pullEventSchema.extend({ action: z.string() }), (it) =>
-    pullActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
+    relevantPullActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
   ),
   pull_request_review: createPayloadJobMapper(pullEventSchema, (it) => [createPullJob(it, it.pull_request)]),
   pull_request_review_thread: createPayloadJobMapper(pullEventSchema, (it) => [
@@ -120,7 +120,7 @@ export function getEventMetricLabel(event: string): string {
   return Object.hasOwn(jobMapperByEvent, event) ? event : 'other'
 }
 
-const pullActionPattern =
+const relevantPullActionPattern =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
 /** Returns no jobs for events that are irrelevant or malformed. */

@@ -1,11 +1,11 @@
 // Merges already reported on their pull requests; nothing is left to do there.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { toPullKey } from '../../change/repository-key.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
 /** The commit, by pull request. If lost, it is evaluated once more. */
-const announcedMergeCache = defineCache<string>('told landing', {
+const announcedMergeCache = defineCacheNamespace<string>('told landing', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })

@@ -5,7 +5,7 @@ import type { ValidatedMerge } from '../../gate/merge-permit.ts'
 import { GitError } from '../../git/git-error.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import type { MergedCommitVerdict } from '../../gate/verdict.ts'
-import { defineCache } from '../../ports/cache.ts'
+import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 import { evaluateSnapshot } from './evaluate-snapshot.ts'
@@ -14,7 +14,7 @@ import { toVerdictRecord } from './publish-evaluation.ts'
 /** Seconds between attempts to judge a commit. */
 const auditRetrySeconds = 30
 /** If lost, the commit is judged again sooner. */
-const inconclusiveAuditCache = defineCache<readonly string[]>('merged commit not judged', {
+const inconclusiveAuditCache = defineCacheNamespace<readonly string[]>('merged commit not judged', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
 })

@@ -1,16 +1,16 @@
 // Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
 // in one issue for maintainers, which is closed once everything is fixed.
 import type { CommitSha, TreeSha } from '../../change/ids.ts'
-import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
+import { defaultRuleSet, findOpmRuleSet } from '../../catalog/model/rule-set.ts'
 import { validateWithAllRules } from '../../checks/validation/validate-fully.ts'
 import type { Config } from '../../config/config.ts'
-import { findLayout } from '../../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
   renderBrokenBaseCheck,
   brokenBaseClosingComment,
-  renderBrokenBaseResolved,
+  renderResolvedBrokenBaseIssue,
   renderBrokenBaseIssue,
   formatBrokenBaseMarker,
   type BrokenCatalog,
@@ -19,7 +19,7 @@ import type { MergeRecords } from '../../ports/merge-records.ts'
 import { addContentDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 
-const maxShownErrors = 5
+const maxReportedCatalogErrors = 5
 
 export interface AuditedPush {
   readonly branch: string
@@ -43,9 +43,9 @@ export async function auditPush(
   if (foreign === undefined && broken.length === 0) return []
   const after = await repository.treeOf(tip)
   const before = await repository.treeOf(from).catch(() => undefined)
-  const roots = (await findLayout(repository, await repository.list(after), config.catalogs)).catalogs.map(
-    ({ root }) => root,
-  )
+  const roots = (
+    await readRepositoryLayout(repository, await repository.list(after), config.catalogs)
+  ).catalogs.map(({ root }) => root)
   const known = new Map(broken.map((one) => [one.root, one]))
   const result: BrokenCatalog[] = []
   for (const root of roots) {
@@ -63,8 +63,8 @@ export async function auditPush(
     result.push({
       root,
       since: was?.since ?? foreign ?? tip,
-      complaints: findings.slice(0, maxShownErrors).map(formatFinding),
-      more: Math.max(0, findings.length - maxShownErrors),
+      complaints: findings.slice(0, maxReportedCatalogErrors).map(formatFinding),
+      more: Math.max(0, findings.length - maxReportedCatalogErrors),
     })
   }
   return result
@@ -92,7 +92,8 @@ async function findCatalogErrors(
 ): Promise<readonly Finding[]> {
   const catalog = await app.loader.load(repository, tree, root)
   if (catalog === undefined) return []
-  const ruleSet = defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : findRuleSet(`${config.opm}.0`)
+  const ruleSet =
+    defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : findOpmRuleSet(`${config.opm}.0`)
   const { findings } = validateWithAllRules(catalog, {
     ...(ruleSet && { ruleSet }),
     settings: config.rules,
@@ -153,7 +154,7 @@ async function updateBrokenBaseIssue(
     await forge.perform({
       kind: 'edit-issue',
       issue: issue.number,
-      ...renderBrokenBaseResolved(branch),
+      ...renderResolvedBrokenBaseIssue(branch),
       state: 'closed',
     })
   }

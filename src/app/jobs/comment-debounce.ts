@@ -1,25 +1,25 @@
 // Delays the ready report. Most pull requests merge within seconds, so one comment about the merge saves an email and a
 // GitHub write.
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
-import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.ts'
+import { createHeadStateTimer, headStateStartFormat } from './head-state-since.ts'
 
 /**
  * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated
  * comment is replaced sooner.
  */
-const readyCommentDelaySeconds = { first: 120, edit: 30 } as const
+const readyCommentDelaySecondsByWrite = { first: 120, edit: 30 } as const
 
 /** If lost, the report is delayed again. */
-const measureReadyDurationMs = createHeadStateTimer(defineCache('ready since', headStateSinceFormat))
+const measureReadyDurationMs = createHeadStateTimer(defineCacheNamespace('ready since', headStateStartFormat))
 
 /** Returns 0 if the report is due. */
 export async function readReadyCommentDelay(
   snapshot: PullSnapshot,
   ctx: JobContext<Cache>,
-  writeKind: keyof typeof readyCommentDelaySeconds,
+  writeKind: keyof typeof readyCommentDelaySecondsByWrite,
 ): Promise<number> {
   const ready = await measureReadyDurationMs(snapshot, ctx)
-  return Math.max(0, Math.ceil(readyCommentDelaySeconds[writeKind] - ready / 1000))
+  return Math.max(0, Math.ceil(readyCommentDelaySecondsByWrite[writeKind] - ready / 1000))
 }

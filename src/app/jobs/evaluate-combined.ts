@@ -51,7 +51,7 @@ export async function evaluateCombinedChange(
     stacked: false,
   }
   const answer = await requestEvaluation(snapshot, ctx, {
-    memory: noopEvaluationMemory,
+    memory: noopWorkerPullMemory,
     openPulls: () => Promise.resolve([]),
   })
   if (answer.kind === 'too-large')
@@ -72,7 +72,7 @@ export async function evaluateCombinedChange(
 }
 
 /** The combined evaluation must not enter any pull request's history. */
-const noopEvaluationMemory: Required<WorkerPullMemory> = {
+const noopWorkerPullMemory: Required<WorkerPullMemory> = {
   ...noopPullMemory,
   firstSeenApprovals: () => Promise.resolve(new Map()),
   recordChange: () => Promise.resolve(),

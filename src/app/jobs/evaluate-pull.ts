@@ -10,7 +10,7 @@ import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../merge/crash-point.ts'
 import { answerCommentCommands } from './answer-commands.ts'
-import { checkMergedState } from './wait-for-merged-state.ts'
+import { decideOnContainedPull } from './wait-for-merged-state.ts'
 import { fetchCommits } from './fetch-commits.ts'
 import { isMergedByBot } from './is-merged-by-bot.ts'
 import { isServedBranch } from './is-served-branch.ts'
@@ -182,7 +182,7 @@ async function readAndEvaluatePull(
     void answers.set(toCheckQuestionKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
-    const becomes = await checkMergedState(fetched, ctx)
+    const becomes = await decideOnContainedPull(fetched, ctx)
     if (becomes === 'merged') await republishMergedReport(pull, ctx, { present })
     if (becomes === 'wait') await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
     if (becomes !== 'open') return undefined

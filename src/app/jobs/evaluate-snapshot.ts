@@ -9,11 +9,11 @@ import type { CommandDecision } from '../../gate/commands.ts'
 import {
   decideVerdict,
   createMalformedReason,
-  rejectUnchecked,
+  createUncheckedVerdict,
   createTooLargeReason,
 } from '../../gate/decide.ts'
 import type { VerdictReason, PullVerdict } from '../../gate/verdict.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Evaluation } from '../../evaluate/evaluate.ts'
@@ -49,7 +49,7 @@ const tooLargePullTtlSeconds = 30 * 24 * 3600
 
 const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
-const tooLargePullCache = defineCache<z.infer<typeof tooLargePullSchema>>('too large', {
+const tooLargePullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema>>('too large', {
   version: 1,
   read: (stored) => tooLargePullSchema.safeParse(stored).data,
 })
@@ -76,11 +76,11 @@ export async function evaluateSnapshot(
   const key = toPullKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
-    return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(snapshot.excess), ctx)
+    return createUnevaluatedRejection(snapshot, configDigest, createTooLargeReason(snapshot.excess), ctx)
   const state = computeTooLargeVerdictKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(tooLargePullCache, [key])).get(key)
   if (before?.state === state)
-    return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(before.why), ctx)
+    return createUnevaluatedRejection(snapshot, configDigest, createTooLargeReason(before.why), ctx)
 
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
@@ -102,7 +102,7 @@ export async function evaluateSnapshot(
         hasPreviews,
         onCluster: gate.config.install.cluster,
         requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
-        requeueAfterSeconds: computeMinSeconds(verdict.retryAfter, backoff.tryAgainAfter),
+        requeueAfterSeconds: computeMinDefinedSeconds(verdict.retryAfter, backoff.tryAgainAfter),
       }
     }
     case 'too-large': {
@@ -111,12 +111,12 @@ export async function evaluateSnapshot(
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )
-      return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
+      return createUnevaluatedRejection(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
     }
   }
 }
 
-function computeMinSeconds(...seconds: readonly (number | undefined)[]): number | undefined {
+function computeMinDefinedSeconds(...seconds: readonly (number | undefined)[]): number | undefined {
   const known = seconds.filter((each) => each !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
 }
@@ -145,7 +145,7 @@ export async function evaluateMalformedPull(
   why: string,
   ctx: JobContext<PullMemory>,
 ): Promise<PullEvaluation> {
-  return rejectWithoutEvaluation(
+  return createUnevaluatedRejection(
     snapshot,
     await readConfigDigest(snapshot, ctx),
     createMalformedReason(why),
@@ -153,7 +153,7 @@ export async function evaluateMalformedPull(
   )
 }
 
-async function rejectWithoutEvaluation(
+async function createUnevaluatedRejection(
   snapshot: PullSnapshot,
   configDigest: string,
   reason: VerdictReason,
@@ -169,6 +169,6 @@ async function rejectWithoutEvaluation(
     onCluster: 'off',
     requiresCluster: false,
     told: { changeLines: [], commandLines: [] },
-    verdict: rejectUnchecked({ snapshot, configDigest }, reason),
+    verdict: createUncheckedVerdict({ snapshot, configDigest }, reason),
   }
 }

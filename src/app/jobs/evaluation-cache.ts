@@ -6,7 +6,7 @@ import type { CommitSha } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { toPullKey } from '../../change/repository-key.ts'
 import type { CheckAnswer } from '../../evaluate/gather-answers.ts'
-import { defineCache } from '../../ports/cache.ts'
+import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
@@ -24,7 +24,7 @@ const cachedEvaluationSchema = z.object({
   answers: z.array(z.tuple([z.string(), z.custom<CheckAnswer>()])),
   shown: z.string(),
 })
-const evaluationCache = defineCache<z.infer<typeof cachedEvaluationSchema>>('kept look', {
+const evaluationCache = defineCacheNamespace<z.infer<typeof cachedEvaluationSchema>>('kept look', {
   version: 1,
   read: (stored) => cachedEvaluationSchema.safeParse(stored).data,
 })

@@ -5,7 +5,7 @@ import type { CommitSha } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { toPullKey } from '../../change/repository-key.ts'
 import { isGitError } from '../../git/git-error.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import { fetchConsistentSnapshot } from './fetch-consistent.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -17,7 +17,7 @@ export type FetchCommitsResult =
 
 const rejectedHeadSchema = z.object({ head: z.string(), why: z.string() })
 /** If lost, the heads are fetched and rejected again. */
-const rejectedHeadCache = defineCache<z.infer<typeof rejectedHeadSchema>>('refused head', {
+const rejectedHeadCache = defineCacheNamespace<z.infer<typeof rejectedHeadSchema>>('refused head', {
   version: 1,
   read: (stored) => rejectedHeadSchema.safeParse(stored).data,
 })
@@ -45,14 +45,14 @@ export async function fetchCommits(
     const why = parseFsckError(error.message)
     await app.store.putCached(
       rejectedHeadCache,
-      new Map([[key, toRejectedHead(snapshot.head, why)]]),
+      new Map([[key, createRejectedHeadEntry(snapshot.head, why)]]),
       rejectedHeadTtlSeconds,
     )
     return { kind: 'malformed', why }
   }
 }
 
-const toRejectedHead = (head: CommitSha, why: string) => ({ head, why })
+const createRejectedHeadEntry = (head: CommitSha, why: string) => ({ head, why })
 
 /** Returns the message id and object that `git fsck` reports. */
 function parseFsckError(message: string): string {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { toCommitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
 import { isPathBelow, type CatalogRoot } from '../../change/layout/layout.ts'
 import { findChangedSymlinks } from '../../evaluate/changed-links.ts'
-import { findLayout } from '../../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
 import type { Config } from '../../config/config.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import { renderRebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
@@ -14,7 +14,7 @@ import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Leases } from '../../ports/leases.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { defineState, type StateStore } from '../../ports/state.ts'
+import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
 import { triggerCrashPoint } from '../../merge/crash-point.ts'
 import { publishMissingChecks } from '../../merge/publish-checks.ts'
 import { readConfig } from '../../evaluate/read-config.ts'
@@ -63,9 +63,9 @@ const branchStateSchema = z.object({
 })
 
 type BranchState = Readonly<z.infer<typeof branchStateSchema>>
-type RebuildProgress = Readonly<z.infer<typeof rebuildSchema>>
+type PendingRebuild = Readonly<z.infer<typeof rebuildSchema>>
 
-const branchStates = defineState<BranchState>('branch', {
+const branchStates = defineStateNamespace<BranchState>('branch', {
   version: 1,
   read: (stored) => branchStateSchema.safeParse(stored).data,
 })
@@ -115,20 +115,20 @@ async function processBranchTip(
     }
     for (const rebuild of state.rebuilds) {
       const next = await advanceRebuild(rebuild, config, job, ctx)
-      const others: readonly RebuildProgress[] = state.rebuilds.filter(
+      const others: readonly PendingRebuild[] = state.rebuilds.filter(
         ({ commit }) => commit !== rebuild.commit,
       )
       state = { ...state, rebuilds: next === undefined ? others : [...others, next] }
       await writeBranchState(job, ctx, state)
     }
     if (state.rebuilds.length > 0)
-      await app.store.enqueue(job, computeNextPollSeconds(state.rebuilds, app.clock.now()))
+      await app.store.enqueue(job, computeNextRebuildPollSeconds(state.rebuilds, app.clock.now()))
   } finally {
     await app.store.releaseLease(lease)
   }
 }
 
-function computeNextPollSeconds(rebuilds: readonly RebuildProgress[], now: number): number {
+function computeNextRebuildPollSeconds(rebuilds: readonly PendingRebuild[], now: number): number {
   const waits = rebuilds.map(({ again }) =>
     again === undefined ? rebuildPollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
   )
@@ -176,7 +176,7 @@ async function findChangedCatalogs(
 ): Promise<readonly string[]> {
   const after = await repository.treeOf(to)
   const entries = await repository.list(after)
-  const { catalogs } = await findLayout(repository, entries, config.catalogs)
+  const { catalogs } = await readRepositoryLayout(repository, entries, config.catalogs)
   const before = await repository.treeOf(from).catch(() => undefined)
   // A forced push may have removed the old commit; treat everything as changed.
   if (before === undefined) return catalogs.flatMap(getCatalogNames)
@@ -202,11 +202,11 @@ function getCatalogNames({ root, names = [root] }: CatalogRoot): readonly string
 
 /** Returns undefined when the rebuild has ended. */
 async function advanceRebuild(
-  rebuild: RebuildProgress,
+  rebuild: PendingRebuild,
   config: Config,
   job: BranchJob,
   ctx: JobContext,
-): Promise<RebuildProgress | undefined> {
+): Promise<PendingRebuild | undefined> {
   const { app, forge } = ctx
   const { commit, catalogs, dispatchedAt } = rebuild
   const { webhook } = config.rebuild
@@ -256,7 +256,7 @@ const maxClockSkewMs = 120_000
 /** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */
 async function fetchRebuildOutcome(
   config: Config,
-  { commit, dispatchedAt = 0 }: RebuildProgress,
+  { commit, dispatchedAt = 0 }: PendingRebuild,
   branch: string,
   { forge, repository }: JobContext,
 ): Promise<RebuildState> {

@@ -5,17 +5,17 @@ import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
-const headStateSinceSchema = z.object({ head: z.string(), since: z.number() })
-type HeadStateSince = z.infer<typeof headStateSinceSchema>
+const headStateStartSchema = z.object({ head: z.string(), since: z.number() })
+type HeadStateStart = z.infer<typeof headStateStartSchema>
 const headStateTtlSeconds = 24 * 3600
 
-export const headStateSinceFormat = {
+export const headStateStartFormat = {
   version: 1,
-  read: (stored: unknown): HeadStateSince | undefined => headStateSinceSchema.safeParse(stored).data,
+  read: (stored: unknown): HeadStateStart | undefined => headStateStartSchema.safeParse(stored).data,
 } as const
 
 /** Entries of a separate cache space. If lost, the time starts over. */
-export function createHeadStateTimer(space: CacheNamespace<HeadStateSince>) {
+export function createHeadStateTimer(space: CacheNamespace<HeadStateStart>) {
   /** Milliseconds since the first call for this head; 0 on that call. */
   return async (
     { repository, pull, head }: PullSnapshot,

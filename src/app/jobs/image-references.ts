@@ -10,7 +10,7 @@ import {
   parseListedImageReferences,
   type LocatedImageReference,
 } from '../../change/references/list-references.ts'
-import { findLayout } from '../../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
 import type { RepositoryLayout } from '../../change/layout/layout.ts'
 import type { TreePathEntry } from '../../change/path-change.ts'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
@@ -73,7 +73,7 @@ export async function loadScannedBranches({
       return undefined
     }
     const entries = await repository.list(tree)
-    const layout = await findLayout(repository, entries, config.catalogs)
+    const layout = await readRepositoryLayout(repository, entries, config.catalogs)
     return { tree, config, layout, entries }
   }
 }
@@ -101,7 +101,7 @@ export async function listImageReferences(
   return { references: [...found], left: omitted.size }
 }
 
-export async function findReferenceLocations(
+export async function readImageReferenceLocations(
   wanted: ReadonlySet<string>,
   scanned: readonly ScannedBranch[],
   ctx: JobContext,
@@ -129,7 +129,7 @@ export async function findReferenceLocations(
       else known.push(location)
       here.push(location)
     })
-    await addReferenceOwners(owners, one, here, ctx)
+    await addImageReferenceOwners(owners, one, here, ctx)
   }
   return { places: locations, owners: new Map([...owners].map(([name, people]) => [name, [...people]])) }
 }
@@ -155,7 +155,7 @@ async function forEachImageReference(
   }
 }
 
-async function addReferenceOwners(
+async function addImageReferenceOwners(
   owners: Map<string, Set<string>>,
   { config, layout, entries }: ScannedBranch,
   locations: readonly MissingImageLocation[],

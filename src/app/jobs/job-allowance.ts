@@ -3,7 +3,7 @@
 // join it.
 import { z } from 'zod'
 import { toPullKey, toRepositoryKey } from '../../change/repository-key.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
@@ -24,7 +24,7 @@ const busyJobRequestThreshold = 40
 const maxQueuedPullWaitSeconds = 10
 
 const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
-const usedRequestQuotaCache = defineCache<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
+const usedRequestQuotaCache = defineCacheNamespace<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
   version: 1,
   read: (stored) => usedRequestQuotaSchema.safeParse(stored).data,
 })

@@ -7,7 +7,7 @@ import { triggerCrashPoint } from '../../merge/crash-point.ts'
 import { readValidatedGroup, recordValidatedGroup } from '../../merge/validated-groups.ts'
 import { publishMissingChecks } from '../../merge/publish-checks.ts'
 import { renderMergeGroupChecks, type MergeGroupVerdict } from '../../messages/merge-group-checks.ts'
-import { defineCache } from '../../ports/cache.ts'
+import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { MergeQueueEntry } from '../../ports/merge-api.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -44,7 +44,7 @@ export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<St
   for (const { group } of queue) {
     const branch = branches.find(({ tip }) => tip === group?.head)?.name
     if (group === undefined || branch === undefined) continue
-    const entries = findGroupEntries(queue, group, base)
+    const entries = findMergeGroupEntries(queue, group, base)
     // Its tip is outdated: GitHub rebuilds the group.
     if (entries === undefined) continue
     if (!(await evaluateMergeGroup({ head: group.head, base, branch, entries }, job, ctx))) isOpen = true
@@ -53,7 +53,7 @@ export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<St
 }
 
 /** Returns undefined if the group is not based on the branch's tip. */
-function findGroupEntries(
+function findMergeGroupEntries(
   queue: readonly MergeQueueEntry[],
   { head }: NonNullable<MergeQueueEntry['group']>,
   tip: CommitSha,
@@ -77,7 +77,7 @@ async function evaluateMergeGroup(
   const { app, forge } = ctx
   const known = await readValidatedGroup(job.repository, group.head, app)
   const verdict = known ? createGoodVerdict(group) : await computeMergeGroupVerdict(group, job, ctx)
-  const reported = verdict.kind === 'waiting' ? await failOverdueGroup(group, verdict, ctx) : verdict
+  const reported = verdict.kind === 'waiting' ? await failOverdueMergeGroup(group, verdict, ctx) : verdict
   if (reported.kind === 'good' && known === undefined) {
     const tree = await ctx.repository.treeOf(group.head)
     const pulls = group.entries.map(({ pull, head }) => ({ pull, head }))
@@ -114,7 +114,7 @@ async function computeMergeGroupVerdict(
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
   const { repository } = ctx
-  const merged = await mergePullsOfGroup(group, job, ctx)
+  const merged = await mergeGroupPullsLocally(group, job, ctx)
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
@@ -146,7 +146,7 @@ async function computeMergeGroupVerdict(
 }
 
 /** Merges the pull requests in order by our own rule; returns the commit, or why it could not be created. */
-async function mergePullsOfGroup(
+async function mergeGroupPullsLocally(
   group: MergeQueueGroup,
   job: MergeGroupJob,
   { repository }: JobContext<Store>,
@@ -196,12 +196,12 @@ async function evaluateMergeGroupEntry(
   }
 }
 
-const waitingMergeGroupCache = defineCache<number>('groups that wait', {
+const waitingMergeGroupCache = defineCacheNamespace<number>('groups that wait', {
   version: 1,
   read: (stored) => (typeof stored === 'number' ? stored : undefined),
 })
 
-async function failOverdueGroup(
+async function failOverdueMergeGroup(
   { head }: MergeQueueGroup,
   verdict: Extract<MergeGroupVerdict, { kind: 'waiting' }>,
   { app }: JobContext<Store>,

@@ -1,11 +1,11 @@
 // Branches whose merge queue was used recently; the sweep checks their groups without a webhook.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { toRepositoryKey } from '../../change/repository-key.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
 const queueBranchTtlSeconds = 24 * 3600
-const mergeQueueBranchCache = defineCache<readonly string[]>('merge queues', {
+const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge queues', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
 })

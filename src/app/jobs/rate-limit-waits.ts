@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { PullNumber } from '../../change/ids.ts'
 import { toRepositoryKey } from '../../change/repository-key.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 
 const rateLimitWaitSchema = z.object({ since: z.number(), until: z.number() })
@@ -11,7 +11,7 @@ const rateLimitWaitSchema = z.object({ since: z.number(), until: z.number() })
 /** Milliseconds since the epoch. */
 export type RateLimitWait = Readonly<z.infer<typeof rateLimitWaitSchema>>
 
-const rateLimitWaitCache = defineCache<RateLimitWait>('waits for the limit', {
+const rateLimitWaitCache = defineCacheNamespace<RateLimitWait>('waits for the limit', {
   version: 1,
   read: (value) => rateLimitWaitSchema.safeParse(value).data,
 })
@@ -22,7 +22,7 @@ function toRateLimitWaitKey(job: Job): string {
 }
 
 /** Includes pull requests that were never evaluated. */
-const toAnyPullWaitKey = (repository: RepositoryName) => `${toRepositoryKey(repository)} any pull`
+const toAnyPullRateLimitWaitKey = (repository: RepositoryName) => `${toRepositoryKey(repository)} any pull`
 
 /** `seconds` until the job is retried. */
 export async function recordRateLimitWait(
@@ -34,7 +34,7 @@ export async function recordRateLimitWait(
   const wait = { since: now, until: now + seconds * 1000 }
   const keys =
     job.kind === 'pull'
-      ? [toRateLimitWaitKey(job), toAnyPullWaitKey(job.repository)]
+      ? [toRateLimitWaitKey(job), toAnyPullRateLimitWaitKey(job.repository)]
       : [toRateLimitWaitKey(job)]
   await store.putCached(rateLimitWaitCache, new Map(keys.map((key) => [key, wait])), seconds)
 }
@@ -67,7 +67,7 @@ export async function readRateLimitedJobs(
   const about = { installation: 0, repository }
   const keys = [
     ...branches.map((branch) => ['train', toRateLimitWaitKey({ kind: 'train', ...about, branch })] as const),
-    ['pull', toAnyPullWaitKey(repository)] as const,
+    ['pull', toAnyPullRateLimitWaitKey(repository)] as const,
     ...(['sweep', 'scan'] as const).map((kind) => [kind, toRateLimitWaitKey({ kind, ...about })] as const),
   ]
   const found = await store.getCached(

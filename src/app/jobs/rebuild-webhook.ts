@@ -16,12 +16,12 @@ export interface WebhookRebuild {
   readonly status?: string
 }
 
-export type WebhookStepResult<Rebuild> =
+export type WebhookRebuildStepResult<Rebuild> =
   | { readonly next: Rebuild; readonly shown?: RebuildState }
   /** The rebuild ended. */
   | { readonly next?: undefined; readonly shown: RebuildState }
 
-const maxAttempts = 10
+const maxWebhookAttempts = 10
 /** Milliseconds. */
 const maxRetryDelayMs = 10 * 60_000
 
@@ -42,7 +42,7 @@ export async function advanceWebhookRebuild<Rebuild extends WebhookRebuild>(
   rebuild: Rebuild,
   branch: string,
   { app, forge, installation }: JobContext,
-): Promise<WebhookStepResult<Rebuild>> {
+): Promise<WebhookRebuildStepResult<Rebuild>> {
   const { commit, catalogs, dispatchedAt, attempts = 0, again = 0, status } = rebuild
   const { owner, name } = forge.repository
   const requester = { github: forge.repository, installation, url }
@@ -61,7 +61,7 @@ export async function advanceWebhookRebuild<Rebuild extends WebhookRebuild>(
         },
       }
     const why = 'why' in answer ? answer.why : answer.kind
-    if (answer.kind !== 'failed' || !answer.retryable || attempts + 1 >= maxAttempts)
+    if (answer.kind !== 'failed' || !answer.retryable || attempts + 1 >= maxWebhookAttempts)
       return { shown: { kind: 'not-dispatched', why } }
     const wait = Math.min(app.settings.publishRetrySeconds * 1000 * 2 ** attempts, maxRetryDelayMs)
     return {

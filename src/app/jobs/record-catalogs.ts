@@ -19,23 +19,23 @@ import {
 } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
-import { findLayout } from '../../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
 import { readConfig } from '../../evaluate/read-config.ts'
 import { isGitError } from '../../git/git-error.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 import { isServedBranch } from './is-served-branch.ts'
 import type { JobContext } from './job-context.ts'
 
 /** If lost, the catalogs are compared again. */
-const recordedTipCache = defineCache<string>('recorded catalogs', {
+const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 const recordedTipTtlSeconds = 7 * 24 * 3600
 
-const maxCatalogs = 100
-const maxPackages = 5000
+const maxRecordedCatalogs = 100
+const maxRecordedPackages = 5000
 
 /** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
 export async function recordCatalogs(branch: string, ctx: JobContext<Cache & PageRecords>): Promise<void> {
@@ -44,7 +44,7 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
   const tip = await repository.tip(branch)
   if (tip === undefined || !(await isServedBranch(branch, ctx, { allowCached: true }))) return
   const key = `${toRepositoryKey(forge.repository)} ${branch}`
-  if ((await app.store.getCached(recordedTipCache, [key])).get(key) === tip) return
+  if ((await app.store.getCached(recordedCatalogTipCache, [key])).get(key) === tip) return
   try {
     await recordCatalogsAtCommit(branch, tip, ctx)
   } catch (error) {
@@ -52,7 +52,7 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
     app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
     return
   }
-  await app.store.putCached(recordedTipCache, new Map([[key, tip]]), recordedTipTtlSeconds)
+  await app.store.putCached(recordedCatalogTipCache, new Map([[key, tip]]), recordedTipTtlSeconds)
 }
 
 async function recordCatalogsAtCommit(
@@ -64,8 +64,8 @@ async function recordCatalogsAtCommit(
   const tree = await repository.treeOf(tip)
   const { config } = await readConfig(repository, tree)
   const entries = await repository.list(tree)
-  const layout = await findLayout(repository, entries, config.catalogs)
-  const roots = layout.catalogs.slice(0, maxCatalogs)
+  const layout = await readRepositoryLayout(repository, entries, config.catalogs)
+  const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
   const keys = createCatalogUrlKeys(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
   const owners = await readOwners(config, layout, entries, ctx)
@@ -94,7 +94,7 @@ async function recordCatalogsAtCommit(
     if (catalog === undefined) return packages
     for (const one of toRecordedPackages(catalog, (name, file) => owners.of(name, file))) {
       packages.push(one)
-      if (packages.length >= maxPackages) break
+      if (packages.length >= maxRecordedPackages) break
       // Yield so that deliveries are answered.
       await turn()
     }

@@ -7,8 +7,8 @@ import type { JobContext } from './job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 
 const maxNamesPerReason = 20
-const maxReasons = 20
-const maxTextLength = 600
+const maxRecordedReasons = 20
+const maxRecordedTextLength = 600
 
 export async function recordEvaluation(
   evaluation: PullEvaluation,
@@ -51,7 +51,7 @@ function toEvaluationSummary(
     config: configDigest,
     ...(Number.isFinite(opened) && { openedAt: opened }),
     verdict: verdict.kind,
-    reasons: verdict.reasons.slice(0, maxReasons).map(({ code, text, who }) => ({
+    reasons: verdict.reasons.slice(0, maxRecordedReasons).map(({ code, text, who }) => ({
       code,
       text: truncateText(text),
       ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerReason) }),
@@ -73,5 +73,7 @@ function toShownApprovals({ reviews }: PullSnapshot): readonly ApprovalView[] {
 }
 
 function truncateText(text: string): string {
-  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1).toWellFormed()}…`
+  return text.length <= maxRecordedTextLength
+    ? text
+    : `${text.slice(0, maxRecordedTextLength - 1).toWellFormed()}…`
 }

@@ -4,20 +4,20 @@ import { z } from 'zod'
 import type { PullNumber } from '../../change/ids.ts'
 import { toRepositoryKey } from '../../change/repository-key.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { computeBackOffMs, findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
+import { computeRejectionBackOffMs, findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import type { MergeRejection } from '../../merge/classify-rejection.ts'
 import { fetchBranchRules } from '../../evaluate/branch-rules-cache.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 import type { PassingCommitStatus } from '../edge/jobs-of-delivery.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
-const firstRetryDelayMs = 5000
+const firstMergeRetryDelayMs = 5000
 const maxQuickRetryDelayMs = 120_000
 const computeQuickRetryDelayMs = (wait: number, times: number): number =>
-  times === 1 ? firstRetryDelayMs : Math.min(wait, maxQuickRetryDelayMs)
+  times === 1 ? firstMergeRetryDelayMs : Math.min(wait, maxQuickRetryDelayMs)
 
 export interface MergeBackoff {
   readonly stopped: readonly MergeFreeze[]
@@ -38,7 +38,7 @@ export async function readMergeBackoff(
   const isParked =
     parked !== undefined &&
     parked.tryAgainAt > now &&
-    parked.state === (await readRejectionInputsDigest(snapshot, parked.reason, ctx))
+    parked.state === (await readMergeRejectionInputsDigest(snapshot, parked.reason, ctx))
   const times = [...stopped.map(({ tryAgainAt }) => tryAgainAt), isParked ? parked.tryAgainAt : undefined]
   const known = times.filter((time) => time !== undefined)
   return {
@@ -48,16 +48,19 @@ export async function readMergeBackoff(
   }
 }
 
-const unknownRejectionSchema = z.object({ text: z.string(), pull: z.number() })
+const unknownMergeRejectionSchema = z.object({ text: z.string(), pull: z.number() })
 /**
  * The last unknown rejection text since a merge on the branch, and its pull request. If lost, the next rejection counts
  * as the first.
  */
-const unknownRejectionCache = defineCache<z.infer<typeof unknownRejectionSchema>>('unknown refusal', {
-  version: 1,
-  read: (stored) => unknownRejectionSchema.safeParse(stored).data,
-})
-const unknownRejectionTtlSeconds = 3600
+const unknownMergeRejectionCache = defineCacheNamespace<z.infer<typeof unknownMergeRejectionSchema>>(
+  'unknown refusal',
+  {
+    version: 1,
+    read: (stored) => unknownMergeRejectionSchema.safeParse(stored).data,
+  },
+)
+const unknownMergeRejectionTtlSeconds = 3600
 
 /** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */
 async function wasRejectionSeenOnOtherPull(
@@ -67,9 +70,13 @@ async function wasRejectionSeenOnOtherPull(
 ): Promise<boolean> {
   const text = reason.replace(/\b(?:[0-9a-f]{7,64}|\d+)\b/g, '#')
   const key = `${toRepositoryKey(repository)} ${baseRef}`
-  const first = (await store.getCached(unknownRejectionCache, [key])).get(key)
+  const first = (await store.getCached(unknownMergeRejectionCache, [key])).get(key)
   if (first?.text === text && first.pull !== pull) return true
-  await store.putCached(unknownRejectionCache, new Map([[key, { text, pull }]]), unknownRejectionTtlSeconds)
+  await store.putCached(
+    unknownMergeRejectionCache,
+    new Map([[key, { text, pull }]]),
+    unknownMergeRejectionTtlSeconds,
+  )
   return false
 }
 
@@ -89,12 +96,12 @@ export async function handleMergeRejection(
   const now = clock.now()
   log.warn({ repository, pull, branch: baseRef, ...scopedRejection }, 'GitHub rejected a merge')
   if (scopedRejection.scope === 'pull' || !scopedRejection.isKnown) {
-    const state = await readRejectionInputsDigest(snapshot, scopedRejection.reason, ctx)
+    const state = await readMergeRejectionInputsDigest(snapshot, scopedRejection.reason, ctx)
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
     const wait = scopedRejection.retrySoon
-      ? computeQuickRetryDelayMs(computeBackOffMs(times), times)
-      : computeBackOffMs(times)
+      ? computeQuickRetryDelayMs(computeRejectionBackOffMs(times), times)
+      : computeRejectionBackOffMs(times)
     await store.parkPull(repository, {
       pull,
       reason: scopedRejection.reason,
@@ -114,7 +121,7 @@ export async function handleMergeRejection(
       reason: scopedRejection.reason,
       by: { kind: 'bot' },
       pull,
-      tryAgainAt: now + computeBackOffMs((before?.times ?? 0) + 1),
+      tryAgainAt: now + computeRejectionBackOffMs((before?.times ?? 0) + 1),
       rules: await readBranchRulesDigest(baseRef, ctx),
     })
   }
@@ -141,13 +148,13 @@ export async function findPullsWaitingForStatus(
 }
 
 /** Clears rejections after a successful merge. */
-export async function clearRejections(
+export async function clearMergeRejections(
   { repository, pull, baseRef }: PullSnapshot,
   { app: { store } }: JobContext<MergeFreezes & Cache>,
 ): Promise<void> {
   const none = { text: '', pull }
   await store.putCached(
-    unknownRejectionCache,
+    unknownMergeRejectionCache,
     new Map([[`${toRepositoryKey(repository)} ${baseRef}`, none]]),
     1,
   )
@@ -211,7 +218,7 @@ async function readBranchRulesDigest(
 }
 
 /** Everything a rejection of one pull request can depend on: its state, reviews, checks, conversations and rules. */
-async function readRejectionInputsDigest(
+async function readMergeRejectionInputsDigest(
   snapshot: PullSnapshot,
   reason: string,
   ctx: JobContext<Cache>,

@@ -31,7 +31,7 @@ export async function reportMissingImages(
   const { app, forge } = ctx
   if (missing.length === 0 && known === undefined) return
   const wanted = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
-  const digest = digestOfIssue(wanted ?? renderMissingImagesResolved())
+  const digest = computeIssueDigest(wanted ?? renderMissingImagesResolved())
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
@@ -51,7 +51,7 @@ export async function reportMissingImages(
     const number = await executeIssueAction(step, issue, wanted, ctx)
     // Images that are back are dropped, so that they are reported again if they disappear.
     await saveReportState({ ...(number !== undefined && { issue: number }), digest, told: keys })
-    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomeByIssueAction[step] })
+    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: pastTenseByIssueAction[step] })
     app.log.info(
       { repository: forge.repository, issue: number, step, missing: missing.length },
       'missing images reported',
@@ -66,7 +66,12 @@ export async function reportMissingImages(
   }
 }
 
-const outcomeByIssueAction = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
+const pastTenseByIssueAction = {
+  open: 'opened',
+  edit: 'edited',
+  close: 'closed',
+  reopen: 'reopened',
+} as const
 
 /** Returns the issue's number, or undefined if no issue exists. */
 async function executeIssueAction(
@@ -81,7 +86,7 @@ async function executeIssueAction(
   const { number } = issue
   if (step === 'close') {
     // Comment before closing, once per issue content, so that the reason appears above the closing event.
-    const marker = `<!-- catalog-bot:images-are-back ${digestOfIssue(issue).slice(0, 16)} -->`
+    const marker = `<!-- catalog-bot:images-are-back ${computeIssueDigest(issue).slice(0, 16)} -->`
     await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosingComment })
     await forge.perform({
       kind: 'edit-issue',
@@ -99,6 +104,6 @@ async function executeIssueAction(
   return number
 }
 
-function digestOfIssue({ title, body }: DesiredIssue): string {
+function computeIssueDigest({ title, body }: DesiredIssue): string {
   return createHash('sha256').update(`${title}\n${body}`).digest('hex')
 }

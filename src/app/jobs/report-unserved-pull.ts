@@ -4,7 +4,7 @@ import type { PullSnapshot } from '../../change/snapshot.ts'
 import { findGitHubMergeBase } from '../../merge/read-merge-result.ts'
 import type { MergedCommitVerdict } from '../../gate/verdict.ts'
 import { ownCheckNames } from '../../messages/report.ts'
-import { renderExternalMergeComment, renderUnservedReport } from '../../messages/unchecked-report.ts'
+import { renderExternalMergeComment, renderUnhandledBranchReport } from '../../messages/unchecked-report.ts'
 import type { OwnReports } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
@@ -22,7 +22,7 @@ export async function reportUnservedPull(
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   const names = ownCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
   if (present.comment === undefined && names.length === 0) return
-  await publishReport(forge, () => renderUnservedReport(baseRef, names), pull, head, { present })
+  await publishReport(forge, () => renderUnhandledBranchReport(baseRef, names), pull, head, { present })
 }
 
 /** `merged`: GitHub reports it, and we have no record of a merge of ours. */

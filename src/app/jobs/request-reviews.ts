@@ -1,17 +1,17 @@
 // Requests a review, once each, from people who can unblock a pull request.
 import { z } from 'zod'
-import { collectUnblockers } from '../../gate/decide.ts'
+import { collectUnblockingPeople } from '../../gate/decide.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { PullVerdict } from '../../gate/verdict.ts'
 import { ForgeError } from '../../github/forge-error.ts'
-import { defineState, type StateStore } from '../../ports/state.ts'
+import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Requests to more people tend to be ignored by all. */
 const maxReviewers = 5
 
 const reviewerLoginsSchema = z.array(z.string())
-const requestedReviewersState = defineState<readonly string[]>('requested reviews', {
+const requestedReviewersState = defineStateNamespace<readonly string[]>('requested reviews', {
   version: 1,
   read: (stored) => reviewerLoginsSchema.safeParse(stored).data,
 })
@@ -26,7 +26,7 @@ export async function requestReviews(
   if (verdict.kind === 'blocked') return
   // Exclude people who already requested changes; the comment explains how to confirm or merge.
   const waiting = verdict.waiting.filter(({ how, isAgreed }) => isAgreed !== true && how !== 'withdraws')
-  const people = collectUnblockers(waiting).filter((name) => name.toLowerCase() !== author)
+  const people = collectUnblockingPeople(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
   const key = String(snapshot.pull)
   const alreadyRequested = new Set(await app.store.readState(requestedReviewersState, forge.repository, key))

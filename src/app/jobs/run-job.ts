@@ -8,7 +8,7 @@ import type { Cache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noTracing, type SpanAttributes } from '../../ports/tracing.ts'
-import { workClassOfJob } from './work-class-of-job.ts'
+import { getWorkClass } from './work-class-of-job.ts'
 import { evaluatePull } from './evaluate-pull.ts'
 import { evaluateMergeGroups } from './merge-group.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
@@ -62,7 +62,7 @@ export async function runJob(
   let sent = 0
   try {
     await (app.tracing ?? noTracing).span(`job ${job.kind}`, toJobSpanAttributes(job, id), async () => {
-      const work = allowance?.isBusy === true ? 'sweep' : workClassOfJob(job.kind)
+      const work = allowance?.isBusy === true ? 'sweep' : getWorkClass(job.kind)
       const context = await openJobContext(job, work, () => (sent += 1))
       const handle = jobHandlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>
       await handle(job, context)

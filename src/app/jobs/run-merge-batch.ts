@@ -10,7 +10,7 @@ import { mergePullUnderLease } from '../../merge/merge-pull.ts'
 import { mergePullBatch, type BatchMember } from '../../merge/merge-batch.ts'
 import type { MergeOutcome } from '../../merge/merge-options.ts'
 import { toLeaseName } from '../../merge/lease-name.ts'
-import { defineCache } from '../../ports/cache.ts'
+import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Lease } from '../../ports/leases.ts'
 import type { Store } from '../../ports/store.ts'
@@ -23,7 +23,7 @@ import { planMerge } from './plan-merge.ts'
 import { addContentDigest } from './publish-report.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
 import { recordEvaluation } from './record-evaluation.ts'
-import { handleMergeRejection, clearRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
+import { handleMergeRejection, clearMergeRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
 import { composeEvaluationReport, toVerdictRecord } from './publish-evaluation.ts'
 import { wasMergeAnnounced } from './announced-merges.ts'
@@ -43,19 +43,19 @@ const busyBranchRetrySeconds = 2
  * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
  * (evaluate/gather-answers.ts); this bounds their additional age at the push.
  */
-const batchWindowMs = 15_000
+const batchSelectionWindowMs = 15_000
 /** Milliseconds of single merges before the branch is read again and other jobs run. */
 const singleMergeTimeoutMs = 10_000
 
 /** Maximum size of a branch's next batch. If lost, a long batch is tried and rejected once more. */
-const maxBatchSizeCache = defineCache<number>('train length', {
+const maxBatchSizeCache = defineCacheNamespace<number>('train length', {
   version: 1,
   read: (stored) =>
     typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
 })
 const maxBatchSizeTtlSeconds = 600
 
-interface SelectedPull extends BatchMember {
+interface SelectedBatchPull extends BatchMember {
   readonly evaluation: PullEvaluation
 }
 
@@ -92,7 +92,7 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return true
     await initializeBranchState(job.branch, tip, ctx)
-    const { members, unready } = await selectBatch(job, tip, ctx)
+    const { members, unready } = await selectMergeBatch(job, tip, ctx)
     let result: MergeBatchResult
     try {
       result = await mergeBatch(members, job, lease, ctx)
@@ -108,7 +108,7 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
 type MergeBatchResult = 'busy' | 'alone' | 'over'
 
 async function mergeBatch(
-  members: readonly SelectedPull[],
+  members: readonly SelectedBatchPull[],
   job: MergeBatchJob,
   lease: Lease,
   ctx: MergeBatchContext,
@@ -128,23 +128,23 @@ async function mergeBatch(
       'landing',
     )
     if (outcome.kind === 'busy') result = 'busy'
-    else await handleOutcome(member, outcome, ctx)
+    else await handleMergeOutcome(member, outcome, ctx)
     if (outcome.kind === 'landed' && members.length === 1) result = 'alone'
   }
   return result
 }
 
 /** Returns the members, each with a permit based on the one before it, and the pull requests that are not ready. */
-async function selectBatch(
+async function selectMergeBatch(
   job: MergeBatchJob,
   tip: CommitSha,
   ctx: MergeBatchContext,
-): Promise<{ readonly members: readonly SelectedPull[]; readonly unready: readonly PullNumber[] }> {
+): Promise<{ readonly members: readonly SelectedBatchPull[]; readonly unready: readonly PullNumber[] }> {
   const { store, clock } = ctx.app
-  const end = clock.now() + batchWindowMs
+  const end = clock.now() + batchSelectionWindowMs
   const key = `${toRepositoryKey(job.repository)} ${job.branch}`
   const maxMembers = (await store.getCached(maxBatchSizeCache, [key])).get(key) ?? maxBatchSize
-  const members: SelectedPull[] = []
+  const members: SelectedBatchPull[] = []
   const unready: PullNumber[] = []
   let base = tip
   for (const { snapshot } of orderBatch(await store.readyPulls(job.repository, job.branch))) {
@@ -170,7 +170,7 @@ async function selectBatch(
 async function revalidatePull(
   snapshot: PullSnapshot,
   ctx: MergeBatchContext,
-): Promise<SelectedPull | undefined> {
+): Promise<SelectedBatchPull | undefined> {
   const { app, repository } = ctx
   if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) {
     await repository.fetch(snapshot.baseRef, snapshot.pull)
@@ -188,7 +188,7 @@ async function revalidatePull(
 }
 
 async function mergeSinglePull(
-  { examined, permit, planned, checks }: SelectedPull,
+  { examined, permit, planned, checks }: SelectedBatchPull,
   lease: Lease,
   ctx: MergeBatchContext,
 ) {
@@ -201,7 +201,7 @@ async function mergeSinglePull(
 }
 
 async function mergePullsTogether(
-  members: readonly SelectedPull[],
+  members: readonly SelectedBatchPull[],
   job: MergeBatchJob,
   lease: Lease,
   ctx: MergeBatchContext,
@@ -226,8 +226,8 @@ async function mergePullsTogether(
 }
 
 /** Handles a merge outcome. The pull request's own job reports it. */
-async function handleOutcome(
-  { evaluation }: SelectedPull,
+async function handleMergeOutcome(
+  { evaluation }: SelectedBatchPull,
   outcome: MergeOutcome,
   ctx: MergeBatchContext,
 ): Promise<void> {
@@ -235,7 +235,7 @@ async function handleOutcome(
   const { repository, pull, baseRef } = evaluation.snapshot
   switch (outcome.kind) {
     case 'landed':
-      await clearRejections(evaluation.snapshot, ctx)
+      await clearMergeRejections(evaluation.snapshot, ctx)
       // GitHub's delivery may already have been handled.
       if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
       else await requeuePulls([pull], ctx, webhookGraceSeconds)

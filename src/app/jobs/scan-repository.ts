@@ -11,11 +11,11 @@ import type { StateStore } from '../../ports/state.ts'
 import { interleaveHosts } from '../../registry/scan-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Metrics } from '../metrics.ts'
-import { loadScannedBranches, findReferenceLocations, listImageReferences } from './image-references.ts'
+import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
-import { pruneMatchedTags, referencesPerPart, runScanSlice } from './scan-slice.ts'
+import { pruneMatchedTags, referencesPerScanPart, runScanSlice } from './scan-slice.ts'
 import {
-  getDuePass,
+  findDuePassKind,
   deleteScanParts,
   computeNextDueAt,
   readScanState,
@@ -25,7 +25,7 @@ import {
   type PendingScanReference,
   type ScanSchedule,
   type ScanState,
-  type ScanPass,
+  type ImageScanPass,
 } from './scan-state.ts'
 import type { AppServices, JobContext } from './job-context.ts'
 
@@ -38,7 +38,7 @@ const busyScanRetrySeconds = 5
 /** The largest community catalogs have about ten thousand images in a few dozen registries. */
 const maxScanSize = { references: 50_000, hosts: 200 }
 /** Milliseconds; after this, a round ends and unchecked references stay unknown. */
-const maxPassMs = 12 * 3600 * 1000
+const maxScanPassDurationMs = 12 * 3600 * 1000
 
 export async function scanRepository(
   job: ScanJob,
@@ -76,14 +76,14 @@ async function continueScan(
   const apart = app.settings.secondLookSeconds * 1000
   let current = state
   if (current.pass === undefined) {
-    const started = await startPass(current, ctx)
+    const started = await startScanPass(current, ctx)
     await writeScanState(app.store, repository, started)
     if (started.pass === undefined) return undefined
     current = started
   }
-  let pass = current.pass as ScanPass
+  let pass = current.pass as ImageScanPass
   let again: number | undefined
-  if (app.clock.now() - pass.startedAt < maxPassMs && pass.next < pass.parts) {
+  if (app.clock.now() - pass.startedAt < maxScanPassDurationMs && pass.next < pass.parts) {
     const done = await runScanSlice(current, pass, apart, ctx)
     current = done.state
     pass = done.state.pass ?? pass
@@ -95,21 +95,21 @@ async function continueScan(
   // Another instance may have taken over during loading; two would open two issues.
   const renewScanLease = () => app.store.renewLease(lease, app.settings.leaseSeconds)
   if (!(await renewScanLease())) return busyScanRetrySeconds
-  return (await finishPass(current, pass, renewScanLease, ctx)) ? undefined : busyScanRetrySeconds
+  return (await finishScanPass(current, pass, renewScanLease, ctx)) ? undefined : busyScanRetrySeconds
 }
 
 /** Leaves the state without a pass if none is due or scans are disabled. */
-async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise<ScanState> {
+async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Promise<ScanState> {
   const { app, forge } = ctx
   const now = app.clock.now()
   const later = {
     ...state,
-    dueAt: computeNextDueAt({ ...state, roundAt: now, missingImages: {} }, noScanSchedule, now),
+    dueAt: computeNextDueAt({ ...state, roundAt: now, missingImages: {} }, disabledScanSchedule, now),
   }
   const scanned = await loadScannedBranches(ctx)
   const pace = getScanSchedule(scanned[0]?.config, app.settings)
   if (pace === undefined) return later
-  const kind = getDuePass(state, pace, now)
+  const kind = findDuePassKind(state, pace, now)
   if (kind === undefined) return { ...state, dueAt: computeNextDueAt(state, pace, now) }
   const named = kind === 'round' ? await listImageReferences(scanned, maxScanSize, ctx) : undefined
   const references = named?.references ?? findReferencesToRecheck(state, pace.recheckDelayMs, now)
@@ -120,9 +120,9 @@ async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise
     )
   const parts = new Map<number, readonly PendingScanReference[]>()
   const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
-  for (let at = 0; at < queue.length; at += referencesPerPart)
-    parts.set(parts.size, queue.slice(at, at + referencesPerPart))
-  const pass: ScanPass = {
+  for (let at = 0; at < queue.length; at += referencesPerScanPart)
+    parts.set(parts.size, queue.slice(at, at + referencesPerScanPart))
+  const pass: ImageScanPass = {
     kind,
     startedAt: now,
     parts: parts.size,
@@ -147,9 +147,9 @@ async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise
 }
 
 /** Returns false if another instance took over before anything was reported. */
-async function finishPass(
+async function finishScanPass(
   state: ScanState,
-  pass: ScanPass,
+  pass: ImageScanPass,
   isStillOurs: () => Promise<boolean>,
   ctx: JobContext<StateStore>,
 ): Promise<boolean> {
@@ -173,7 +173,7 @@ async function finishPass(
   if (pace !== undefined && scan !== undefined) {
     const { places, owners } =
       confirmed.size > 0
-        ? await findReferenceLocations(confirmed, scanned, ctx)
+        ? await readImageReferenceLocations(confirmed, scanned, ctx)
         : { places: new Map(), owners: new Map() }
     const named = Object.entries(current.missingImages).filter(
       ([reference]) => !confirmed.has(reference) || places.has(reference),
@@ -222,7 +222,7 @@ function findConfirmedMissingImages(
 }
 
 /** Repositories without scans only reread their configuration. */
-const noScanSchedule: ScanSchedule = { intervalMs: Number.POSITIVE_INFINITY, recheckDelayMs: 0 }
+const disabledScanSchedule: ScanSchedule = { intervalMs: Number.POSITIVE_INFINITY, recheckDelayMs: 0 }
 
 /** Returns undefined if scans are disabled. */
 function getScanSchedule(

@@ -2,7 +2,7 @@
 // answer is paused, and finally skipped for the pass.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import {
-  updateMissingImage,
+  updateMissingImageState,
   parseTagAndDigest,
   toImageScanResult,
   toTagScanResult,
@@ -10,15 +10,15 @@ import {
 } from '../../checks/images/missing-images.ts'
 import type { ImageAnswer } from '../../checks/questions.ts'
 import { forEachInParallel } from '../../evaluate/gather-answers.ts'
-import type { PendingScanReference, RegistryHostState, ScanState, ScanPass } from './scan-state.ts'
+import type { PendingScanReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanPart, writeScanParts } from './scan-state.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import type { PageRecords, ImageSighting } from '../../ports/page-records.ts'
-import { defineState, type StateStore } from '../../ports/state.ts'
+import type { PageRecords, SeenImageRecord } from '../../ports/page-records.ts'
+import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
 /** References per part: some seconds, at four at once and a tenth of a second each. */
-export const referencesPerPart = 100
+export const referencesPerScanPart = 100
 const maxConcurrentChecks = 4
 /** No new requests after this time; running ones are canceled a little later. */
 const sliceDurationMs = 8000
@@ -26,11 +26,11 @@ const sliceAbortTimeoutMs = 15_000
 /** Unanswered requests before a reference is skipped for this pass. */
 const maxTriesPerReference = 3
 /** Consecutive failures before a registry is skipped for this pass. */
-const maxHostFailures = 5
-const maxHostPauseSeconds = 3600
+const maxRegistryHostFailures = 5
+const maxRegistryHostPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
-const matchedTagState = defineState<true>('tag of digest', {
+const matchedImageTagState = defineStateNamespace<true>('tag of digest', {
   version: 1,
   read: (stored) => (stored === true ? stored : undefined),
 })
@@ -41,7 +41,7 @@ export async function pruneMatchedTags(
   named: readonly string[],
 ): Promise<void> {
   await store.retainState(
-    matchedTagState,
+    matchedImageTagState,
     repository,
     named.filter((reference) => parseTagAndDigest(reference) !== undefined),
   )
@@ -50,7 +50,7 @@ export async function pruneMatchedTags(
 /** Returns the new state and the seconds until the next slice, or undefined at the pass's end. */
 export async function runScanSlice(
   state: ScanState,
-  pass: ScanPass,
+  pass: ImageScanPass,
   apart: number,
   ctx: JobContext<StateStore & PageRecords>,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
@@ -60,7 +60,7 @@ export async function runScanSlice(
   const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
   const later: PendingScanReference[] = []
-  const seenImages: ImageSighting[] = []
+  const seenImages: SeenImageRecord[] = []
   const untouched: PendingScanReference[] = []
   let settled = 0
   let requestCount = 0
@@ -74,9 +74,9 @@ export async function runScanSlice(
     await readScanPart(store, forge.repository, pass, pass.next),
     maxConcurrentChecks,
     async (one) => {
-      const host = registryHostOf(one.reference)
+      const host = parseRegistryHost(one.reference)
       const hostStatus = hosts.get(host) ?? reachableRegistryHostState
-      if (hostStatus.failures >= maxHostFailures) return
+      if (hostStatus.failures >= maxRegistryHostFailures) return
       if (hostStatus.until > clock.now()) return void later.push(one)
       if (clock.now() - started >= sliceDurationMs) return void untouched.push(one)
       requestCount += 1
@@ -89,12 +89,12 @@ export async function runScanSlice(
         // Concurrent failures count as one.
         if (until <= clock.now())
           hosts.set(host, {
-            until: clock.now() + Math.min(retryAfter, maxHostPauseSeconds) * 1000,
+            until: clock.now() + Math.min(retryAfter, maxRegistryHostPauseSeconds) * 1000,
             failures: failures + 1,
           })
         if (one.tries + 1 < maxTriesPerReference) later.push({ ...one, tries: one.tries + 1 })
       }
-      const next = updateMissingImage(missingImages.get(one.reference), result, clock.now(), apart)
+      const next = updateMissingImageState(missingImages.get(one.reference), result, clock.now(), apart)
       if (next === undefined) missingImages.delete(one.reference)
       else missingImages.set(one.reference, next)
     },
@@ -107,7 +107,7 @@ export async function runScanSlice(
   if (untouched.length > 0) parts.set(pass.next, untouched)
   if (later.length > 0) parts.set(pass.parts, later)
   if (parts.size > 0) await writeScanParts(store, forge.repository, pass, parts)
-  const moved: ScanPass = {
+  const moved: ImageScanPass = {
     ...pass,
     parts: pass.parts + (later.length > 0 ? 1 : 0),
     next: pass.next + (untouched.length > 0 ? 0 : 1),
@@ -118,7 +118,9 @@ export async function runScanSlice(
   if (moved.next >= moved.parts) return { state: next, again: undefined }
   // The pass pauses if everything it met must wait and no unvisited part remains.
   const waits = requestCount === 0 && later.length > 0 && pass.next + 1 >= pass.parts
-  const soonest = Math.min(...later.map(({ reference }) => hosts.get(registryHostOf(reference))?.until ?? 0))
+  const soonest = Math.min(
+    ...later.map(({ reference }) => hosts.get(parseRegistryHost(reference))?.until ?? 0),
+  )
   return {
     state: next,
     again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : slicePauseSeconds,
@@ -141,10 +143,10 @@ async function checkImageReference(
   const pinned = result.kind === 'well' ? parseTagAndDigest(reference) : undefined
   const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
   if (pinned === undefined) return { result, ...found }
-  const stoodForIt = (await app.store.readState(matchedTagState, forge.repository, reference)) === true
+  const stoodForIt = (await app.store.readState(matchedImageTagState, forge.repository, reference)) === true
   const tagged = await queryRegistry(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
-    await app.store.writeState(matchedTagState, forge.repository, new Map([[reference, true]]))
+    await app.store.writeState(matchedImageTagState, forge.repository, new Map([[reference, true]]))
   return { result: toTagScanResult(pinned, tagged, stoodForIt), ...found }
 
   async function queryRegistry(text: string): Promise<ImageAnswer> {
@@ -154,6 +156,6 @@ async function checkImageReference(
   }
 }
 
-function registryHostOf(reference: string): string {
+function parseRegistryHost(reference: string): string {
   return parseImageReference(reference).reference?.host ?? ''
 }

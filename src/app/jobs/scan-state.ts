@@ -1,8 +1,8 @@
 // Scan state in the store, from which a scan resumes, and the schedule of passes. Does no requests.
 import { z } from 'zod'
-import { missingImageKinds, type MissingImage } from '../../checks/images/missing-images.ts'
+import { missingImageKinds, type MissingImageState } from '../../checks/images/missing-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { defineState, type StateStore } from '../../ports/state.ts'
+import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
 
 const registryHostStateSchema = z.object({
   /** Skipped until then. */
@@ -51,14 +51,14 @@ const scanStateSchema = z.object({
       reason: z.string(),
       since: z.number(),
       confirmed: z.boolean(),
-    }) satisfies z.ZodType<MissingImage>,
+    }) satisfies z.ZodType<MissingImageState>,
   ),
   pass: scanPassSchema.exactOptional(),
   report: missingImagesReportStateSchema.exactOptional(),
 })
 
 export type ScanState = Readonly<z.infer<typeof scanStateSchema>>
-export type ScanPass = Readonly<z.infer<typeof scanPassSchema>>
+export type ImageScanPass = Readonly<z.infer<typeof scanPassSchema>>
 export type RegistryHostState = Readonly<z.infer<typeof registryHostStateSchema>>
 export type MissingImagesReportState = Readonly<z.infer<typeof missingImagesReportStateSchema>>
 
@@ -67,7 +67,7 @@ const emptyScanState: ScanState = { dueAt: 0, missingImages: {} }
 /** Seconds until the configuration is read again, regardless of other due times. */
 const configRereadIntervalSeconds = 3600
 /** More missing images than this are checked only in the next round. */
-const maxRecheckedImages = 500
+const maxImagesPerRecheck = 500
 
 export interface ScanSchedule {
   readonly intervalMs: number
@@ -76,11 +76,11 @@ export interface ScanSchedule {
 }
 
 /** A round covers everything, so it precedes a second check. */
-export function getDuePass(
+export function findDuePassKind(
   state: ScanState,
   { intervalMs, recheckDelayMs }: ScanSchedule,
   now: number,
-): ScanPass['kind'] | undefined {
+): ImageScanPass['kind'] | undefined {
   if (state.roundAt === undefined || now >= state.roundAt + intervalMs) return 'round'
   return now >= computeRecheckAt(state, recheckDelayMs) ? 'second-look' : undefined
 }
@@ -102,7 +102,7 @@ export function findReferencesToRecheck(
   now: number,
 ): string[] {
   const known = Object.entries(missingImages)
-  const few = known.filter(([, { confirmed }]) => confirmed).length <= maxRecheckedImages
+  const few = known.filter(([, { confirmed }]) => confirmed).length <= maxImagesPerRecheck
   return known
     .filter(([, { confirmed, since }]) => (confirmed ? few : now >= since + apart))
     .map(([reference]) => reference)
@@ -115,12 +115,12 @@ function computeRecheckAt({ missingImages, lookedAt = 0 }: ScanState, apart: num
   const suspicions = known.filter((one) => !one.confirmed).map(({ since }) => since + apart)
   const first = Math.min(...suspicions, Number.POSITIVE_INFINITY)
   if (first < Number.POSITIVE_INFINITY) return lookedAt >= first ? lookedAt + apart : first
-  return confirmed.length > 0 && confirmed.length <= maxRecheckedImages
+  return confirmed.length > 0 && confirmed.length <= maxImagesPerRecheck
     ? lookedAt + apart
     : Number.POSITIVE_INFINITY
 }
 
-const scanStates = defineState<ScanState>('image scan', {
+const scanStateFormat = defineStateNamespace<ScanState>('image scan', {
   version: 1,
   // Version 0 was a cache, whose unreadable entries were dropped too.
   read: (stored, version) =>
@@ -129,7 +129,7 @@ const scanStates = defineState<ScanState>('image scan', {
 const scanStateKey = ''
 
 export async function readScanState(store: StateStore, repository: RepositoryName): Promise<ScanState> {
-  return (await store.readState(scanStates, repository, scanStateKey)) ?? emptyScanState
+  return (await store.readState(scanStateFormat, repository, scanStateKey)) ?? emptyScanState
 }
 
 export async function writeScanState(
@@ -137,7 +137,7 @@ export async function writeScanState(
   repository: RepositoryName,
   state: ScanState,
 ): Promise<void> {
-  await store.writeState(scanStates, repository, new Map([[scanStateKey, state]]))
+  await store.writeState(scanStateFormat, repository, new Map([[scanStateKey, state]]))
 }
 
 /** A reference and its number of unanswered requests. */
@@ -147,31 +147,31 @@ export interface PendingScanReference {
 }
 
 const scanPartSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
-const scanPartStates = defineState<readonly PendingScanReference[]>('scan part', {
+const scanPartFormat = defineStateNamespace<readonly PendingScanReference[]>('scan part', {
   version: 1,
   read: (stored) => scanPartSchema.safeParse(stored).data,
 })
-const scanPartKey = (pass: ScanPass, index: number) => `${pass.startedAt} ${index}`
+const formatScanPartKey = (pass: ImageScanPass, index: number) => `${pass.startedAt} ${index}`
 
 export async function readScanPart(
   store: StateStore,
   repository: RepositoryName,
-  pass: ScanPass,
+  pass: ImageScanPass,
   index: number,
 ): Promise<readonly PendingScanReference[]> {
-  return (await store.readState(scanPartStates, repository, scanPartKey(pass, index))) ?? []
+  return (await store.readState(scanPartFormat, repository, formatScanPartKey(pass, index))) ?? []
 }
 
 export async function writeScanParts(
   store: StateStore,
   repository: RepositoryName,
-  pass: ScanPass,
+  pass: ImageScanPass,
   parts: ReadonlyMap<number, readonly PendingScanReference[]>,
 ): Promise<void> {
-  const values = new Map([...parts].map(([index, part]) => [scanPartKey(pass, index), part]))
-  await store.writeState(scanPartStates, repository, values)
+  const values = new Map([...parts].map(([index, part]) => [formatScanPartKey(pass, index), part]))
+  await store.writeState(scanPartFormat, repository, values)
 }
 
 export async function deleteScanParts(store: StateStore, repository: RepositoryName): Promise<void> {
-  await store.retainState(scanPartStates, repository, [])
+  await store.retainState(scanPartFormat, repository, [])
 }

@@ -3,7 +3,7 @@ import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { toPullKey } from '../../change/repository-key.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
 import { forEachInParallel } from '../../evaluate/gather-answers.ts'
-import { defineCache } from '../../ports/cache.ts'
+import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
@@ -19,9 +19,9 @@ import { isScanDue } from './scan-repository.ts'
 import type { AppServices, JobContext } from './job-context.ts'
 
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
-const unchangedPullTtlSeconds = 3600
+const pullReevaluationIntervalSeconds = 3600
 /** If lost, each pull request is evaluated once more. */
-const sweptPullCache = defineCache<string>('swept pull', {
+const sweptPullCache = defineCacheNamespace<string>('swept pull', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
@@ -92,7 +92,7 @@ export async function sweepRepository(
     if (
       known !== undefined &&
       tip !== undefined &&
-      removeBaseTip(known) === removeBaseTip(state) &&
+      removeBaseTipFromState(known) === removeBaseTipFromState(state) &&
       !parked.has(pull)
     )
       moved.push({ open, state, tip })
@@ -107,7 +107,7 @@ export async function sweepRepository(
   }
   for (const { pull } of pulls)
     if (changed.has(sweptPullKey(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
-  if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, unchangedPullTtlSeconds)
+  if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, pullReevaluationIntervalSeconds)
 }
 
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
@@ -154,7 +154,7 @@ async function revalidateCachedEvaluations(
 }
 
 /** The state without the base's tip. */
-const removeBaseTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
+const removeBaseTipFromState = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Changes when a freeze begins, ends or allows a retry. */
 function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: number): string {

@@ -1,25 +1,27 @@
 // Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
 // branch already contains its head.
 import type { PullSnapshot } from '../../change/snapshot.ts'
-import { defineCache } from '../../ports/cache.ts'
+import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { Store } from '../../ports/store.ts'
 import { isMergedByBot } from './is-merged-by-bot.ts'
 import type { JobContext } from './job-context.ts'
 import { recoverPendingMerge } from './recover-pending-merge.ts'
-import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.ts'
+import { createHeadStateTimer, headStateStartFormat } from './head-state-since.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
-const measureHeadContainedMs = createHeadStateTimer(defineCache('contained head', headStateSinceFormat))
+const measureHeadContainedMs = createHeadStateTimer(
+  defineCacheNamespace('contained head', headStateStartFormat),
+)
 
 /**
  * Decides what to do with an open pull request whose base branch contains its head. `merged`: by us, and recorded.
  * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
  * StoreError.
  */
-export async function checkMergedState(
+export async function decideOnContainedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
 ): Promise<'merged' | 'wait' | 'open'> {

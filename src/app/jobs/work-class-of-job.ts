@@ -20,5 +20,5 @@ const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {
 export const jobKinds = Object.keys(workClassByJobKind) as Job['kind'][]
 
 /** Without a kind, a person waits at a page or a terminal. */
-export const workClassOfJob = (kind: Job['kind'] | undefined): WorkClass =>
+export const getWorkClass = (kind: Job['kind'] | undefined): WorkClass =>
   kind === undefined ? 'look' : workClassByJobKind[kind]

@@ -71,7 +71,7 @@ export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceRes
   })
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'catalog-bot-once-')))
   try {
-    return await sweepWithDataFolder(folder, client, options)
+    return await sweepOnceInDataFolder(folder, client, options)
   } finally {
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
   }
@@ -80,7 +80,7 @@ export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceRes
 /** Job kinds that need a server. */
 const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
-async function sweepWithDataFolder(
+async function sweepOnceInDataFolder(
   folder: string,
   client: TokenClient,
   options: SweepOnceOptions,

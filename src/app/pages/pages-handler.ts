@@ -32,7 +32,7 @@ import type { BotSettings } from '../settings.ts'
 import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
 import { createRepositoryAccess } from './repository-access.ts'
 import {
-  clientAddressOf,
+  parseClientAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
 } from './request-rate-limiter.ts'
@@ -114,7 +114,7 @@ export function createPagesHandler({
     const address = target && parsePageUrl(target.pathname)
     if (target === undefined || address === undefined) return false
     try {
-      if (address.pageRequest.page !== 'style' && !budget.take(clientAddressOf(request)))
+      if (address.pageRequest.page !== 'style' && !budget.take(parseClientAddress(request)))
         return await respond(request, response, target, address, undefined, 'too-many')
       const session = address.pageRequest.page === 'style' ? undefined : await signIn?.readSession(request)
       return await respond(request, response, target, address, session)
@@ -147,7 +147,7 @@ export function createPagesHandler({
         form === 'json'
           ? `${JSON.stringify({ error: kind })}\n`
           : renderStatusPage(
-              renderNoticePage(kind, { ...setting, path: getReturnPath(pageRequest, path) }, more),
+              renderNoticePage(kind, { ...setting, path: getPathAfterSignIn(pageRequest, path) }, more),
               setting,
             )
       send({ status, form: form === 'json' ? 'json' : 'html', body, headers: { ...again, ...headers } })
@@ -289,12 +289,12 @@ export function createPagesHandler({
       by: { id: session.id, login: session.login },
     })
     if (why !== undefined) return notice('refused', why)
-    send({ status: 303, form: 'html', body: '', headers: { location: getReturnPath(requested, '/') } })
+    send({ status: 303, form: 'html', body: '', headers: { location: getPathAfterSignIn(requested, '/') } })
     return true
   }
 }
 
-function getReturnPath(requested: PageRequest, path: string): string {
+function getPathAfterSignIn(requested: PageRequest, path: string): string {
   if (requested.page === 'resume') return repositoryPageUrl(requested.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(requested.page) ? '/' : path
 }

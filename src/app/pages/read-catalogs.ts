@@ -9,7 +9,7 @@ import { readScanState } from '../jobs/scan-state.ts'
 type CatalogRecordStore = PageRecords & StateStore
 
 const maxHistoryWeeks = 8
-const maxRows = 200
+const maxTableRows = 200
 const millisecondsPerDay = 24 * 3600_000
 
 export async function readCatalogModel(
@@ -95,7 +95,7 @@ export async function readRepositoryOverviewModel(
     scan: finished === undefined ? {} : { at: finished.at, unknown: finished.unknown },
     missing: Object.entries(scan.missingImages)
       .filter(([, { confirmed }]) => confirmed)
-      .slice(0, maxRows)
+      .slice(0, maxTableRows)
       .map(([reference, { kind, reason, since }]) => ({ reference, kind, reason, since })),
     stranded: stranded.map(({ catalog, package: its }) => ({
       catalog,
@@ -105,12 +105,12 @@ export async function readRepositoryOverviewModel(
     weeks: Array.from({ length: maxHistoryWeeks }, (_, week) => ({
       from: formatIsoTime((today - week * 7 - 6) * millisecondsPerDay).slice(0, 10),
     })),
-    ...sumByRuleAndOwner(days, today),
+    ...sumWeeksByRuleAndOwner(days, today),
   }
 }
 
 /** Sums over the last weeks. */
-function sumByRuleAndOwner(
+function sumWeeksByRuleAndOwner(
   days: readonly RuleDayCount[],
   today: number,
 ): Pick<RepositoryOverviewModel, 'rules' | 'owners'> {
@@ -137,7 +137,7 @@ function sumByRuleAndOwner(
   const byTotalDescending = (a: { pulls: readonly number[] }, b: { pulls: readonly number[] }) =>
     total(b.pulls) - total(a.pulls)
   return {
-    rules: rules.sort(byTotalDescending).slice(0, maxRows),
-    owners: owners.sort(byTotalDescending).slice(0, maxRows),
+    rules: rules.sort(byTotalDescending).slice(0, maxTableRows),
+    owners: owners.sort(byTotalDescending).slice(0, maxTableRows),
   }
 }

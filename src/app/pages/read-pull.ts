@@ -18,8 +18,8 @@ import { pullPublicationState } from '../jobs/publish/publication-state.ts'
 
 type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullMemory & StateStore & Cache
 
-const maxChanges = 200
-const maxFindings = 100
+const maxShownChanges = 200
+const maxShownFindings = 100
 const maxChangeLines = 60
 
 /** Undefined if the bot never evaluated it. */
@@ -34,7 +34,7 @@ export async function readPullModel(
   const [row, merged, history, commands, openMerges, parked, recordedMerge, limited] = await Promise.all([
     store.findPullRecord(repository, pull),
     store.mergedPull(repository, pull),
-    store.verdictChanges(repository, pull, maxChanges),
+    store.verdictChanges(repository, pull, maxShownChanges),
     store.commands(repository, pull),
     store.listPendingMerges(repository),
     store.parkedPull(repository, pull),
@@ -65,7 +65,7 @@ export async function readPullModel(
             : row.verdict === 'merge' && before !== undefined
               ? 'behind'
               : row.verdict,
-    findings: report === undefined ? [] : toShownFindings(report),
+    findings: report === undefined ? [] : toFindingViews(report),
     changeLines: report?.changeLines.slice(0, maxChangeLines) ?? [],
     commands: commands.map(({ login, command, outcome, head }) => ({ login, command, outcome, head })),
     history,
@@ -162,11 +162,11 @@ function toMergeExplanation(
   }
 }
 
-function toShownFindings({ verdict }: StoredEvaluationReport): readonly FindingView[] {
+function toFindingViews({ verdict }: StoredEvaluationReport): readonly FindingView[] {
   return verdict.outcomes
     .flatMap(({ findings }) => findings)
     .toSorted(compareBySeverity)
-    .slice(0, maxFindings)
+    .slice(0, maxShownFindings)
     .map(({ rule, severity, what, fix, at, overridden }) => ({
       rule,
       severity,

@@ -13,7 +13,7 @@ import { readRateLimitedPulls, readRateLimitedJobs } from '../jobs/rate-limit-wa
 
 export type QueueRecordStore = PageRecords & MergeFreezes & MergeRecords & Cache
 
-const maxPulls = 1000
+const maxShownPulls = 1000
 const maxFreezeEvents = 20
 const mergedPullsPerPage = 50
 
@@ -52,7 +52,7 @@ export async function readQueueModel(
   webUrl: string,
 ): Promise<QueueModel> {
   const [rows, openMerges, stops, events] = await Promise.all([
-    store.listOpenPullRecords(repository, maxPulls),
+    store.listOpenPullRecords(repository, maxShownPulls),
     store.listPendingMerges(repository),
     store.listFreezes(repository),
     store.listFreezeEvents(repository, maxFreezeEvents),
@@ -79,7 +79,7 @@ export async function readQueueModel(
     }),
     url: `${webUrl}/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.name)}/pulls`,
     pulls: rows.map((row) => toQueuedPull(row, openMerges)),
-    isCut: rows.length === maxPulls,
+    isCut: rows.length === maxShownPulls,
     merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
       pull,
       baseRef,
@@ -135,7 +135,7 @@ function toFreezeView({ branch, kind, since, by, reason, pull, tryAgainAt }: Mer
 }
 
 /** `before`: the merge below which the page begins. */
-export async function readMergedModel(
+export async function readMergedPullsModel(
   store: PageRecords,
   listed: readonly ListedRepository[],
   repository: RepositoryName | undefined,

@@ -20,7 +20,7 @@ import {
   readRepositoryOverviewModel,
 } from './read-catalogs.ts'
 import { readPullModel } from './read-pull.ts'
-import { readBadgeModel, readHomeModel, readMergedModel, readQueueModel } from './read-queue.ts'
+import { readBadgeModel, readHomeModel, readMergedPullsModel, readQueueModel } from './read-queue.ts'
 
 export interface PageDataSources {
   readonly store: Store
@@ -77,7 +77,7 @@ export async function renderRequestedPage(
     case 'merged':
     case 'repository-merged': {
       const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMergedModel(store, repositories, of, parseBeforeParameter(query))
+      const model = await readMergedPullsModel(store, repositories, of, parseBeforeParameter(query))
       return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
     }
     case 'repository':

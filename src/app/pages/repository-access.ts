@@ -14,8 +14,8 @@ import type { PageSession } from './sign-in.ts'
 const accessTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
 const maxCachedAccessDecisions = 10_000
 /** Each costs a request of the person's rate limit. */
-const maxAccessQueries = 60
-const maxConcurrentQueries = 6
+const maxAccessQueriesPerListing = 60
+const maxConcurrentAccessQueries = 6
 
 export type AccessDecision = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
 
@@ -110,11 +110,11 @@ export function createRepositoryAccess({
             now: now(),
             publicFor,
           })
-          if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueries)) continue
+          if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerListing)) continue
           if ((await checkRead(session, one.repository, one)) === 'yes') readable.push(one)
         }
       }
-      await Promise.all(Array.from({ length: maxConcurrentQueries }, checkRemaining))
+      await Promise.all(Array.from({ length: maxConcurrentAccessQueries }, checkRemaining))
       return listed.filter((one) => readable.includes(one))
     },
   }

@@ -35,7 +35,7 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
  * The client's address, for counting. Behind the administrator's proxy (a private address), only the last forwarded entry is
  * trusted; the client can forge the others.
  */
-export function clientAddressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+export function parseClientAddress({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
   const peer = socket.remoteAddress ?? ''
   const forwarded = headers['x-forwarded-for']
   const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()

@@ -4,15 +4,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { OAuthClient, SignedInUser } from '../../github/oauth-client.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import { formatCookieHeader, findCookie } from '../../web/sign-in/cookies.ts'
-import { toLocalPath } from '../../web/sign-in/local-path.ts'
+import { toSafeSignInRedirectPath } from '../../web/sign-in/local-path.ts'
 import { isSetupToken } from '../../web/setup/setup-token.ts'
 import { createCookieSealer } from '../../web/sign-in/cookie-sealer.ts'
 
 /** Seconds to complete the sign-in, and that a session lasts. */
 const [signInTimeoutSeconds, session] = [600, 3600]
-const cookieNames = { way: 'catalog-bot-way', session: 'catalog-bot-session' } as const
+const signInCookieNames = { way: 'catalog-bot-way', session: 'catalog-bot-session' } as const
 
 const pendingSignInSchema = z.object({
   state: z.string(),
@@ -30,14 +30,14 @@ const sessionSchema = z.object({
 })
 
 /** The digest of the session in each slot. If lost, the session ends. */
-const sessionSlotCache = defineCache('page session', {
+const sessionSlotCache = defineCacheNamespace('page session', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
-const digestOfToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+const computeTokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')
 /** A person has 256 slots, which bounds the store; a newer session replaces the slot's old one. */
 const toSessionSlotKey = ({ id, word }: Pick<PageSession, 'id' | 'word'>): string =>
-  `${id} ${digestOfToken(word).slice(0, 2)}`
+  `${id} ${computeTokenDigest(word).slice(0, 2)}`
 
 export interface PageSession extends SignedInUser {
   readonly word: string
@@ -83,13 +83,13 @@ export function createSignInFlow({
     formatCookieHeader({ name, value, seconds, isSecure })
   const readSession: SignInFlow['readSession'] = async ({ headers }) => {
     const known = sessionSchema.safeParse(
-      sessions.open(findCookie(headers, cookieNames.session, isSecure) ?? ''),
+      sessions.open(findCookie(headers, signInCookieNames.session, isSecure) ?? ''),
     ).data
     if (known === undefined || known.until <= now()) return undefined
     const lasting = (await store.getCached(sessionSlotCache, [toSessionSlotKey(known)])).get(
       toSessionSlotKey(known),
     )
-    return lasting === digestOfToken(known.word) ? known : undefined
+    return lasting === computeTokenDigest(known.word) ? known : undefined
   }
   const end: SignInFlow['end'] = async (ended) => {
     try {
@@ -107,17 +107,17 @@ export function createSignInFlow({
       const sealed = pendingSignInSeal.seal({
         state,
         verifier,
-        to: toLocalPath(wanted),
+        to: toSafeSignInRedirectPath(wanted),
         until: now() + signInTimeoutSeconds * 1000,
       })
       return {
         to: client.authorizeUrl({ state, challenge, redirectUrl }),
-        cookies: [formatCookie(cookieNames.way, sealed, signInTimeoutSeconds)],
+        cookies: [formatCookie(signInCookieNames.way, sealed, signInTimeoutSeconds)],
       }
     },
     async finish(request, query) {
       const pending = pendingSignInSchema.safeParse(
-        pendingSignInSeal.open(findCookie(request.headers, cookieNames.way, isSecure) ?? ''),
+        pendingSignInSeal.open(findCookie(request.headers, signInCookieNames.way, isSecure) ?? ''),
       ).data
       const code = query.get('code') ?? ''
       if (pending === undefined || pending.until <= now()) return undefined
@@ -129,16 +129,19 @@ export function createSignInFlow({
       const newSession = { ...person, word: randomBytes(16).toString('base64url') }
       await store.putCached(
         sessionSlotCache,
-        new Map([[toSessionSlotKey(newSession), digestOfToken(newSession.word)]]),
+        new Map([[toSessionSlotKey(newSession), computeTokenDigest(newSession.word)]]),
         session,
       )
       const sealed = sessions.seal({ ...newSession, until: now() + session * 1000 })
       return {
-        to: toLocalPath(pending.to),
-        cookies: [formatCookie(cookieNames.session, sealed, session), formatCookie(cookieNames.way, '', 0)],
+        to: toSafeSignInRedirectPath(pending.to),
+        cookies: [
+          formatCookie(signInCookieNames.session, sealed, session),
+          formatCookie(signInCookieNames.way, '', 0),
+        ],
       }
     },
-    clearedCookies: [formatCookie(cookieNames.session, '', 0)],
+    clearedCookies: [formatCookie(signInCookieNames.session, '', 0)],
     end,
   }
 }

@@ -54,7 +54,7 @@ export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandle
     if (!stops.some((stop) => stop.kind === kind && (branch === undefined || stop.branch === branch)))
       return alreadyEndedMessage
     const ctx = await open({ installation, repository })
-    const holds = await checkMaintainer(by, branch ?? (await ctx.forge.defaultBranch()), ctx, store)
+    const holds = await checkIsMaintainer(by, branch ?? (await ctx.forge.defaultBranch()), ctx, store)
     if (holds === 'unknown')
       return 'catalog-bot could not verify that you are a maintainer of this repository. Try again in a moment.'
     if (holds === 'no') return 'Only maintainers of this repository can unfreeze merging.'
@@ -74,7 +74,7 @@ export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandle
 }
 
 /** No answer means no. */
-async function checkMaintainer(
+async function checkIsMaintainer(
   by: UnfreezeRequest['by'],
   branch: string,
   { forge, repository }: UnfreezeContext,

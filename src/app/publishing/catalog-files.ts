@@ -5,7 +5,7 @@ import type { CatalogImageFile } from '../../image/catalog-publisher.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 
 /** For all files together, because the image layer is built in memory. */
-const maxTotalBytes = 768 * 1024 * 1024
+const maxTotalCatalogBytes = 768 * 1024 * 1024
 
 export class UnusableCatalogError extends Error {}
 
@@ -34,13 +34,13 @@ export async function readCatalogFiles(
   }
   if (wanted.length === 0)
     throw new UnusableCatalogError(`no catalog was found in ${root === '' ? '.' : root}`)
-  let remainingBytes = maxTotalBytes
+  let remainingBytes = maxTotalCatalogBytes
   const files: CatalogImageFile[] = []
   for (const { path, oid } of wanted) {
     const bytes = await repository.read(oid)
     remainingBytes -= bytes.length
     if (remainingBytes < 0)
-      throw new UnusableCatalogError(`the catalog is larger than ${maxTotalBytes / 1024 / 1024} MB`)
+      throw new UnusableCatalogError(`the catalog is larger than ${maxTotalCatalogBytes / 1024 / 1024} MB`)
     files.push({ path, bytes })
   }
   return files

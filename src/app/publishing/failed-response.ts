@@ -5,7 +5,7 @@ import { RegistryError } from '../../registry/registry-error.ts'
 import { UnusableCatalogError } from './catalog-files.ts'
 import type { PublishResponse } from './publish-protocol.ts'
 
-export function toFailedResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
+export function toFailedPublishResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
   if (error instanceof RegistryError)
     return {
       kind: 'failed',

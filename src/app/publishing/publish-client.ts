@@ -22,7 +22,7 @@ export interface PublishClient {
 }
 
 /** Variables for reaching registries and finding the administrator's list, without the App's pull secret. */
-const forwardedVariableNames = [
+const forwardedEnvVariableNames = [
   'PUBLISH_TARGETS',
   'REGISTRIES_CONF',
   'CONTAINERS_REGISTRIES_CONF',
@@ -42,7 +42,7 @@ const forwardedVariableNames = [
 ] as const
 
 /** Only the publishing process gets these; its children do not. */
-const publishSecretVariableNames = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
+const publishSecretEnvVariableNames = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
 
 export type PublishEnvironment = Readonly<Record<string, string>>
 
@@ -51,8 +51,8 @@ export function extractPublishEnvironment(
   environment: Record<string, string | undefined>,
 ): PublishEnvironment {
   const taken: Record<string, string> = {}
-  for (const name of forwardedVariableNames) if (environment[name]) taken[name] = environment[name]
-  for (const name of publishSecretVariableNames) {
+  for (const name of forwardedEnvVariableNames) if (environment[name]) taken[name] = environment[name]
+  for (const name of publishSecretEnvVariableNames) {
     if (environment[name]) taken[name] = environment[name]
     delete environment[name]
   }

@@ -5,7 +5,7 @@ import { ImageError } from '../../image/image-error.ts'
 import { ensureSignableImage } from '../../image/provenance/attest-image.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import { readCatalogFiles } from './catalog-files.ts'
-import { toFailedResponse } from './failed-response.ts'
+import { toFailedPublishResponse } from './failed-response.ts'
 import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
 import { fetchBuildStatus, sendWebhook } from './send-webhook.ts'
@@ -29,13 +29,13 @@ export async function handlePublishRequest(
   intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   try {
-    return await dispatchRequest(order, ctx, intend)
+    return await dispatchPublishRequest(order, ctx, intend)
   } catch (error) {
-    return toFailedResponse(error)
+    return toFailedPublishResponse(error)
   }
 }
 
-async function dispatchRequest(
+async function dispatchPublishRequest(
   order: PublishRequest,
   ctx: PublishContext,
   intend: ConfirmPublishIntent,
@@ -43,7 +43,7 @@ async function dispatchRequest(
   if (order.kind === 'deliver' || order.kind === 'follow') return callWebhook(order, ctx)
   const grant = findPushGrant(ctx.targets, order, order.image)
   if (grant.kind === 'refused') return grant
-  const why = findTagRejection(order) ?? findBaseImageRejection(order, grant.target, ctx.closedHosts)
+  const why = findTagPurposeRejection(order) ?? findBaseImageRejection(order, grant.target, ctx.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
   const registryCtx = await ctx.registryFor(grant.at)
   const { publisher, registry, digestOfBase } = registryCtx
@@ -55,7 +55,7 @@ async function dispatchRequest(
     case 'retag':
       return retagImage(order, publisher)
     case 'look':
-      return inspectTags(order, publisher, digestOfBase)
+      return readTagsAndBaseDigest(order, publisher, digestOfBase)
     case 'remove':
       return removeImages(order.image, order.images, publisher, registry)
   }
@@ -131,9 +131,9 @@ async function pushImage(
   intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
   const { publisher } = signing
-  const before = await readTags(repository, tags, publisher)
+  const before = await readTagDigests(repository, tags, publisher)
   if ((await intend({ kind: 'intend', digest: image.digest })) === 'superseded') return { kind: 'superseded' }
-  const target = { repository, tags, expected: toExpectedTags(before) }
+  const target = { repository, tags, expected: toExpectedTagDigests(before) }
   const pushed = await publisher.push(image, target)
   const { digest, unchanged } = await ensureSignableImage(
     signing,
@@ -178,27 +178,31 @@ async function retagImage(
   { image, digest, tags }: PublishRequestOf<'retag'>,
   publisher: CatalogPublisher,
 ): Promise<PublishedImageResponse> {
-  const before = await readTags(image, tags, publisher)
+  const before = await readTagDigests(image, tags, publisher)
   const unchanged = tags.every((tag) => before[tag] === digest)
   if (!unchanged)
-    await publisher.retag(`${image}@${digest}`, { repository: image, tags, expected: toExpectedTags(before) })
+    await publisher.retag(`${image}@${digest}`, {
+      repository: image,
+      tags,
+      expected: toExpectedTagDigests(before),
+    })
   await verifyTags(image, tags, digest, publisher)
   return { kind: 'published', digest, unchanged, before }
 }
 
-async function inspectTags(
+async function readTagsAndBaseDigest(
   { image, tags, base }: PublishRequestOf<'look'>,
   publisher: CatalogPublisher,
   digestOfBase: RegistryContext['digestOfBase'],
 ): Promise<PublishResponse> {
   return {
     kind: 'seen',
-    tags: await readTags(image, tags, publisher),
+    tags: await readTagDigests(image, tags, publisher),
     ...(base !== undefined && base !== 'scratch' && { base: (await digestOfBase(base)) ?? null }),
   }
 }
 
-async function readTags(
+async function readTagDigests(
   image: string,
   tags: readonly string[],
   publisher: CatalogPublisher,
@@ -209,7 +213,7 @@ async function readTags(
   return Object.fromEntries(found)
 }
 
-const toExpectedTags = (before: Readonly<Record<string, string | null>>) =>
+const toExpectedTagDigests = (before: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries(before).map(([tag, digest]) => [tag, digest ?? undefined]))
 
 /** Reads every tag back from the registry. */
@@ -219,7 +223,7 @@ async function verifyTags(
   digest: string,
   publisher: CatalogPublisher,
 ): Promise<void> {
-  const now = await readTags(image, tags, publisher)
+  const now = await readTagDigests(image, tags, publisher)
   for (const tag of tags)
     if (now[tag] !== digest)
       throw new ImageError(
@@ -240,7 +244,7 @@ async function callWebhook(
 }
 
 /** Checks the final tags, regardless of their templates: a preview must not reach users. */
-function findTagRejection(order: PublishRequest): string | undefined {
+function findTagPurposeRejection(order: PublishRequest): string | undefined {
   if (!('tags' in order) || order.kind === 'look') return undefined
   const wantsPreview = order.kind === 'publish' && order.purpose === 'preview'
   const tags = 'history' in order && order.history ? [...order.tags, order.history.tag] : order.tags

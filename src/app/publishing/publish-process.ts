@@ -2,12 +2,12 @@
 // what is published.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
 import { openCatalogPublisher } from '../../image/open-catalog-publisher.ts'
 import { openPusher } from '../../image/open-pusher.ts'
 import { loadCredentialFile } from '../../registry/auth/credential-files.ts'
 import type { CredentialSource } from '../../registry/auth/credentials.ts'
-import { dockerConfigCredentials, parseDockerConfig } from '../../registry/auth/docker-config.ts'
+import { createDockerConfigCredentials, parseDockerConfig } from '../../registry/auth/docker-config.ts'
 import { openRegistry } from '../../registry/open-registry.ts'
 import { readRegistryTransport } from '../../registry/registry-access.ts'
 import { openTransport } from '../../registry/transport/transport.ts'
@@ -29,7 +29,7 @@ delete processEnvironment['PUBLISH_CREDENTIALS']
 delete processEnvironment['PUBLISH_KEY_PASSWORD']
 const pushTargetsFile = processEnvironment['PUBLISH_TARGETS'] ?? ''
 
-const openReadOnlyMirrorAt = openReadOnlyMirrors()
+const openReadOnlyMirrorAt = createReadOnlyMirrorOpener()
 
 interface LoadedPublishContext {
   /** Compared on each order, so that a changed list takes effect. */
@@ -102,7 +102,7 @@ async function readPushCredentials(target: PushTarget | undefined): Promise<read
   if (target?.credentials !== undefined)
     return [await loadCredentialFile(resolve(dirname(pushTargetsFile), target.credentials))]
   if (inlinePushCredentials === undefined) return []
-  return [dockerConfigCredentials(parseDockerConfig(inlinePushCredentials, 'PUBLISH_CREDENTIALS'))]
+  return [createDockerConfigCredentials(parseDockerConfig(inlinePushCredentials, 'PUBLISH_CREDENTIALS'))]
 }
 
 async function handleRequest(order: PublishRequest, callBack: CallParent): Promise<PublishResponse> {

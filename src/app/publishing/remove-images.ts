@@ -47,7 +47,7 @@ export async function removeImages(
         for (const digest of [found.digest, ...children]) needed.set(digest, tag)
       }),
     )
-  retainAttachments(beside, needed)
+  addNeededAttachments(beside, needed)
   const removed: string[] = []
   const retained: { digest: string; why: string }[] = []
   for (const { digest } of unwanted) {
@@ -90,7 +90,7 @@ function parseSubjectTag(tag: string): string | undefined {
 }
 
 /** Keeps the attachments of images that stay, which may in turn keep other images. */
-function retainAttachments(
+function addNeededAttachments(
   beside: ReadonlyMap<string, readonly TaggedAttachment[]>,
   needed: Map<string, string>,
 ): void {

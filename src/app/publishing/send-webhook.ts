@@ -38,7 +38,7 @@ function signWebhookRequest({ secret, delivery, payload, now }: Omit<WebhookCall
 /** Any 2xx counts as received. Never rejects because of the receiver. */
 export async function sendWebhook(call: WebhookCall, transport: Transport): Promise<PublishResponse> {
   const { body, headers } = signWebhookRequest(call)
-  return catchTransportErrors(async () => {
+  return toFailureOnRegistryError(async () => {
     const reply = await transport.exchange({
       method: 'POST',
       url: new URL(call.url),
@@ -48,7 +48,7 @@ export async function sendWebhook(call: WebhookCall, transport: Transport): Prom
       redirects: 0,
     })
     if (reply.status < 200 || reply.status > 299) return toWebhookFailure(reply.status)
-    const statusUrl = startedBuildSchema.safeParse(parseJson(reply.body)).data?.status_url
+    const statusUrl = webhookStartedBuildSchema.safeParse(tryParseJsonBody(reply.body)).data?.status_url
     const status = statusUrl === undefined ? undefined : toBuildStatusUrl(statusUrl, call.url)
     return { kind: 'delivered', ...(status !== undefined && { status }) }
   })
@@ -62,7 +62,7 @@ export async function fetchBuildStatus(
   const address = toBuildStatusUrl(status, url)
   if (address === undefined)
     return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
-  return catchTransportErrors(async () => {
+  return toFailureOnRegistryError(async () => {
     const reply = await transport.exchange({
       method: 'GET',
       url: new URL(address),
@@ -71,7 +71,7 @@ export async function fetchBuildStatus(
       redirects: 0,
     })
     if (reply.status !== 200) return toWebhookFailure(reply.status)
-    const build = buildProgressSchema.safeParse(parseJson(reply.body)).data
+    const build = buildProgressSchema.safeParse(tryParseJsonBody(reply.body)).data
     if (build === undefined)
       return {
         kind: 'failed',
@@ -86,7 +86,7 @@ export async function fetchBuildStatus(
   })
 }
 
-const startedBuildSchema = z.object({ status_url: z.string().max(2000) })
+const webhookStartedBuildSchema = z.object({ status_url: z.string().max(2000) })
 const buildProgressSchema = z.object({
   status: z.enum(['queued', 'running', 'succeeded', 'failed']),
   url: z
@@ -103,7 +103,7 @@ function toBuildStatusUrl(status: string, url: string): string | undefined {
   return found.origin === new URL(url).origin && found.username === '' ? found.href : undefined
 }
 
-function parseJson(body: Uint8Array): unknown {
+function tryParseJsonBody(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString('utf8'))
   } catch {
@@ -117,7 +117,7 @@ function toWebhookFailure(status: number): PublishResponse {
   return { kind: 'failed', why: `the webhook returned HTTP ${status}`, retryable }
 }
 
-async function catchTransportErrors(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
+async function toFailureOnRegistryError(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
   try {
     return await send()
   } catch (error) {

@@ -6,11 +6,11 @@ import type { SigningKey } from '../../image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../../image/provenance/provenance-statement.ts'
 import { attestImage } from '../../image/provenance/attest-image.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { toFailedResponse } from './failed-response.ts'
+import { toFailedPublishResponse } from './failed-response.ts'
 import type { PublishResponse, PublishedImageResponse } from './publish-protocol.ts'
 import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
 
-type BuildRequest = PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>
+type ImageBuildRequest = PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>
 
 export interface SigningContext extends RegistryContext {
   readonly key: SigningKey | undefined
@@ -20,7 +20,7 @@ export interface SigningContext extends RegistryContext {
 
 /** Loads the key before the push, so that no image is published unsigned. */
 export async function loadSigningContext(
-  order: BuildRequest,
+  order: ImageBuildRequest,
   ctx: PublishContext,
   registryCtx: RegistryContext,
 ): Promise<SigningContext> {
@@ -29,7 +29,7 @@ export async function loadSigningContext(
 }
 
 /** Unreviewed content must not be signed with our key. */
-function isPreviewRequest(order: BuildRequest): boolean {
+function isPreviewRequest(order: ImageBuildRequest): boolean {
   return order.kind === 'publish' && order.purpose === 'preview'
 }
 
@@ -37,7 +37,7 @@ function isPreviewRequest(order: BuildRequest): boolean {
 export async function attestPublishedImage(
   answer: PublishedImageResponse,
   image: BuiltCatalogImage,
-  order: BuildRequest,
+  order: ImageBuildRequest,
   signing: SigningContext,
   listed: () => Promise<readonly ListedBundle[]>,
 ): Promise<PublishResponse> {
@@ -54,13 +54,13 @@ export async function attestPublishedImage(
     if (!(error instanceof RegistryError) && !(error instanceof ImageError)) throw error
     if (!signing.key) return { ...answer, unattested: error.message }
     const why = `the tags point to ${digest}, which is not signed: ${error.message}`
-    return { ...toFailedResponse(error), why, retryable: true }
+    return { ...toFailedPublishResponse(error), why, retryable: true }
   }
 }
 
 function createBuildRecord(
   { base, platforms }: BuiltCatalogImage,
-  order: BuildRequest,
+  order: ImageBuildRequest,
   { started, ctx }: SigningContext,
 ): ImageBuildRecord {
   const { annotations, installation } = order

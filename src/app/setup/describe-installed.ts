@@ -20,11 +20,11 @@ const knownRuleIds = new Set(allRules.map(({ id }) => id))
 export async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledBranches> {
   const installed = await github.installedRepositories()
   const described = installed.slice(0, maxRepositories)
-  const branches = await Promise.all(described.map((one) => describeBranch(github, one)))
+  const branches = await Promise.all(described.map((one) => fetchInstalledBranch(github, one)))
   return { branches, more: installed.length - described.length }
 }
 
-async function describeBranch(
+async function fetchInstalledBranch(
   github: GitHubApp,
   { installation, repository }: InstalledRepository,
 ): Promise<InstalledBranch> {

@@ -13,7 +13,7 @@ import type { AppCredentials, BotSettings } from '../settings.ts'
 import { describeInstalledRepositories } from './describe-installed.ts'
 
 /** Milliseconds after the App's creation for which the token shows its installations. */
-const setupWindowMs = 60 * 60_000
+const setupTokenTtlMs = 60 * 60_000
 
 export interface SetUpOptions {
   readonly settings: BotSettings
@@ -68,7 +68,7 @@ export async function startSetup({
           appUrl: app.url,
           gitUrl: settings.gitUrl,
           now: () => systemClock.now(),
-          until: systemClock.now() + setupWindowMs,
+          until: systemClock.now() + setupTokenTtlMs,
           describe: () => describeInstalledRepositories(github),
         }),
     })

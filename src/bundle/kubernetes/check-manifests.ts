@@ -8,7 +8,7 @@ import type { FieldPath } from '../bundle-locator.ts'
 import { missingManifestField } from '../rules/missing-manifest-field.ts'
 import { mistypedManifestField } from '../rules/mistyped-manifest-field.ts'
 import { unknownManifestField } from '../rules/unknown-manifest-field.ts'
-import { detectFormat } from '../bundle-format.ts'
+import { detectBundleFormat } from '../bundle-format.ts'
 import { readRegistryBundlePartially } from '../registry-bundle.ts'
 import { csvSchema } from './csv-schema.ts'
 import { coerceToSchema } from './coerce-to-schema.ts'
@@ -50,16 +50,16 @@ function findObjectSchemaType({ apiVersion, kind }: ParsedManifestObject): Schem
 }
 
 /** Reported by `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
-const otherRuleFieldsPattern =
+const fieldsOfOtherRulesPattern =
   /^spec\.(?:displayName|install|install\.strategy|relatedImages\[\d+\]\.image|install\.spec\.deployments\[\d+\]\.name)$/
 
 function isReportedByOtherRule({ kind }: ParsedManifestObject, path: FieldPath): boolean {
-  return kind === 'ClusterServiceVersion' && otherRuleFieldsPattern.test(formatFieldPath(path))
+  return kind === 'ClusterServiceVersion' && fieldsOfOtherRulesPattern.test(formatFieldPath(path))
 }
 
 /** Locations that `unreadable-bundle` reports, because opm also rejects some wrong types. */
 function findPathsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
-  if (detectFormat(files) !== 'registry+v1') return new Set()
+  if (detectBundleFormat(files) !== 'registry+v1') return new Set()
   return new Set(
     readRegistryBundlePartially(files).rejections.flatMap(({ at }) =>
       at ? [formatLocationKey(at.file, at.path)] : [],

@@ -1,7 +1,7 @@
 // Converts a value to a Kubernetes type as the API machinery does and records what doesn't fit: it drops unknown
 // fields, treats null as absent and converts whole numbers to integer types.
 import type { Json } from '../../go/json/json.ts'
-import { getGoKind } from '../../go/decode/go-value.ts'
+import { getJsonTypeName } from '../../go/decode/go-value.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import { toJsonData } from '../manifest-document.ts'
 import type { Value } from '../../go/tree.ts'
@@ -83,7 +83,7 @@ const zeroValueByType: Readonly<Record<string, Json>> = {
 }
 
 /** Go omits these fields if they are 0 or false, because they are `omitempty` and not pointers (k8s.io/api v0.36). */
-const omitEmptyFieldNames: ReadonlySet<string> = new Set(
+const fieldNamesOmittedIfEmpty: ReadonlySet<string> = new Set(
   (
     'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
     'timeoutSeconds periodSeconds successThreshold failureThreshold stdin stdinOnce tty hostNetwork hostPID hostIPC ' +
@@ -145,7 +145,7 @@ class SchemaCoercer {
       const fitted = this.coerce(field.type, inner, [...path, key])
       const isZero = (fitted === 0 || fitted === false) && !field.isRequired
       const isOmitted =
-        isZero && omitEmptyFieldNames.has(key) && !pointerFieldNames.has(`${definition}.${key}`)
+        isZero && fieldNamesOmittedIfEmpty.has(key) && !pointerFieldNames.has(`${definition}.${key}`)
       if (fitted !== undefined && !isOmitted) result.push([key, fitted])
     }
     for (const [key, { isRequired }] of fields)
@@ -233,5 +233,5 @@ function describeValue(value: Value): string {
   if (value.kind === 'map') return 'an object'
   if (value.kind === 'list') return 'a list'
   if (value.kind === 'string') return `the string ${JSON.stringify(value.value.slice(0, 100))}`
-  return value.kind === 'number' ? `the number ${value.text}` : `a ${getGoKind(value)}`
+  return value.kind === 'number' ? `the number ${value.text}` : `a ${getJsonTypeName(value)}`
 }

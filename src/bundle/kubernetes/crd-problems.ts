@@ -2,7 +2,7 @@
 // validators of operator-framework/api call it.
 import type { Json } from '../../go/json/json.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
-import { withMapEntries, withListItems, type Value } from '../../go/tree.ts'
+import { replaceMapEntries, replaceListItems, type Value } from '../../go/tree.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { isDnsLabel, isDnsSubdomain } from './names.ts'
@@ -26,7 +26,7 @@ export function* findCrdProblems(tree: Value, apiVersion: string): Generator<Crd
   yield* findAcceptedNamesProblems(getField(spec, 'names'))
   yield* findColumnAndScaleProblems(spec, ['spec'], isOld)
   yield* findConversionProblems(spec, isOld)
-  yield* findApprovalProblems(crd, group)
+  yield* findApiApprovalProblems(crd, group)
   // v1beta1 preserves unknown fields by default.
   const preserves = getField(spec, 'preserveUnknownFields')
   if (preserves === true || (isOld && (preserves === undefined || preserves === null)))
@@ -38,9 +38,9 @@ export function* findCrdProblems(tree: Value, apiVersion: string): Generator<Crd
 
 /** Replaces each schema with `true`. */
 function replaceSchemasWithTrue(value: Value): Value {
-  if (value.kind === 'list') return withListItems(value, value.items.map(replaceSchemasWithTrue))
+  if (value.kind === 'list') return replaceListItems(value, value.items.map(replaceSchemasWithTrue))
   if (value.kind !== 'map') return value
-  return withMapEntries(
+  return replaceMapEntries(
     value,
     value.entries.map((entry) =>
       entry.key === 'openAPIV3Schema' && entry.value.kind === 'map' && entry.value.entries.length > 0
@@ -199,7 +199,7 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
 const apiApprovalAnnotation = 'api-approved.kubernetes.io'
 
 /** API groups of the Kubernetes community require an approval annotation. */
-function* findApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
+function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
   const annotation = asString(getField(crd, 'metadata', 'annotations', apiApprovalAnnotation))
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return

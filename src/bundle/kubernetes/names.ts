@@ -1,11 +1,11 @@
 // Kubernetes' name rules: `IsDNS1123Subdomain` and others in k8s.io/apimachinery.
 
-const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 const dnsLabelPattern = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/
 const labelValuePattern = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 
 export function isDnsSubdomain(text: string): boolean {
-  return text.length <= 253 && subdomainPattern.test(text)
+  return text.length <= 253 && dnsSubdomainPattern.test(text)
 }
 
 export function isDnsLabel(text: string): boolean {

@@ -1,5 +1,5 @@
 // Kubernetes' types from its OpenAPI document, parsed lazily.
-import { lazy, memoizePerObject } from '../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '../../findings/memoize.ts'
 import { kubernetesOpenApiJson } from './openapi.ts'
 
 /** A definition's name, or a colon and a scalar type (`:string`, `:int32`, `:quantity`). `[type]` is a list. */
@@ -19,7 +19,7 @@ interface OpenApiDocument {
   readonly definitions: Readonly<Record<string, SchemaType>>
 }
 
-const parseOpenApiDocument = lazy(() => JSON.parse(kubernetesOpenApiJson) as OpenApiDocument)
+const parseOpenApiDocument = memoizeOnce(() => JSON.parse(kubernetesOpenApiJson) as OpenApiDocument)
 
 /** Undefined for kinds and versions that aren't part of Kubernetes. */
 export function findSchemaName(apiVersion: string, kind: string): string | undefined {

@@ -30,13 +30,13 @@ export function generateRoles(generation: GeneratorInput): readonly RenderedObje
 /** An Operator that watches all namespaces gets all permissions in each of them and can list namespaces. */
 export function generateClusterRoles(generation: GeneratorInput): readonly RenderedObject[] {
   const { csv } = generation
-  const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(withNamespaceListAccess) : []
+  const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(addNamespaceReadRule) : []
   return [...csv.clusterPermissions, ...promoted].flatMap((permission) =>
     createRoleAndBinding(generation, permission),
   )
 }
 
-function withNamespaceListAccess(permission: CsvPermission): CsvPermission {
+function addNamespaceReadRule(permission: CsvPermission): CsvPermission {
   const rule = { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['namespaces'] }
   const rules = [...permission.rules, rule]
   return { ...permission, rules, entry: { ...permission.entry, rules } }

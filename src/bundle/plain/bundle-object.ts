@@ -2,7 +2,7 @@
 // unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
 import { memoizePerObject } from '../../findings/memoize.ts'
 import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
-import { valueAt, type MapValue, type Value } from '../../go/tree.ts'
+import { getMapValue, type MapValue, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
@@ -111,7 +111,7 @@ function* unpackManifestObjects(
   if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is not an object')
   const whole = parseObjectIdentity(value)
   if (whole.kind === '') throw new UnreadableManifestError("Object 'Kind' is missing")
-  const items = valueAt(value, 'items')
+  const items = getMapValue(value, 'items')
   if (items === undefined) yield { file, ...whole, document: { start, end }, path: [] }
   else if (items.kind === 'list')
     for (const [index, item] of items.items.entries()) {
@@ -134,12 +134,12 @@ function parseObjectIdentity(
   return {
     apiVersion: getScalarField(tree, 'apiVersion'),
     kind: getScalarField(tree, 'kind'),
-    name: getScalarField(valueAt(tree, 'metadata'), 'name'),
+    name: getScalarField(getMapValue(tree, 'metadata'), 'name'),
     tree,
   }
 }
 
 function getScalarField(value: Value | undefined, key: string): string {
-  const inner = valueAt(value, key)
+  const inner = getMapValue(value, key)
   return inner?.kind === 'string' ? inner.value : ''
 }

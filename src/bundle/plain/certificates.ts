@@ -5,16 +5,16 @@ import { formatObjectName } from './object-name.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
 /** OLM v1 keeps OLM v0's names. */
-export function serviceNameOf(deployment: string): string {
+export function formatServiceName(deployment: string): string {
   return formatObjectName(deployment.replaceAll('.', '-'), 'service')
 }
 
-export function certificateNameOf(deployment: string): string {
-  return formatObjectName(serviceNameOf(deployment), 'cert')
+export function formatCertificateName(deployment: string): string {
+  return formatObjectName(formatServiceName(deployment), 'cert')
 }
 
 /** Returns the object with the annotation that makes the provider inject its certificate authority. */
-export function withCaInjection(
+export function addCaInjectionAnnotation(
   generation: GeneratorInput,
   deployment: string,
   object: RenderedObject,
@@ -22,7 +22,7 @@ export function withCaInjection(
   const { certificates, installNamespace } = generation
   if (certificates === 'cert-manager')
     return addAnnotations(object, {
-      'cert-manager.io/inject-ca-from': `${installNamespace}/${certificateNameOf(deployment)}`,
+      'cert-manager.io/inject-ca-from': `${installNamespace}/${formatCertificateName(deployment)}`,
     })
   if (certificates === 'openshift-service-ca')
     return addAnnotations(object, { 'service.beta.openshift.io/inject-cabundle': 'true' })
@@ -30,14 +30,14 @@ export function withCaInjection(
 }
 
 /** Adds the annotation that requests a certificate from OpenShift. cert-manager uses separate objects instead. */
-export function withServingCertAnnotation(
+export function addServingCertAnnotation(
   { certificates }: GeneratorInput,
   deployment: string,
   service: RenderedObject,
 ): RenderedObject {
   if (certificates !== 'openshift-service-ca') return service
   return addAnnotations(service, {
-    'service.beta.openshift.io/serving-cert-secret-name': certificateNameOf(deployment),
+    'service.beta.openshift.io/serving-cert-secret-name': formatCertificateName(deployment),
   })
 }
 
@@ -53,9 +53,9 @@ export function generateCertificates(generation: GeneratorInput): readonly Rende
   if (generation.certificates !== 'cert-manager') return []
   const deployments = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return [...deployments].sort().flatMap((deployment) => {
-    const name = certificateNameOf(deployment)
+    const name = formatCertificateName(deployment)
     const issuer = formatObjectName(name, 'selfsigned-issuer')
-    const host = `${serviceNameOf(deployment)}.${namespace}`
+    const host = `${formatServiceName(deployment)}.${namespace}`
     return [
       createRenderedObject(
         generation,

@@ -28,7 +28,7 @@ export interface CsvPermission {
   readonly rules: readonly Json[]
 }
 
-export interface CsvView {
+export interface CsvRenderFields {
   readonly name: string
   readonly file: string
   readonly annotations: JsonObject
@@ -41,7 +41,7 @@ export interface CsvView {
   readonly modes: readonly string[]
 }
 
-export function parseCsvView({ manifest, file }: RenderedObject): CsvView {
+export function parseCsvRenderFields({ manifest, file }: RenderedObject): CsvRenderFields {
   const listInSpec = (...path: string[]) => asList(getField(manifest, 'spec', ...path))
   const parsePermissions = (list: string) => listInSpec('install', 'spec', list).map(parsePermission)
   const modes = listInSpec('installModes')

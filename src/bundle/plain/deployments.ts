@@ -2,13 +2,13 @@
 // certificates of its webhooks.
 import { getField, asList, asObject, asString } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
-import { certificateNameOf } from './certificates.ts'
+import { formatCertificateName } from './certificates.ts'
 import { applyDeploymentConfig } from './apply-deployment-config.ts'
 import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
 /** OLM's mount paths and file names for certificates: first for webhooks, then for API services. */
-const certificateVolumes = [
+const certificateVolumeMounts = [
   {
     name: 'webhook-cert',
     mountPath: '/tmp/k8s-webhook-server/serving-certs',
@@ -36,7 +36,9 @@ export function generateDeployments(generation: GeneratorInput): readonly Render
     }
     const pod = asObject(template['spec'])
     const mounted =
-      certificates !== undefined && served.has(name) ? mountCertificates(pod, certificateNameOf(name)) : pod
+      certificates !== undefined && served.has(name)
+        ? mountCertificates(pod, formatCertificateName(name))
+        : pod
     const object = createRenderedObject(
       generation,
       ['apps/v1', 'Deployment'],
@@ -59,8 +61,8 @@ export function generateDeployments(generation: GeneratorInput): readonly Render
 /** Returns the pod with the certificate volumes, which replace any volumes with the same names or mount paths. */
 function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
   const containers = asList(pod['containers']).map(asObject)
-  const mountPaths = new Set<string>(certificateVolumes.map(({ mountPath }) => mountPath))
-  const replaced = new Set<string>(certificateVolumes.map(({ name }) => name))
+  const mountPaths = new Set<string>(certificateVolumeMounts.map(({ mountPath }) => mountPath))
+  const replaced = new Set<string>(certificateVolumeMounts.map(({ name }) => name))
   for (const container of containers)
     for (const mount of asList(container['volumeMounts']))
       if (mountPaths.has(asString(getField(mount, 'mountPath'))))
@@ -71,7 +73,7 @@ function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
     ...pod,
     volumes: [
       ...withoutReplaced(pod['volumes']),
-      ...certificateVolumes.map(({ name, files }) => ({
+      ...certificateVolumeMounts.map(({ name, files }) => ({
         name,
         secret: {
           secretName,
@@ -86,7 +88,7 @@ function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
       ...container,
       volumeMounts: [
         ...withoutReplaced(container['volumeMounts']),
-        ...certificateVolumes.map(({ name, mountPath }) => ({ name, mountPath })),
+        ...certificateVolumeMounts.map(({ name, mountPath }) => ({ name, mountPath })),
       ],
     })),
   }

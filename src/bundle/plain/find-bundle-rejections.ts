@@ -2,19 +2,25 @@
 // and in OLM's order.
 import { getField, asList, asString } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
-import type { CsvView, CsvWebhook } from './csv-view.ts'
-import type { RegistryV1 } from './registry-v1.ts'
+import type { CsvRenderFields, CsvWebhook } from './csv-view.ts'
+import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { RenderRejection } from './rendering.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 
-type RegistryV1Check = (csv: CsvView, bundle: RegistryV1) => Iterable<RenderRejection>
+type RegistryV1Check = (csv: CsvRenderFields, bundle: RegistryV1Bundle) => Iterable<RenderRejection>
 
-export function findBundleRejections(csv: CsvView, bundle: RegistryV1): readonly RenderRejection[] {
+export function findBundleRejections(
+  csv: CsvRenderFields,
+  bundle: RegistryV1Bundle,
+): readonly RenderRejection[] {
   return registryV1Checks.flatMap((check) => [...check(csv, bundle)])
 }
 
-const toCsvSpecLocation = (csv: CsvView, ...path: FieldPath) => ({ file: csv.file, path: ['spec', ...path] })
-const toCsvDeploymentLocation = (csv: CsvView, name: string) =>
+const toCsvSpecLocation = (csv: CsvRenderFields, ...path: FieldPath) => ({
+  file: csv.file,
+  path: ['spec', ...path],
+})
+const toCsvDeploymentLocation = (csv: CsvRenderFields, name: string) =>
   toCsvSpecLocation(
     csv,
     'install',
@@ -23,10 +29,10 @@ const toCsvDeploymentLocation = (csv: CsvView, name: string) =>
     csv.deployments.findLastIndex((one) => one.name === name),
     'name',
   )
-const toCsvWebhookLocation = (csv: CsvView, webhook: CsvWebhook | undefined, ...path: FieldPath) =>
+const toCsvWebhookLocation = (csv: CsvRenderFields, webhook: CsvWebhook | undefined, ...path: FieldPath) =>
   toCsvSpecLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
 
-function* findDuplicateDeployments(csv: CsvView): Generator<RenderRejection> {
+function* findDuplicateDeployments(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const name of findRepeatedStrings(csv.deployments.map((one) => one.name)))
     yield {
       message: `cluster service version contains duplicate strategy deployment spec '${name}'`,
@@ -35,7 +41,7 @@ function* findDuplicateDeployments(csv: CsvView): Generator<RenderRejection> {
     }
 }
 
-function* findInvalidDeploymentNames(csv: CsvView): Generator<RenderRejection> {
+function* findInvalidDeploymentNames(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const name of toSortedUniqueStrings(csv.deployments.map((one) => one.name))) {
     const problems = findSubdomainProblems(name)
     if (problems.length > 0)
@@ -48,7 +54,7 @@ function* findInvalidDeploymentNames(csv: CsvView): Generator<RenderRejection> {
   }
 }
 
-function* findDuplicateCrds(_csv: CsvView, { crds }: RegistryV1): Generator<RenderRejection> {
+function* findDuplicateCrds(_csv: CsvRenderFields, { crds }: RegistryV1Bundle): Generator<RenderRejection> {
   for (const name of findRepeatedStrings(crds.map((crd) => crd.name))) {
     const { file = '' } = crds.findLast((crd) => crd.name === name) ?? {}
     yield {
@@ -59,7 +65,7 @@ function* findDuplicateCrds(_csv: CsvView, { crds }: RegistryV1): Generator<Rend
   }
 }
 
-function* findMissingCrds(csv: CsvView, { crds }: RegistryV1): Generator<RenderRejection> {
+function* findMissingCrds(csv: CsvRenderFields, { crds }: RegistryV1Bundle): Generator<RenderRejection> {
   const present = new Set(crds.map((crd) => crd.name))
   for (const name of toSortedUniqueStrings(csv.ownedCrds))
     if (!present.has(name))
@@ -70,7 +76,10 @@ function* findMissingCrds(csv: CsvView, { crds }: RegistryV1): Generator<RenderR
       }
 }
 
-function* findEmptyPackageName(_csv: CsvView, { packageName }: RegistryV1): Generator<RenderRejection> {
+function* findEmptyPackageName(
+  _csv: CsvRenderFields,
+  { packageName }: RegistryV1Bundle,
+): Generator<RenderRejection> {
   if (packageName === '')
     yield {
       message: 'package name is empty',
@@ -79,7 +88,7 @@ function* findEmptyPackageName(_csv: CsvView, { packageName }: RegistryV1): Gene
     }
 }
 
-function* findUnsupportedConversions(csv: CsvView): Generator<RenderRejection> {
+function* findUnsupportedConversions(csv: CsvRenderFields): Generator<RenderRejection> {
   if (csv.modes.join() === 'AllNamespaces') return
   for (const webhook of getConversionWebhooks(csv))
     yield {
@@ -90,7 +99,7 @@ function* findUnsupportedConversions(csv: CsvView): Generator<RenderRejection> {
     }
 }
 
-function* findWebhooksWithoutDeployment(csv: CsvView): Generator<RenderRejection> {
+function* findWebhooksWithoutDeployment(csv: CsvRenderFields): Generator<RenderRejection> {
   const deployments = new Set(csv.deployments.map((one) => one.name))
   const orphans = csv.webhooks.filter(({ deployment }) => !deployments.has(deployment))
   for (const webhook of orphans.toSorted(
@@ -106,7 +115,7 @@ function* findWebhooksWithoutDeployment(csv: CsvView): Generator<RenderRejection
     }
 }
 
-function* findDuplicateWebhooks(csv: CsvView): Generator<RenderRejection> {
+function* findDuplicateWebhooks(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
     for (const name of findRepeatedStrings(ofType.map((one) => one.name)))
@@ -122,7 +131,7 @@ function* findDuplicateWebhooks(csv: CsvView): Generator<RenderRejection> {
   }
 }
 
-function* findInvalidWebhookNames(csv: CsvView): Generator<RenderRejection> {
+function* findInvalidWebhookNames(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
     for (const name of toSortedUniqueStrings(ofType.map((one) => one.name))) {
@@ -140,7 +149,7 @@ function* findInvalidWebhookNames(csv: CsvView): Generator<RenderRejection> {
   }
 }
 
-function* findCrdsWithSeveralConversions(csv: CsvView): Generator<RenderRejection> {
+function* findCrdsWithSeveralConversions(csv: CsvRenderFields): Generator<RenderRejection> {
   const references = getConversionWebhooks(csv).flatMap(({ name, conversionCrds }) =>
     conversionCrds.map((crd) => ({ name, crd })),
   )
@@ -153,7 +162,7 @@ function* findCrdsWithSeveralConversions(csv: CsvView): Generator<RenderRejectio
   }
 }
 
-function* findConversionsOfUnownedCrds(csv: CsvView): Generator<RenderRejection> {
+function* findConversionsOfUnownedCrds(csv: CsvRenderFields): Generator<RenderRejection> {
   const owned = new Set(csv.ownedCrds)
   for (const webhook of [...getConversionWebhooks(csv)].sort((a, b) => compareStrings(a.name, b.name)))
     for (const crd of [...webhook.conversionCrds].sort(compareStrings))
@@ -165,8 +174,8 @@ function* findConversionsOfUnownedCrds(csv: CsvView): Generator<RenderRejection>
         }
 }
 
-const forbiddenApiGroups = new Set(['olm.operatorframework.io', '*'])
-const forbiddenResources = new Set([
+const forbiddenWebhookApiGroups = new Set(['olm.operatorframework.io', '*'])
+const forbiddenWebhookResources = new Set([
   '*',
   'mutatingwebhookconfiguration',
   'mutatingwebhookconfigurations',
@@ -174,18 +183,18 @@ const forbiddenResources = new Set([
   'validatingwebhookconfigurations',
 ])
 
-function* findForbiddenWebhookRules(csv: CsvView): Generator<RenderRejection> {
+function* findForbiddenWebhookRules(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const webhook of csv.webhooks) {
     if (webhook.type === 'ConversionWebhook') continue
     const before = `webhook ${JSON.stringify(webhook.name)} contains forbidden rule: admission webhook rules cannot reference `
     for (const [index, rule] of webhook.rules.entries())
       for (const group of asList(getField(rule, 'apiGroups')).map(asString)) {
         const location = toCsvWebhookLocation(csv, webhook, 'rules', index)
-        if (forbiddenApiGroups.has(group))
+        if (forbiddenWebhookApiGroups.has(group))
           yield { message: `${before}API group ${JSON.stringify(group)}`, at: location }
         if (group === 'admissionregistration.k8s.io')
           for (const resource of asList(getField(rule, 'resources')).map(asString))
-            if (forbiddenResources.has(resource.toLowerCase()))
+            if (forbiddenWebhookResources.has(resource.toLowerCase()))
               yield {
                 message: `${before}resource ${JSON.stringify(resource)} for API group ${JSON.stringify(group)}`,
                 at: location,
@@ -194,7 +203,10 @@ function* findForbiddenWebhookRules(csv: CsvView): Generator<RenderRejection> {
   }
 }
 
-function* findUnsupportedKinds(_csv: CsvView, { others }: RegistryV1): Generator<RenderRejection> {
+function* findUnsupportedKinds(
+  _csv: CsvRenderFields,
+  { others }: RegistryV1Bundle,
+): Generator<RenderRejection> {
   for (const { name, kind, file } of others)
     if (isNamespacedKind(kind) === undefined)
       yield {
@@ -221,7 +233,7 @@ const registryV1Checks: readonly RegistryV1Check[] = [
   findUnsupportedKinds,
 ]
 
-function getConversionWebhooks(csv: CsvView): readonly CsvWebhook[] {
+function getConversionWebhooks(csv: CsvRenderFields): readonly CsvWebhook[] {
   return csv.webhooks.filter(({ type }) => type === 'ConversionWebhook')
 }
 

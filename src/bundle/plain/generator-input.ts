@@ -1,10 +1,10 @@
-import type { CsvView } from './csv-view.ts'
-import type { RegistryV1 } from './registry-v1.ts'
+import type { CsvRenderFields } from './csv-view.ts'
+import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { CertificateProvider, DeploymentConfig, JsonObject, RenderedObject } from './rendering.ts'
 
 export interface GeneratorInput {
-  readonly bundle: RegistryV1
-  readonly csv: CsvView
+  readonly bundle: RegistryV1Bundle
+  readonly csv: CsvRenderFields
   readonly installNamespace: string
   /** `['']` means all namespaces. */
   readonly watchNamespaces: readonly string[]

@@ -5,7 +5,7 @@ import { decodeGoStruct, getStructList, getTextField as decodedText } from '../.
 import { slice, struct } from '../../go/decode/go-type.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
-import { valueAt, type Value } from '../../go/tree.ts'
+import { getMapValue, type Value } from '../../go/tree.ts'
 import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsType, propertiesType } from '../csv-type.ts'
@@ -18,7 +18,7 @@ import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog
 import { readBundleObjects, type ParsedManifestObject } from './bundle-object.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
 
-export interface RegistryV1 {
+export interface RegistryV1Bundle {
   readonly packageName: string
   readonly csv: RenderedObject
   readonly crds: readonly RenderedObject[]
@@ -26,7 +26,7 @@ export interface RegistryV1 {
 }
 
 export type ParsedRegistryV1 =
-  | { readonly bundle: RegistryV1; readonly rejections: readonly [] }
+  | { readonly bundle: RegistryV1Bundle; readonly rejections: readonly [] }
   | { readonly bundle?: undefined; readonly rejections: readonly RenderRejection[] }
 
 const annotationsPath = 'metadata/annotations.yaml'
@@ -83,7 +83,7 @@ function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): st
     return ''
   }
   const read = readYaml(decodeYaml(bytes))
-  const annotations = read.ok ? valueAt(read.value, 'annotations') : undefined
+  const annotations = read.ok ? getMapValue(read.value, 'annotations') : undefined
   const { decoded, problems } = decodeGoStruct(annotationsType, annotations ?? nullValue, { coerces: true })
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)
@@ -128,7 +128,8 @@ function toRenderedObject(
   const namespace = asString(getField(data, 'metadata', 'namespace'))
   // A list can set them for its items.
   const isInherited =
-    path.length > 0 && (valueAt(tree, 'kind') === undefined || valueAt(tree, 'apiVersion') === undefined)
+    path.length > 0 &&
+    (getMapValue(tree, 'kind') === undefined || getMapValue(tree, 'apiVersion') === undefined)
   return {
     ...{ file, apiVersion, kind, name },
     ...(namespace !== '' && { namespace }),

@@ -3,7 +3,7 @@
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { createBundleLocator } from '../bundle-locator.ts'
-import { findChartRoot, detectFormat } from '../bundle-format.ts'
+import { findChartRoot, detectBundleFormat } from '../bundle-format.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { getField, asString } from '../fields.ts'
 import { toJsonData } from '../manifest-document.ts'
@@ -24,7 +24,7 @@ import type {
  * only the CRDs and reports the rest in `open`. Never throws, regardless of the files.
  */
 export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRendering {
-  const format = detectFormat(files)
+  const format = detectBundleFormat(files)
   if (format === undefined) return { objects: [], rejections: [], findings: [], open: [] }
   const rendered =
     format === 'registry+v1'
@@ -32,7 +32,7 @@ export function renderPlainManifests(files: BundleFiles, options: PlainRenderOpt
       : format === 'plain+v0'
         ? renderPlainV0Bundle(files)
         : renderHelmChartBundle(files)
-  return { format, open: [], ...rendered, findings: findUnreportedRejections(files, rendered.rejections) }
+  return { format, open: [], ...rendered, findings: toUnreportedFindings(files, rendered.rejections) }
 }
 
 type PartialPlainRendering = Pick<PlainRendering, 'objects' | 'rejections'> &
@@ -108,7 +108,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
   }
 }
 
-function findUnreportedRejections(
+function toUnreportedFindings(
   files: BundleFiles,
   rejections: readonly RenderRejection[],
 ): readonly Finding[] {

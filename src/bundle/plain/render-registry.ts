@@ -3,12 +3,12 @@
 import type { RenderedObject, PlainRenderOptions, RenderRejection } from './rendering.ts'
 import { generateClusterRoles, generateRoles, generateServiceAccounts } from './accounts-and-roles.ts'
 import { generateCertificates } from './certificates.ts'
-import { parseCsvView } from './csv-view.ts'
+import { parseCsvRenderFields } from './csv-view.ts'
 import { generateDeployments } from './deployments.ts'
 import type { GeneratorInput } from './generator-input.ts'
 import { findBundleRejections } from './find-bundle-rejections.ts'
 import { findTargetNamespaceRejection } from './target-namespace-rejection.ts'
-import type { RegistryV1 } from './registry-v1.ts'
+import type { RegistryV1Bundle } from './registry-v1.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 import {
   generateCrds,
@@ -39,8 +39,11 @@ const resourceGenerators: readonly ResourceGenerator[] = [
 ]
 
 /** Only the renderer. `findClusterExtensionRejections` covers what OLM v1 rejects before rendering. */
-export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions): RegistryRenderResult {
-  const csv = parseCsvView(bundle.csv)
+export function renderRegistryV1(
+  bundle: RegistryV1Bundle,
+  options: PlainRenderOptions,
+): RegistryRenderResult {
+  const csv = parseCsvRenderFields(bundle.csv)
   const bundleRejections = findBundleRejections(csv, bundle)
   if (bundleRejections.length > 0) return { objects: [], rejections: bundleRejections }
   const { watchNamespaces = [], installNamespace, certificates: provider = 'cert-manager' } = options
@@ -60,10 +63,10 @@ export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions
 
 /** Reasons why OLM v1 rejects an extension before it renders the bundle. */
 export function findClusterExtensionRejections(
-  bundle: RegistryV1,
+  bundle: RegistryV1Bundle,
   options: PlainRenderOptions,
 ): readonly RenderRejection[] {
-  const csv = parseCsvView(bundle.csv)
+  const csv = parseCsvRenderFields(bundle.csv)
   const specFieldLocation = (field: string) => ({ file: csv.file, path: ['spec', field] })
   const rejections: RenderRejection[] = []
   if (csv.ownsServices)

@@ -1,10 +1,10 @@
 // Whether an Operator's install modes allow it to watch the requested namespaces.
-import type { CsvView } from './csv-view.ts'
+import type { CsvRenderFields } from './csv-view.ts'
 import type { RenderRejection } from './rendering.ts'
 
 /** OLM v1's message, or undefined if allowed. An empty list means no requested namespaces and no default. */
 export function findTargetNamespaceRejection(
-  { modes, file }: CsvView,
+  { modes, file }: CsvRenderFields,
   installNamespace: string,
   targets: readonly string[],
 ): RenderRejection | undefined {

@@ -1,6 +1,6 @@
 import { getField, asObject } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
-import { serviceNameOf, withCaInjection, withServingCertAnnotation } from './certificates.ts'
+import { formatServiceName, addCaInjectionAnnotation, addServingCertAnnotation } from './certificates.ts'
 import type { CsvWebhook, WebhookType } from './csv-view.ts'
 import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
@@ -51,7 +51,7 @@ function generateWebhookConfigurations(
         ...Object.fromEntries(fields.flatMap((field) => toOptionalEntry(field, definition[field]))),
         clientConfig: {
           service: {
-            ...{ namespace: installNamespace, name: serviceNameOf(deployment), port },
+            ...{ namespace: installNamespace, name: formatServiceName(deployment), port },
             ...(path !== undefined && { path }),
           },
         },
@@ -64,7 +64,7 @@ function generateWebhookConfigurations(
       const object = createRenderedObject(generation, ['admissionregistration.k8s.io/v1', kind], metadata, {
         webhooks: [webhook],
       })
-      return withCaInjection(generation, deployment, object)
+      return addCaInjectionAnnotation(generation, deployment, object)
     })
 }
 
@@ -90,11 +90,15 @@ export function generateCrds(generation: GeneratorInput): readonly (RenderedObje
         message: `custom resource definition '${crd.name}' must have .spec.preserveUnknownFields set to false to let API Server call webhook to do the conversion`,
         at: { file: crd.file, path: ['spec', 'preserveUnknownFields'] },
       }
-    return withCaInjection(generation, webhook.deployment, withConversionWebhook(generation, crd, webhook))
+    return addCaInjectionAnnotation(
+      generation,
+      webhook.deployment,
+      addConversionWebhook(generation, crd, webhook),
+    )
   })
 }
 
-function withConversionWebhook(
+function addConversionWebhook(
   { installNamespace: namespace }: GeneratorInput,
   crd: RenderedObject,
   { deployment, port, definition }: CsvWebhook,
@@ -105,7 +109,7 @@ function withConversionWebhook(
     webhook: {
       clientConfig: {
         service: {
-          ...{ namespace, name: serviceNameOf(deployment), port },
+          ...{ namespace, name: formatServiceName(deployment), port },
           path: definition['webhookPath'] ?? '/',
         },
       },
@@ -126,10 +130,10 @@ export function generateWebhookServices(generation: GeneratorInput): readonly Re
     const object = createRenderedObject(
       generation,
       ['v1', 'Service'],
-      { name: serviceNameOf(deployment), namespace },
+      { name: formatServiceName(deployment), namespace },
       { spec: { ports: toServicePorts(webhooks), ...(selector !== undefined && { selector }) } },
     )
-    return [withServingCertAnnotation(generation, deployment, object)]
+    return [addServingCertAnnotation(generation, deployment, object)]
   })
 }
 

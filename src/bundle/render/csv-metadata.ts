@@ -1,8 +1,8 @@
 // The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only
 // fields of the operator API; values of the wrong type are omitted.
 import type { Json } from '../../go/json/json.ts'
-import { getGoKind } from '../../go/decode/go-value.ts'
-import { valueAt, type Value } from '../../go/tree.ts'
+import { getJsonTypeName } from '../../go/decode/go-value.ts'
+import { getMapValue, type Value } from '../../go/tree.ts'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog/versions/version.ts'
 import { csvType } from '../csv-type.ts'
 import { decodeToJson } from './decoded-json.ts'
@@ -18,17 +18,17 @@ export interface CsvMetadataResult {
 export function parseCsvMetadata(tree: Value): CsvMetadataResult {
   const { json, problem } = decodeToJson(csvType, tree)
   // Go stops immediately at an error in a type with a custom decoder. It reports other errors at the end.
-  const found = findVersionProblem(valueAt(tree, 'spec')) ?? problem
+  const found = findVersionProblem(getMapValue(tree, 'spec')) ?? problem
   return { metadata: toCsvMetadata(json), ...(found !== undefined && { problem: found }) }
 }
 
 /** The error in release or version. Null counts as an empty string. */
 function findVersionProblem(spec: Value | undefined): string | undefined {
   for (const field of ['release', 'version'] as const) {
-    const value = valueAt(spec, field)
+    const value = getMapValue(spec, field)
     if (!value) continue
     if (value.kind !== 'string' && value.kind !== 'null')
-      return `json: cannot unmarshal ${getGoKind(value)} into Go struct field ClusterServiceVersionSpec.spec.${field} of type string`
+      return `json: cannot unmarshal ${getJsonTypeName(value)} into Go struct field ClusterServiceVersionSpec.spec.${field} of type string`
     const text = value.kind === 'string' ? value.value : ''
     const parsed =
       field === 'version'

@@ -5,7 +5,7 @@ import type { Json } from '../../go/json/json.ts'
 import { getJsonFieldValues } from '../../go/json/json-fields.ts'
 import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
-import { valueAt, type Value } from '../../go/tree.ts'
+import { getMapValue, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 import type {
   CatalogReadResult,
@@ -50,7 +50,7 @@ function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle
 function findCsv(properties: readonly { readonly type: string; readonly value: Json }[]): Value | undefined {
   for (const { type, value } of properties) {
     const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
-    const kind = valueAt(object, 'kind')
+    const kind = getMapValue(object, 'kind')
     if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return object
   }
   return undefined

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import { valueAt } from '../../go/tree.ts'
+import { getMapValue } from '../../go/tree.ts'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { findMetadataProblems } from '../kubernetes/metadata-problems.ts'
 import { toJsonData } from '../manifest-document.ts'
@@ -26,7 +26,7 @@ export const brokenObjectMetadata = defineRule<
   *find({ objects }) {
     for (const { file, kind, name, tree } of objects) {
       if (kind === 'ClusterServiceVersion') continue
-      const metadata = toJsonData(valueAt(tree, 'metadata'))
+      const metadata = toJsonData(getMapValue(tree, 'metadata'))
       for (const [path, problem] of findMetadataProblems(metadata === undefined ? {} : { metadata }))
         yield {
           file,

@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { findRemovalRelease } from '../removed-apis.ts'
+import { findReleaseRemovingApi } from '../removed-apis.ts'
 
 export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleTypes>({
   id: 'no-max-openshift-version',
@@ -18,7 +18,9 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleType
     fix: 'Set the olm.maxOpenShiftVersion property to a version earlier than 4.9, or migrate to newer APIs.',
   }),
   *find({ objects, derivedProperties }) {
-    const removed = objects.filter(({ apiVersion, kind }) => findRemovalRelease(apiVersion, kind) === '1.22')
+    const removed = objects.filter(
+      ({ apiVersion, kind }) => findReleaseRemovingApi(apiVersion, kind) === '1.22',
+    )
     if (removed.length === 0) return
     const limit = derivedProperties.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value
     const [major = Infinity, minor = 0] = (

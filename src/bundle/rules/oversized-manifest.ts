@@ -23,13 +23,13 @@ export const oversizedManifest = defineRule<{ file: string; bytes: number; limit
   *find({ objects }) {
     for (const { file, tree } of objects) {
       if (computeMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
-      const bytes = byteLength(formatUntypedGoJson(tree))
+      const bytes = computeUtf8Bytes(formatUntypedGoJson(tree))
       if (bytes > maxManifestBytes) yield { file, data: { file, bytes, limit: maxManifestBytes } }
     }
   },
 })
 
-function byteLength(text: string): number {
+function computeUtf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length
 }
 

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import { annotationKeys } from '../bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../bundle-metadata.ts'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 
 export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleTypes>({
@@ -18,7 +18,7 @@ export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleT
     fix: 'Rename the channel so that its name starts with candidate, fast or stable.',
   }),
   *find({ annotations, annotationsFile }) {
-    const keys = [annotationKeys.channels, annotationKeys.defaultChannel]
+    const keys = [bundleAnnotationKeys.channels, bundleAnnotationKeys.defaultChannel]
     const seen = new Set<string>()
     for (const key of keys)
       for (const name of (annotations[key] ?? '').split(',')) {

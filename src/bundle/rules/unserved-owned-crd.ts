@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import { valueAt } from '../../go/tree.ts'
+import { getMapValue } from '../../go/tree.ts'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { toJsonData } from '../manifest-document.ts'
@@ -26,11 +26,11 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
       const found = crds
         .filter(({ name }) => name === crd)
         .flatMap(({ tree }) => {
-          const versions = valueAt(valueAt(tree, 'spec'), 'versions')
+          const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
           return versions?.kind === 'list' ? versions.items : []
         })
-        .find((entry) => toJsonData(valueAt(entry, 'name')) === version)
-      if (found !== undefined && toJsonData(valueAt(found, 'served')) !== true)
+        .find((entry) => toJsonData(getMapValue(entry, 'name')) === version)
+      if (found !== undefined && toJsonData(getMapValue(found, 'served')) !== true)
         yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
     }
   },

@@ -5,8 +5,8 @@ import { createFinding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { createBundleLocator } from '../bundle-locator.ts'
 import { getField, asList, asString, type JsonObject } from '../fields.ts'
-import { parseCsvView } from '../plain/csv-view.ts'
-import { parseRegistryV1, type RegistryV1 } from '../plain/registry-v1.ts'
+import { parseCsvRenderFields } from '../plain/csv-view.ts'
+import { parseRegistryV1, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/unsafe-crd-upgrade.ts'
 import { compareCrds } from './compare-crds.ts'
@@ -59,9 +59,9 @@ export function compareBundledCrds(
 }
 
 /** Includes the conversion that the ClusterServiceVersion defines. */
-function getCrdsWithConversions(bundle: RegistryV1): readonly RenderedObject[] {
+function getCrdsWithConversions(bundle: RegistryV1Bundle): readonly RenderedObject[] {
   const converted = new Set(
-    parseCsvView(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
+    parseCsvRenderFields(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
       type === 'ConversionWebhook' ? conversionCrds : [],
     ),
   )

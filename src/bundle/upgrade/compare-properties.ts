@@ -2,7 +2,7 @@
 // values are compatible.
 import { formatGoFloat } from '../../go/number.ts'
 import type { Json } from '../../go/json/json.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { asList, asObject, asString, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 
@@ -19,12 +19,12 @@ type PropertyComparator = (before: JsonObject, after: JsonObject) => string | un
 const comparatorByProperty: Readonly<Record<string, PropertyComparator>> = {
   default: ({ default: before }, { default: after }) => {
     if (before === undefined && after !== undefined)
-      return `default added when there was none previously : ${quote(formatHtmlEscapedJson(after))}`
+      return `default added when there was none previously : ${quoteLikeGo(formatHtmlEscapedJson(after))}`
     if (before !== undefined && after === undefined)
-      return `default value removed : ${quote(formatHtmlEscapedJson(before))}`
+      return `default value removed : ${quoteLikeGo(formatHtmlEscapedJson(before))}`
     if (before === undefined || after === undefined) return undefined
     const [old, now] = [formatHtmlEscapedJson(before), formatHtmlEscapedJson(after)]
-    return old === now ? undefined : `default value changed : ${quote(old)} -> ${quote(now)}`
+    return old === now ? undefined : `default value changed : ${quoteLikeGo(old)} -> ${quoteLikeGo(now)}`
   },
   enum: (before, after) => {
     const [old, now] = [getEnumValues(before), getEnumValues(after)]
@@ -60,7 +60,7 @@ const comparatorByProperty: Readonly<Record<string, PropertyComparator>> = {
   },
 }
 
-const handledProperties = new Set([...Object.keys(comparatorByProperty), 'description'])
+const handledSchemaProperties = new Set([...Object.keys(comparatorByProperty), 'description'])
 
 /** Unknown changes count as breaking. */
 export function compareProperties(before: JsonObject, after: JsonObject): readonly PropertyProblem[] {
@@ -86,7 +86,7 @@ export function compareProperties(before: JsonObject, after: JsonObject): readon
 function getUnhandledProperties(schema: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(schema).filter(
-      ([field, value]) => !handledProperties.has(field) && !isEmptyValue(field, value),
+      ([field, value]) => !handledSchemaProperties.has(field) && !isEmptyValue(field, value),
     ),
   )
 }
@@ -130,7 +130,7 @@ function formatTextChange(
   after: Json | undefined,
 ): string | undefined {
   const [old, now] = [asString(before), asString(after)]
-  return old === now ? undefined : `${label} : ${quote(old)} -> ${quote(now)}`
+  return old === now ? undefined : `${label} : ${quoteLikeGo(old)} -> ${quoteLikeGo(now)}`
 }
 
 function formatHtmlEscapedJson(value: Json): string {
@@ -144,14 +144,14 @@ function getEnumValues(schema: JsonObject): readonly string[] {
   return [...new Set(asList(schema['enum']).map(formatHtmlEscapedJson))].sort()
 }
 
-const descriptiveProperties = new Set(['description', 'title', 'example', 'externalDocs'])
+const descriptiveSchemaFields = new Set(['description', 'title', 'example', 'externalDocs'])
 
 /** Ignores descriptions. */
 function getOneOfAlternatives(schema: JsonObject): readonly string[] {
   return asList(schema['oneOf']).map((one) =>
     toCanonicalJson(
       Object.fromEntries(
-        Object.entries(asObject(one)).filter(([field]) => !descriptiveProperties.has(field)),
+        Object.entries(asObject(one)).filter(([field]) => !descriptiveSchemaFields.has(field)),
       ),
     ),
   )

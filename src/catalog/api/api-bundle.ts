@@ -14,7 +14,7 @@ export interface BundleManifests {
 /**
  * The manifests in the blob, or the ones that opm derives from `olm.csv.metadata`. They are the same in every channel.
  */
-export function buildManifests(content: ApiBundleContent, of: IndexedPackage): BundleManifests {
+export function buildBundleManifests(content: ApiBundleContent, of: IndexedPackage): BundleManifests {
   const objects = content.objects.map((json): JsonChunkTree => [json])
   const csv = objects[content.csv] ?? buildStubCsv(content, of)
   if (!csv) return { objects }
@@ -26,7 +26,7 @@ export function buildApiBundle(
   of: IndexedPackage,
   line: IndexedBundle,
 ): ApiBundle {
-  const { csv, objects } = buildManifests(content, of)
+  const { csv, objects } = buildBundleManifests(content, of)
   return {
     csvName: line.name,
     packageName: line.package,

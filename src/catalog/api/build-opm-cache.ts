@@ -1,6 +1,6 @@
 // Builds the cache that `opm serve --cache-only` writes in JSON format, byte for byte (opm v1.73, pkg/cache).
 import { Fnv64a } from '../../go/fnv.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import type { Meta } from '../load/meta.ts'
 import {
   UnservableCatalogError,
@@ -10,7 +10,7 @@ import {
 } from './bundle-content.ts'
 import { createBundleEncoder, formatPackageIndex } from './cache-json.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
-import { collectIndexBlob, type IndexBlobs } from './index-blobs.ts'
+import { addIndexBlob, type IndexBlobs } from './index-blobs.ts'
 import { buildPackageIndex, type PackageIndex } from './package-index.ts'
 import { EscapedJsonCache, type JsonChunks } from './escaped-json-cache.ts'
 
@@ -49,7 +49,7 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
   const declared: IndexBlobs = { packages: [], channels: [], deprecations: [] }
   const bundles: Meta[] = []
   for (const meta of documents) {
-    if (collectIndexBlob(declared, meta)) continue
+    if (addIndexBlob(declared, meta)) continue
     if (meta.schema === 'olm.bundle') bundles.push(meta)
     else addCustomBlob(files, meta)
   }
@@ -105,7 +105,7 @@ function addBundleFiles(
       findFileNameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
     if (problem !== undefined)
       throw new UnservableCatalogError(
-        `opm cannot write the cache file ${quote(path)} for a bundle: ${problem}`,
+        `opm cannot write the cache file ${quoteLikeGo(path)} for a bundle: ${problem}`,
       )
     files.set(path, inChannel(line))
   }

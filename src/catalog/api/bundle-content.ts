@@ -3,14 +3,14 @@
 import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { formatGoJson } from '../../go/json/json-text.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
-import { valueAt } from '../../go/tree.ts'
+import { getMapValue } from '../../go/tree.ts'
 import { invalidByteMarker, decodeLikeGo } from '../../go/utf8.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
 import { trimLeadingSpace } from '../../go/yaml/chunks.ts'
-import { bundleType } from '../load/blob-types.ts'
+import { bundleStructType } from '../load/blob-types.ts'
 import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
 import { propertyTypes } from '../load/property-types.ts'
 import type { GroupVersionKind, ApiRelatedImage, ApiTypedValue } from './api-types.ts'
@@ -41,7 +41,7 @@ export class UnservableCatalogError extends Error {}
 
 /** opm processes one package at a time and reports the package that fails. */
 export function formatPackageProblem(name: string, problem: string): string {
-  return `build package index: process package ${quote(name)}: ${problem}`
+  return `build package index: process package ${quoteLikeGo(name)}: ${problem}`
 }
 
 const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
@@ -56,7 +56,7 @@ interface RawProperty {
 }
 
 export function parseBundleContent(blob: Value): ApiBundleContent {
-  const { decoded } = decodeGoStruct(bundleType, blob)
+  const { decoded } = decodeGoStruct(bundleStructType, blob)
   const properties = getStructList(decoded, 'properties').map((property): RawProperty => ({
     type: getTextField(property, 'type'),
     value: property.sources.get('value') ?? nullValue,
@@ -163,7 +163,7 @@ function isCsvJson(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
   if (kind === csvKind && isYamlSafeJson(object)) return true
   const read = readYaml(decodeYaml(new TextEncoder().encode(object)))
-  const found = read.ok ? valueAt(read.value, 'kind') : undefined
+  const found = read.ok ? getMapValue(read.value, 'kind') : undefined
   return found?.kind === 'string' && found.value === csvKind
 }
 

@@ -8,7 +8,7 @@ import {
   marshalNonEmptyString,
   marshalNonEmptyList,
 } from '../../go/json/marshal.ts'
-import { buildManifests, type BundleManifests } from './api-bundle.ts'
+import { buildBundleManifests, type BundleManifests } from './api-bundle.ts'
 import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
 import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 import type { ApiBundleContent } from './bundle-content.ts'
@@ -84,7 +84,7 @@ export function createBundleEncoder(
     ['csvName', marshalNonEmptyString(content.name)],
     ['packageName', marshalNonEmptyString(of.name)],
   ]
-  const manifests = toManifestFields(buildManifests(content, of), shared)
+  const manifests = toManifestFields(buildBundleManifests(content, of), shared)
   const apis: readonly CacheJsonField[] = [
     ['bundlePath', marshalNonEmptyString(content.image)],
     ['providedApis', marshalNonEmptyList(content.providedApis.map(formatGroupVersionKind))],
@@ -96,7 +96,7 @@ export function createBundleEncoder(
   // A separate piece, because it is the same in all channels and longer than the other parts.
   const propertiesPiece = properties.length === 0 ? undefined : utf8Encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
-    encodeObject([
+    encodeJsonObject([
       ...identity,
       ['channelName', marshalNonEmptyString(channel)],
       ...manifests,
@@ -138,7 +138,7 @@ const [openList, comma, closeList] = ['[', ',', ']'].map((text) => utf8Encoder.e
   Uint8Array,
 ]
 
-function encodeObject(fields: readonly CacheJsonField[]): JsonChunks {
+function encodeJsonObject(fields: readonly CacheJsonField[]): JsonChunks {
   const pieces: BytePiece[] = []
   let pending = ''
   let separator = '{'

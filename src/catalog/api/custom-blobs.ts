@@ -1,5 +1,5 @@
 // Blobs with custom schemas, which opm serves by schema and package.
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 
 const pathComponentPattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
@@ -19,5 +19,5 @@ export function findPathComponentProblem(field: string, text: string): string | 
   if (text === '') return `invalid ${field}: must not be empty`
   return pathComponentPattern.test(text)
     ? undefined
-    : `invalid ${field} ${quote(text)}: must match ${pathComponentPattern.source}`
+    : `invalid ${field} ${quoteLikeGo(text)}: must match ${pathComponentPattern.source}`
 }

@@ -3,7 +3,7 @@ import { encodeBase64 } from '../../go/base64.ts'
 import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import type { Value } from '../../go/tree.ts'
-import { channelType, deprecationType, packageType } from '../load/blob-types.ts'
+import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
 import type { Meta } from '../load/meta.ts'
 
 export interface IndexBlobs {
@@ -46,10 +46,7 @@ export interface IndexDeprecationBlob {
 }
 
 /** Returns false if the blob has another schema. */
-export function collectIndexBlob(
-  into: IndexBlobs,
-  { schema, value }: Pick<Meta, 'schema' | 'value'>,
-): boolean {
+export function addIndexBlob(into: IndexBlobs, { schema, value }: Pick<Meta, 'schema' | 'value'>): boolean {
   if (schema === 'olm.package') into.packages.push(toIndexPackage(value))
   else if (schema === 'olm.channel') into.channels.push(toIndexChannel(value))
   else if (schema === 'olm.deprecations') into.deprecations.push(...toIndexDeprecations(value))
@@ -58,7 +55,7 @@ export function collectIndexBlob(
 }
 
 function toIndexPackage(value: Value): IndexPackageBlob {
-  const { decoded } = decodeGoStruct(packageType, value)
+  const { decoded } = decodeGoStruct(packageStructType, value)
   const icon = getStructField(decoded, 'icon')
   const data = icon?.fields.get('base64data')
   return {
@@ -75,7 +72,7 @@ function toIndexPackage(value: Value): IndexPackageBlob {
 }
 
 function toIndexChannel(value: Value): IndexChannelBlob {
-  const { decoded } = decodeGoStruct(channelType, value)
+  const { decoded } = decodeGoStruct(channelStructType, value)
   return {
     package: getTextField(decoded, 'package'),
     name: getTextField(decoded, 'name'),
@@ -90,7 +87,7 @@ function toIndexChannel(value: Value): IndexChannelBlob {
 }
 
 function toIndexDeprecations(value: Value): readonly IndexDeprecationBlob[] {
-  const { decoded } = decodeGoStruct(deprecationType, value)
+  const { decoded } = decodeGoStruct(deprecationStructType, value)
   return getStructList(decoded, 'entries').map((entry) => {
     const reference = getStructField(entry, 'reference')
     return {

@@ -1,9 +1,9 @@
 // Answers OLM's catalog queries as opm's server does, including errors. Sorts by name where opm uses the random order
 // of a Go map.
-import { compareBytes, quote } from '../../go/text.ts'
+import { compareBytes, quoteLikeGo } from '../../go/text.ts'
 import type { ApiBundle, ApiDeprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
-import type { BundleKey, ServedCatalog } from './served-catalog.ts'
+import type { ServedBundleKey, ServedCatalog } from './served-catalog.ts'
 
 export type QueryResult<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string }
@@ -38,8 +38,8 @@ export function listPackages({ index }: ServedCatalog): readonly string[] {
 
 export function getPackage({ index }: ServedCatalog, name: string): QueryResult<ApiPackage> {
   const found = index.get(name)
-  if (!found) return failure(`package ${quote(name)} not found`)
-  return success({
+  if (!found) return createFailure(`package ${quoteLikeGo(name)} not found`)
+  return createSuccess({
     name,
     channels: [...found.channels.values()].map((channel) => ({
       name: channel.name,
@@ -51,19 +51,19 @@ export function getPackage({ index }: ServedCatalog, name: string): QueryResult<
   })
 }
 
-export function getBundle(catalog: ServedCatalog, key: BundleKey): QueryResult<ApiBundle> {
+export function getBundle(catalog: ServedCatalog, key: ServedBundleKey): QueryResult<ApiBundle> {
   const channel = findChannel(catalog.index, key)
   if (!channel.ok) return channel
   if (!channel.value.bundles.has(key.name))
-    return failure(
-      `package ${quote(key.package)}, channel ${quote(key.channel)}, bundle ${quote(key.name)} not found`,
+    return createFailure(
+      `package ${quoteLikeGo(key.package)}, channel ${quoteLikeGo(key.channel)}, bundle ${quoteLikeGo(key.name)} not found`,
     )
   return getBundleWithoutEdges(catalog, key)
 }
 
 export function getBundleForChannel(
   catalog: ServedCatalog,
-  at: Omit<BundleKey, 'name'>,
+  at: Omit<ServedBundleKey, 'name'>,
 ): QueryResult<ApiBundle> {
   const channel = findChannel(catalog.index, at)
   return channel.ok ? getBundleWithoutEdges(catalog, { ...at, name: channel.value.head }) : channel
@@ -74,26 +74,30 @@ export function getChannelEntriesThatReplace(
   name: string,
 ): QueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
-  for (const bundle of iterateEntries(index)) {
+  for (const bundle of iterateIndexedBundles(index)) {
     const { replaces } = bundle
     // opm lists a bundle once for each time it skips the name.
     const times =
       (replaces === name ? 1 : 0) + getSkipsExceptReplaced(bundle).filter((skip) => skip === name).length
     for (let time = 0; time < times; time++) entries.push(toApiChannelEntry(bundle, replaces))
   }
-  return entries.length > 0 ? success(entries) : failure(`no channel entries found that replace ${name}`)
+  return entries.length > 0
+    ? createSuccess(entries)
+    : createFailure(`no channel entries found that replace ${name}`)
 }
 
 /** Returns the bundle that replaces or skips `key.name`. Returns the first by name where opm picks a random one. */
-export function getBundleThatReplaces(catalog: ServedCatalog, key: BundleKey): QueryResult<ApiBundle> {
+export function getBundleThatReplaces(catalog: ServedCatalog, key: ServedBundleKey): QueryResult<ApiBundle> {
   const parent = catalog.index.get(key.package)
-  if (!parent) return failure(`package ${key.package} not found`)
+  if (!parent) return createFailure(`package ${key.package} not found`)
   const channel = findChannel(catalog.index, key)
   if (!channel.ok) return channel
   for (const bundle of channel.value.bundles.values())
     if (bundle.replaces === key.name || bundle.skips.includes(key.name))
       return getBundleWithoutEdges(catalog, { ...key, name: bundle.name })
-  return failure(`no entry found for package ${quote(key.package)}, channel ${quote(key.channel)}`)
+  return createFailure(
+    `no entry found for package ${quoteLikeGo(key.package)}, channel ${quoteLikeGo(key.channel)}`,
+  )
 }
 
 export function getChannelEntriesThatProvide(
@@ -101,12 +105,12 @@ export function getChannelEntriesThatProvide(
   api: RequestedApi,
 ): QueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
-  for (const bundle of iterateEntries(catalog.index)) {
+  for (const bundle of iterateIndexedBundles(catalog.index)) {
     if (!providesApi(catalog, bundle, api)) continue
     entries.push(toApiChannelEntry(bundle, bundle.replaces))
     for (const skip of getSkipsExceptReplaced(bundle)) entries.push(toApiChannelEntry(bundle, skip))
   }
-  return entries.length > 0 ? success(entries) : createNoProviderFailure(api)
+  return entries.length > 0 ? createSuccess(entries) : createNoProviderFailure(api)
 }
 
 /** Considers only channel heads, and only those of their skips that are in the channel. */
@@ -121,7 +125,7 @@ export function getLatestChannelEntriesThatProvide(
     for (const skip of getSkipsExceptReplaced(head))
       if (channel.bundles.has(skip)) entries.push(toApiChannelEntry(head, skip))
   }
-  return entries.length > 0 ? success(entries) : createNoProviderFailure(api)
+  return entries.length > 0 ? createSuccess(entries) : createNoProviderFailure(api)
 }
 
 /** The head of the default channel of the first package, by name, that provides the API there. */
@@ -136,12 +140,14 @@ export function getDefaultBundleThatProvides(
     if (channel.name === parent.defaultChannel)
       return getBundleWithoutEdges(catalog, { package: parent.name, channel: channel.name, name: head.name })
   }
-  return isProvided ? failure(`no entry found that provides ${formatApi(api)}`) : createNoProviderFailure(api)
+  return isProvided
+    ? createFailure(`no entry found that provides ${formatApi(api)}`)
+    : createNoProviderFailure(api)
 }
 
 /** All bundles in all channels, in opm's order. Omits the manifests of bundles that have an image. */
 export function* listBundles(catalog: ServedCatalog): Generator<ApiBundle> {
-  const keys = [...iterateEntries(catalog.index)].sort(
+  const keys = [...iterateIndexedBundles(catalog.index)].sort(
     (a, b) =>
       compareBytes(a.channel, b.channel) ||
       compareBytes(a.package, b.package) ||
@@ -153,22 +159,23 @@ export function* listBundles(catalog: ServedCatalog): Generator<ApiBundle> {
   }
 }
 
-function findChannel(index: PackageIndex, at: Omit<BundleKey, 'name'>): QueryResult<IndexedChannel> {
+function findChannel(index: PackageIndex, at: Omit<ServedBundleKey, 'name'>): QueryResult<IndexedChannel> {
   const parent = index.get(at.package)
-  if (!parent) return failure(`package ${quote(at.package)} not found`)
+  if (!parent) return createFailure(`package ${quoteLikeGo(at.package)} not found`)
   const channel = parent.channels.get(at.channel)
-  if (!channel) return failure(`package ${quote(at.package)}, channel ${quote(at.channel)} not found`)
-  return success(channel)
+  if (!channel)
+    return createFailure(`package ${quoteLikeGo(at.package)}, channel ${quoteLikeGo(at.channel)} not found`)
+  return createSuccess(channel)
 }
 
 /** Queries for one bundle don't return its edges. */
-function getBundleWithoutEdges(catalog: ServedCatalog, key: BundleKey): QueryResult<ApiBundle> {
+function getBundleWithoutEdges(catalog: ServedCatalog, key: ServedBundleKey): QueryResult<ApiBundle> {
   const bundle = catalog.bundle(key)
   if (!bundle) throw new Error(`${key.name} is in the index, but its blob is missing`)
-  return success({ ...bundle, replaces: '', skips: [] })
+  return createSuccess({ ...bundle, replaces: '', skips: [] })
 }
 
-function* iterateEntries(index: PackageIndex): Generator<IndexedBundle> {
+function* iterateIndexedBundles(index: PackageIndex): Generator<IndexedBundle> {
   for (const { channels } of index.values())
     for (const { bundles } of channels.values()) yield* bundles.values()
 }
@@ -211,17 +218,17 @@ function toApiChannelEntry(bundle: IndexedBundle, replaces: string): ApiChannelE
 }
 
 function createNoProviderFailure(api: RequestedApi): { ok: false; error: string } {
-  return failure(`no channel entries found that provide ${formatApi(api)}`)
+  return createFailure(`no channel entries found that provide ${formatApi(api)}`)
 }
 
 function formatApi({ group, version, kind }: RequestedApi): string {
-  return `group:${quote(group)} version:${quote(version)} kind:${quote(kind)}`
+  return `group:${quoteLikeGo(group)} version:${quoteLikeGo(version)} kind:${quoteLikeGo(kind)}`
 }
 
-function success<Value>(value: Value): { ok: true; value: Value } {
+function createSuccess<Value>(value: Value): { ok: true; value: Value } {
   return { ok: true, value }
 }
 
-function failure(error: string): { ok: false; error: string } {
+function createFailure(error: string): { ok: false; error: string } {
   return { ok: false, error }
 }

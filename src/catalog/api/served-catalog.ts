@@ -2,7 +2,7 @@
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'
-import { compareWalkOrder } from '../../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
 import { buildApiBundle } from './api-bundle.ts'
@@ -16,12 +16,12 @@ export interface ServedCatalog {
   /** In opm's walk order. */
   readonly blobs: readonly ServedBlob[]
   /** Undefined if the channel has no such entry. */
-  bundle(key: BundleKey): ApiBundle | undefined
+  bundle(key: ServedBundleKey): ApiBundle | undefined
   /** Does not read the bundle's blob. */
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[]
 }
 
-export interface BundleKey {
+export interface ServedBundleKey {
   readonly package: string
   readonly channel: string
   readonly name: string
@@ -36,7 +36,7 @@ export type ServedCatalogResult =
 export function buildServedCatalog(
   files: Iterable<{ readonly path: string; readonly file: ServedFile }>,
 ): ServedCatalogResult {
-  const walked = [...files].sort((a, b) => compareWalkOrder(a.path, b.path))
+  const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
   const catalog = assembleCatalog(walked.map(({ path, file }) => ({ path, facts: file.facts })))
   const read = walked.map(({ file }) => file)
   const error = findCatalogProblem(catalog, read)
@@ -47,7 +47,7 @@ export function buildServedCatalog(
 function findCatalogProblem(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
   const [loadError] = catalog.loadErrors
   if (loadError) return loadError.message
-  for (const [name, ofPackage] of splitByPackage(catalog)) {
+  for (const [name, ofPackage] of splitCatalogByPackage(catalog)) {
     const { message } = validateAsOpm(ofPackage)
     if (message !== undefined) return formatPackageProblem(name, message)
   }
@@ -55,7 +55,7 @@ function findCatalogProblem(catalog: Catalog, files: readonly ServedFile[]): str
 }
 
 /** Splits the catalog by package name, including packages that no blob declares. */
-function splitByPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
+function splitCatalogByPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
   const groups = {
     packages: Map.groupBy(catalog.packages, ({ name }) => name),
     channels: Map.groupBy(catalog.channels, (blob) => blob.package),
@@ -93,7 +93,7 @@ class LazyServedCatalog implements ServedCatalog {
     }
   }
 
-  bundle({ package: packageName, channel, name }: BundleKey): ApiBundle | undefined {
+  bundle({ package: packageName, channel, name }: ServedBundleKey): ApiBundle | undefined {
     const parent = this.index.get(packageName)
     const line = parent?.channels.get(channel)?.bundles.get(name)
     const content = line && this.read(packageName, name)

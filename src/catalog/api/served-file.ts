@@ -1,7 +1,7 @@
 // One served catalog file: its facts, and every blob as a JSON line in opm's format. Reads small, common data
 // immediately and other data when a query needs it (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import type { Meta } from '../load/meta.ts'
 import type { GroupVersionKind } from './api-types.ts'
@@ -12,7 +12,7 @@ import {
   toStoredJson,
 } from './bundle-content.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
-import { collectIndexBlob, type IndexBlobs } from './index-blobs.ts'
+import { addIndexBlob, type IndexBlobs } from './index-blobs.ts'
 
 export interface ServedBlob {
   readonly schema: string
@@ -71,12 +71,14 @@ function addBlobToDraft(meta: Meta, into: ServedFileDraft): string | undefined {
   try {
     const blob = { schema, package: of, name, line: utf8Encoder.encode(`${toStoredJson(value)}\n`) }
     into.blobs.push(blob)
-    if (collectIndexBlob(into, meta)) return undefined
+    if (addIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)
     const { package: parent, name: its, objects, providedApis } = parseBundleContent(value)
     // Unlike the cache, the protocol can't contain bytes that aren't valid UTF-8.
     if (!objects.every((json) => json.isWellFormed()))
-      throw new UnservableCatalogError(`store bundle ${quote(its)}: string field contains invalid UTF-8`)
+      throw new UnservableCatalogError(
+        `store bundle ${quoteLikeGo(its)}: string field contains invalid UTF-8`,
+      )
     into.bundles.push({ package: parent, name: its, blob, providedApis })
     return undefined
   } catch (error) {

@@ -34,14 +34,14 @@ export function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): Jso
   out.close('}')
   out.key('spec')
   out.open('{')
-  writeSpec(out, metadata, content, of)
+  writeCsvSpec(out, metadata, content, of)
   out.close('}')
   out.field('status', '{"cleanup":{}}')
   out.close('}')
   return out.done()
 }
 
-function writeSpec(
+function writeCsvSpec(
   out: JsonChunkWriter,
   metadata: DecodedStruct,
   content: ApiBundleContent,

@@ -1,22 +1,22 @@
 // Combines the facts of all files into one catalog.
 import type { BlobLocation, Catalog, FileFacts } from './catalog.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { compareWalkOrder } from '../../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
 
 /** `files` can be in any order. The result is in walk order. Sets the paths in locations and findings. */
 export function assembleCatalog(
   files: Iterable<{ readonly path: string; readonly facts: FileFacts }>,
 ): Catalog {
-  const walked = [...files].sort((a, b) => compareWalkOrder(a.path, b.path))
+  const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
   const all = <Part>(part: (facts: FileFacts, path: string) => readonly Part[]): Part[] =>
     walked.flatMap(({ path, facts }) => part(facts, path))
   return {
-    packages: all((facts, path) => facts.packages.map((blob) => setBlobFile(blob, path))),
-    channels: all((facts, path) => facts.channels.map((blob) => setBlobFile(blob, path))),
-    bundles: all((facts, path) => facts.bundles.map((blob) => setBlobFile(blob, path))),
-    deprecations: all((facts, path) => facts.deprecations.map((blob) => setBlobFile(blob, path))),
-    others: all((facts, path) => facts.others.map((blob) => setBlobFile(blob, path))),
-    findings: all((facts, path) => facts.findings.map((finding) => setFindingFile(finding, path))),
+    packages: all((facts, path) => facts.packages.map((blob) => copyBlobWithFile(blob, path))),
+    channels: all((facts, path) => facts.channels.map((blob) => copyBlobWithFile(blob, path))),
+    bundles: all((facts, path) => facts.bundles.map((blob) => copyBlobWithFile(blob, path))),
+    deprecations: all((facts, path) => facts.deprecations.map((blob) => copyBlobWithFile(blob, path))),
+    others: all((facts, path) => facts.others.map((blob) => copyBlobWithFile(blob, path))),
+    findings: all((facts, path) => facts.findings.map((finding) => copyFindingWithFile(finding, path))),
     oddities: all((facts, path) => (facts.oddities ?? []).map((leniency) => ({ ...leniency, file: path }))),
     loadErrors: walked.flatMap(({ path, facts }) =>
       facts.loadError === undefined ? [] : [{ file: path, message: facts.loadError }],
@@ -25,11 +25,11 @@ export function assembleCatalog(
   }
 }
 
-function setBlobFile<Blob extends { readonly place: BlobLocation }>(blob: Blob, file: string): Blob {
+function copyBlobWithFile<Blob extends { readonly place: BlobLocation }>(blob: Blob, file: string): Blob {
   return { ...blob, place: { ...blob.place, file } }
 }
 
-function setFindingFile(finding: Finding, file: string): Finding {
+function copyFindingWithFile(finding: Finding, file: string): Finding {
   // A finding about the whole file must also contain its path.
   const at = { line: 1, column: 1, ...finding.at, file }
   if (!finding.related) return { ...finding, at }

@@ -112,7 +112,7 @@ export interface OtherBlob {
 }
 
 /** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxLeniencies` per file. */
-export type Leniency = {
+export type OpmLeniency = {
   readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */
   readonly schema: string
@@ -148,7 +148,7 @@ export interface FileFacts {
   readonly loadError?: string
   /** Findings of load errors and file-scoped rules. The file in all locations is '' until assembleCatalog() sets it. */
   readonly findings: readonly Finding[]
-  readonly oddities?: readonly Leniency[]
+  readonly oddities?: readonly OpmLeniency[]
 }
 
 /** All files of one catalog, in walk order. */
@@ -162,7 +162,7 @@ export interface Catalog {
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   readonly findings: readonly Finding[]
   /** In walk order. */
-  readonly oddities?: readonly (Leniency & { readonly file: string })[]
+  readonly oddities?: readonly (OpmLeniency & { readonly file: string })[]
   /** The files of the catalog without those that .indexignore excludes, with their sizes in bytes. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
 }

@@ -1,6 +1,6 @@
 // Limits a catalog to newer versions, as `opm alpha render-graph --minimum-edge` does.
 import { getJsonTextField } from '../../go/json/json-fields.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isInRange, parseVersionRange } from '../versions/version-range.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
@@ -24,7 +24,7 @@ export function restrictCatalogToBounds(
   if (!versions.ok) return versions
   const floor = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
   if (minimumEdge !== undefined && floor === undefined)
-    return { ok: false, error: `unknown minimum edge name: ${quote(minimumEdge)}` }
+    return { ok: false, error: `unknown minimum edge name: ${quoteLikeGo(minimumEdge)}` }
   const sorted = catalog.channels.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
   const its = sorted.find(({ entries }) => entries.some(({ name }) => name === minimumEdge))?.package
   const channels = sorted
@@ -74,19 +74,20 @@ function parseBundleVersions(
   for (const { name, properties } of catalog.bundles) {
     if (versions.has(name)) continue
     const broken = properties.find(({ error }) => error !== undefined)
-    if (broken) return { ok: false, error: `parse properties for bundle ${quote(name)}: ${broken.error}` }
+    if (broken)
+      return { ok: false, error: `parse properties for bundle ${quoteLikeGo(name)}: ${broken.error}` }
     const packages = properties.filter(({ type }) => type === 'olm.package')
     if (packages.length !== 1)
       return {
         ok: false,
-        error: `bundle ${quote(name)} has multiple "olm.package" properties, expected exactly 1`,
+        error: `bundle ${quoteLikeGo(name)} has multiple "olm.package" properties, expected exactly 1`,
       }
     const text = getJsonTextField(packages[0]?.value ?? null, 'version')
     const version = parseVersion(text)
     if (!version.ok)
       return {
         ok: false,
-        error: `bundle ${quote(name)} has invalid version ${quote(text)}: ${version.error}`,
+        error: `bundle ${quoteLikeGo(name)} has invalid version ${quoteLikeGo(text)}: ${version.error}`,
       }
     versions.set(name, version.value)
   }

@@ -15,7 +15,7 @@ const cardHeaderHeight = 46
 const cardPadding = 16
 const cardGap = 20
 /** In pixels. More cards start a new row. */
-const maxWidth = 1500
+const maxCardRowWidth = 1500
 const topMargin = 56
 const charWidth = 7.3
 const maxTextLength = 60
@@ -105,7 +105,7 @@ function layOutCards(cards: readonly ChannelCard[]): [x: number, y: number][] {
       return [column.left, below]
     }
     let left = at === 0 ? cardGap : column.right + cardGap
-    if (left > cardGap && left + width > maxWidth) {
+    if (left > cardGap && left + width > maxCardRowWidth) {
       line = { top: line.bottom + cardGap, bottom: line.bottom + cardGap }
       left = cardGap
     }

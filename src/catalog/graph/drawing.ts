@@ -122,7 +122,7 @@ function drawChannel(
   const rows = mergeRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
   const retained = compares ? findRelevantRows(rows, edges, index, before, after) : new Set<number>()
-  const isUniform = (at: number) => isUniformRow(at, rows, edges, index)
+  const isUniform = (at: number) => isRowOfUniformRun(at, rows, edges, index)
   let shown = (at: number) => (compares ? retained.has(at) : !isUniform(at))
   if (!compares && rows.length <= maxUnfoldedRows) shown = () => true
   // A change of a hundred rows is folded like a whole channel.
@@ -274,7 +274,7 @@ function findRelevantRows(
  * Whether a row belongs to a uniform run. Its rows have the same status and badges, replace or are replaced only by
  * direct neighbors, skip nothing, and are skipped by the same entries.
  */
-function isUniformRow(
+function isRowOfUniformRun(
   at: number,
   rows: readonly ChannelRow[],
   edges: readonly EdgeWithStatus[],
@@ -282,7 +282,7 @@ function isUniformRow(
 ): boolean {
   const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
   if (!above || !row || !below) return false
-  if (row.badges.some((badge) => !foldableBadges.has(badge))) return false
+  if (row.badges.some((badge) => !badgesInFoldedRuns.has(badge))) return false
   if (row.ranges.some((range) => range !== '')) return false
   for (const edge of getEdgesOfNode(row.node.name, edges)) {
     if (edge.kind !== 'replaces') {
@@ -292,26 +292,29 @@ function isUniformRow(
     if (edge.status !== row.status) return false
     if (Math.abs((index.get(edge.from) ?? -9) - (index.get(edge.to) ?? -9)) !== 1) return false
   }
-  const manner = formatUniformityKey(row, edges)
-  return manner === formatUniformityKey(above, edges) && manner === formatUniformityKey(below, edges)
+  const manner = formatRowComparisonKey(row, edges)
+  return manner === formatRowComparisonKey(above, edges) && manner === formatRowComparisonKey(below, edges)
 }
 
-function formatUniformityKey({ node, status, badges }: ChannelRow, edges: readonly EdgeWithStatus[]): string {
+function formatRowComparisonKey(
+  { node, status, badges }: ChannelRow,
+  edges: readonly EdgeWithStatus[],
+): string {
   const skippedBy = getEdgesOfNode(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
-  return [status, ...badges.filter((badge) => foldableBadges.has(badge)), ...skippedBy.sort()].join('\n')
+  return [status, ...badges.filter((badge) => badgesInFoldedRuns.has(badge)), ...skippedBy.sort()].join('\n')
 }
 
 /** Badges that a folded run can share. */
-const foldableBadges: ReadonlySet<DrawingBadge> = new Set([
+const badgesInFoldedRuns: ReadonlySet<DrawingBadge> = new Set([
   'deprecated',
   'now deprecated',
   'was deprecated',
   'skipped',
 ])
 
-const getEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithStatus[]) => {
+const groupEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithStatus[]) => {
   const known = new Map<string, EdgeWithStatus[]>()
   for (const edge of edges)
     for (const end of [edge.from, edge.to]) {
@@ -323,7 +326,7 @@ const getEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithStatus[]) =
 })
 
 function getEdgesOfNode(name: string, edges: readonly EdgeWithStatus[]): readonly EdgeWithStatus[] {
-  return getEdgesByNodeName(edges).get(name) ?? []
+  return groupEdgesByNodeName(edges).get(name) ?? []
 }
 
 /** Groups hidden rows with neighbors of the same status; a group of one is shown. */

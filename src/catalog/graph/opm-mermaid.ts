@@ -1,7 +1,7 @@
 // Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
 // terminal control sequences and line breaks. For drawings in comments, see draw-mermaid.ts.
 import { toPrintable } from '../../findings/printable.ts'
-import { compareBytes, quote, sortByBytes } from '../../go/text.ts'
+import { compareBytes, quoteLikeGo, sortByBytes } from '../../go/text.ts'
 import { maxRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
@@ -24,7 +24,7 @@ export function renderOpmMermaid(
     '  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px',
   ]
   for (const { name, channels } of packages) {
-    lines.push(`  %% package ${quote(name)}`, `  subgraph ${quote(name)}`)
+    lines.push(`  %% package ${quoteLikeGo(name)}`, `  subgraph ${quoteLikeGo(name)}`)
     for (const channel of channels) for (const line of formatChannelLines(name, channel)) lines.push(line)
     lines.push('  end')
   }
@@ -45,7 +45,7 @@ export function renderOpmMermaid(
 
 const nodeClasses = ['deprecated', 'deprecatedskipped', 'skipped'] as const
 
-interface GraphDecorations {
+interface MermaidDecorations {
   /** Entry ids. */
   readonly classes: Readonly<Record<(typeof nodeClasses)[number], string[]>>
   /** opm numbers links by channel name first, across packages. */
@@ -53,8 +53,8 @@ interface GraphDecorations {
 }
 
 /** Entries are drawn by descending version, so a skip applies only below the skipping entry. */
-function collectDecorations(packages: readonly PackageGraph[], v0Semantics: boolean): GraphDecorations {
-  const classes: GraphDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
+function collectDecorations(packages: readonly PackageGraph[], v0Semantics: boolean): MermaidDecorations {
+  const classes: MermaidDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []
   let link = 0
   const channels = packages
@@ -81,8 +81,8 @@ function collectDecorations(packages: readonly PackageGraph[], v0Semantics: bool
 
 function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
   const id = toPrintable(`${packageName}-${name}`)
-  const node = (bundle: string) => `${id}-${toPrintable(bundle)}[${quote(bundle)}]`
-  const lines = [`    %% channel ${quote(name)}`, `    subgraph ${id}[${quote(name)}]`]
+  const node = (bundle: string) => `${id}-${toPrintable(bundle)}[${quoteLikeGo(bundle)}]`
+  const lines = [`    %% channel ${quoteLikeGo(name)}`, `    subgraph ${id}[${quoteLikeGo(name)}]`]
   const edgesInto = Map.groupBy(edges, ({ to }) => to)
   for (const { name: to, isEntry } of nodes) {
     if (!isEntry) continue

@@ -112,7 +112,7 @@ function buildChannelGraph(
   isDefault: boolean,
 ): ChannelGraph {
   const { heads, skipped } = analyzeUpgradeGraph(entries)
-  const sorted = [...entries].sort((a, b) => compareEntries(a, b, versions))
+  const sorted = [...entries].sort((a, b) => compareEntriesNewestFirst(a, b, versions))
   const edges: GraphEdge[] = []
   let isCut = false
   const ladder = new VersionIndex(
@@ -179,7 +179,11 @@ function findEntriesInSkipRange(skipRange: string, ladder: VersionIndex<number>,
 /** opm looks versions up in a Go map, so a missing name has the zero version. */
 const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
-function compareEntries(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>): number {
+function compareEntriesNewestFirst(
+  a: ChannelEntry,
+  b: ChannelEntry,
+  versions: ReadonlyMap<string, Version>,
+): number {
   return compareVersions(versions.get(b.name) ?? zeroVersion, versions.get(a.name) ?? zeroVersion)
 }
 

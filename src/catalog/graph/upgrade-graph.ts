@@ -2,7 +2,7 @@
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'
 
-export type GraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
+export type UpgradeGraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
 
 export interface UpgradeGraph {
   /** Entries that no entry replaces or skips, in Go's string order. Valid channels have exactly one. */
@@ -24,10 +24,10 @@ export interface UpgradeGraphOptions {
 
 /** Uses the first entry of each name; opm has already rejected channels with duplicates. */
 export function analyzeUpgradeGraph(
-  entries: readonly GraphEntry[],
+  entries: readonly UpgradeGraphEntry[],
   options: UpgradeGraphOptions = { chainStopsAtSkipped: true },
 ): UpgradeGraph {
-  const byName = new Map<string, GraphEntry>()
+  const byName = new Map<string, UpgradeGraphEntry>()
   const skipped = new Set<string>()
   const targets = new Set<string>()
   for (const entry of entries) {
@@ -55,7 +55,7 @@ export function analyzeUpgradeGraph(
 
 function followReplacesChain(
   head: string,
-  byName: ReadonlyMap<string, GraphEntry>,
+  byName: ReadonlyMap<string, UpgradeGraphEntry>,
   stopBefore: ReadonlySet<string>,
 ): { chain: string[]; cycle?: string[] } {
   const position = new Map([[head, 0]])

@@ -11,7 +11,12 @@ import { sniffImage } from './sniff-image.ts'
 import type { Value } from '../../go/tree.ts'
 import { copyString } from '../../go/utf8.ts'
 import { formatBundleObjectError, parseBundleObject } from './bundle-object.ts'
-import { bundleType, channelType, deprecationType, packageType } from './blob-types.ts'
+import {
+  bundleStructType,
+  channelStructType,
+  deprecationStructType,
+  packageStructType,
+} from './blob-types.ts'
 import { summarizeCsvMetadata } from './csv-metadata.ts'
 import type { DecodeProblem } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
@@ -44,9 +49,9 @@ export interface BlobFactsResult<Blob> {
 }
 
 /** Per file. */
-const maxObjectProblems = 100
+const maxBundleObjectProblems = 100
 
-interface BlobFactsSource {
+interface BlobToExtract {
   readonly value: Value
   readonly place: BlobLocation
   readonly positions: PositionLookup
@@ -58,16 +63,16 @@ export function extractPackageFacts({
   value,
   place,
   positions,
-}: BlobFactsSource): BlobFactsResult<PackageBlob> {
-  const { decoded, problems, moreProblems } = decodeGoStruct(packageType, value)
+}: BlobToExtract): BlobFactsResult<PackageBlob> {
+  const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
   const icon = decoded.fields.get('icon')
   const iconFacts =
     typeof icon === 'object' && 'fields' in icon ? extractIconFacts(icon, positions) : undefined
   const blob: PackageBlob = {
     place,
-    name: getTextFieldCopy(decoded, 'name'),
-    defaultChannel: getTextFieldCopy(decoded, 'defaultChannel'),
-    description: getTextFieldCopy(decoded, 'description'),
+    name: copyTextField(decoded, 'name'),
+    defaultChannel: copyTextField(decoded, 'defaultChannel'),
+    description: copyTextField(decoded, 'description'),
     ...(iconFacts && { icon: iconFacts }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -76,7 +81,7 @@ export function extractPackageFacts({
 function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
-  const mediatype = getTextFieldCopy(icon, 'mediatype')
+  const mediatype = copyTextField(icon, 'mediatype')
   if (bytes === 0 && mediatype === '') return undefined
   const looksLike = data instanceof Uint8Array ? sniffImage(data) : undefined
   return {
@@ -91,18 +96,18 @@ export function extractChannelFacts({
   value,
   place,
   positions,
-}: BlobFactsSource): BlobFactsResult<ChannelBlob> {
-  const { decoded, problems, moreProblems } = decodeGoStruct(channelType, value)
+}: BlobToExtract): BlobFactsResult<ChannelBlob> {
+  const { decoded, problems, moreProblems } = decodeGoStruct(channelStructType, value)
   const blob: ChannelBlob = {
     place,
-    name: getTextFieldCopy(decoded, 'name'),
-    package: getTextFieldCopy(decoded, 'package'),
+    name: copyTextField(decoded, 'name'),
+    package: copyTextField(decoded, 'package'),
     entries: getStructList(decoded, 'entries').map((entry) => ({
       mark: positions.positionAt(entry.at.start),
-      name: getTextFieldCopy(entry, 'name'),
-      replaces: getTextFieldCopy(entry, 'replaces'),
+      name: copyTextField(entry, 'name'),
+      replaces: copyTextField(entry, 'replaces'),
       skips: getTextList(entry, 'skips').map(copyString),
-      skipRange: getTextFieldCopy(entry, 'skipRange'),
+      skipRange: copyTextField(entry, 'skipRange'),
     })),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -113,17 +118,17 @@ export function extractBundleFacts({
   place,
   positions,
   forVerdict,
-}: BlobFactsSource): BlobFactsResult<BundleBlob> {
-  const { decoded, problems, ...more } = decodeGoStruct(bundleType, value)
+}: BlobToExtract): BlobFactsResult<BundleBlob> {
+  const { decoded, problems, ...more } = decodeGoStruct(bundleStructType, value)
   let { moreProblems } = more
-  const names = { name: getTextFieldCopy(decoded, 'name'), package: getTextFieldCopy(decoded, 'package') }
+  const names = { name: copyTextField(decoded, 'name'), package: copyTextField(decoded, 'package') }
   const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
   const properties = getStructList(decoded, 'properties').map((property, index): Property => {
     const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
     if (memo?.property) return { mark, ...(memo.property as PropertyWithoutPosition) }
-    const type = getTextFieldCopy(property, 'type')
+    const type = copyTextField(property, 'type')
     const inner = property.sources.get('value')
     if (type !== 'olm.bundle.object') {
       const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
@@ -132,7 +137,7 @@ export function extractBundleFacts({
     }
     const reading = parseBundleObject(inner, lastObject)
     lastObject = reading.data
-    if (reading.problem !== undefined && objectProblems.length >= maxObjectProblems) moreProblems++
+    if (reading.problem !== undefined && objectProblems.length >= maxBundleObjectProblems) moreProblems++
     else if (reading.problem !== undefined) {
       const message = formatBundleObjectError(names, index, reading.problem)
       objectProblems.push({ message, detail: reading.problem, at: inner ?? property.at })
@@ -143,13 +148,13 @@ export function extractBundleFacts({
   const blob: BundleBlob = {
     place,
     ...names,
-    image: getTextFieldCopy(decoded, 'image'),
+    image: copyTextField(decoded, 'image'),
     ...(image && { imageMark: positions.positionAt(image.start) }),
     properties,
     relatedImages: getStructList(decoded, 'relatedImages').map((related) => ({
       mark: positions.positionAt(related.at.start),
-      name: getTextFieldCopy(related, 'name'),
-      image: getTextFieldCopy(related, 'image'),
+      name: copyTextField(related, 'name'),
+      image: copyTextField(related, 'image'),
     })),
   }
   return { blob, problems, objectProblems, moreProblems }
@@ -184,25 +189,25 @@ export function extractDeprecationFacts({
   value,
   place,
   positions,
-}: BlobFactsSource): BlobFactsResult<DeprecationBlob> {
-  const { decoded, problems, moreProblems } = decodeGoStruct(deprecationType, value)
+}: BlobToExtract): BlobFactsResult<DeprecationBlob> {
+  const { decoded, problems, moreProblems } = decodeGoStruct(deprecationStructType, value)
   const blob: DeprecationBlob = {
     place,
-    package: getTextFieldCopy(decoded, 'package'),
+    package: copyTextField(decoded, 'package'),
     entries: getStructList(decoded, 'entries').map((entry) => {
       const reference = entry.fields.get('reference')
       const isStruct = typeof reference === 'object' && 'fields' in reference
       return {
         mark: positions.positionAt(entry.at.start),
-        schema: isStruct ? getTextFieldCopy(reference, 'schema') : '',
-        name: isStruct ? getTextFieldCopy(reference, 'name') : '',
-        message: getTextFieldCopy(entry, 'message'),
+        schema: isStruct ? copyTextField(reference, 'schema') : '',
+        name: isStruct ? copyTextField(reference, 'name') : '',
+        message: copyTextField(entry, 'message'),
       }
     }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function getTextFieldCopy(decoded: DecodedStruct, field: string): string {
+function copyTextField(decoded: DecodedStruct, field: string): string {
   return copyString(getTextField(decoded, field))
 }

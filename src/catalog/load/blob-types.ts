@@ -1,18 +1,18 @@
 // The types of the four OLM blobs, as opm v1.73 declares them.
-import { bytes, raw, slice, string, struct } from '../../go/decode/go-type.ts'
+import { bytes, rawMessage, slice, string, struct } from '../../go/decode/go-type.ts'
 
-const propertyType = struct('property.Property', { type: string, value: raw })
+const propertyStructType = struct('property.Property', { type: string, value: rawMessage })
 
-export const packageType = struct('declcfg.Package', {
+export const packageStructType = struct('declcfg.Package', {
   schema: string,
   name: string,
   defaultChannel: string,
   icon: struct('declcfg.Icon', { base64data: bytes, mediatype: string }),
   description: string,
-  properties: slice(propertyType),
+  properties: slice(propertyStructType),
 })
 
-export const channelType = struct('declcfg.Channel', {
+export const channelStructType = struct('declcfg.Channel', {
   schema: string,
   name: string,
   package: string,
@@ -24,19 +24,19 @@ export const channelType = struct('declcfg.Channel', {
       skipRange: string,
     }),
   ),
-  properties: slice(propertyType),
+  properties: slice(propertyStructType),
 })
 
-export const bundleType = struct('declcfg.Bundle', {
+export const bundleStructType = struct('declcfg.Bundle', {
   schema: string,
   name: string,
   package: string,
   image: string,
-  properties: slice(propertyType),
+  properties: slice(propertyStructType),
   relatedImages: slice(struct('declcfg.RelatedImage', { name: string, image: string })),
 })
 
-export const deprecationType = struct('declcfg.Deprecation', {
+export const deprecationStructType = struct('declcfg.Deprecation', {
   schema: string,
   package: string,
   entries: slice(

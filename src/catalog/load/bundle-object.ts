@@ -2,9 +2,9 @@ import type { BundleObjectSummary } from '../facts/catalog.ts'
 import { skimBundleObject } from './bundle-object-skim.ts'
 import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
-import { valueAt } from '../../go/tree.ts'
+import { getMapValue } from '../../go/tree.ts'
 import { decodeLikeGo, copyString } from '../../go/utf8.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
@@ -45,7 +45,7 @@ export function parseBundleObject(
 
 /** The fast path for a value that contains only `data` with a JSON manifest. */
 function tryParseBundleObjectFast(value: Value | undefined): BundleObjectSummary | undefined {
-  const data = value?.kind === 'map' && value.entries.length === 1 ? valueAt(value, 'data') : undefined
+  const data = value?.kind === 'map' && value.entries.length === 1 ? getMapValue(value, 'data') : undefined
   return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
 }
 
@@ -67,7 +67,7 @@ export function formatBundleObjectError(
   const action = convert
     ? `convert bundle object property at index ${index} to JSON`
     : `parse property at index ${index} as bundle object`
-  return `read bundle objects: package ${quote(bundle.package)}, bundle ${quote(bundle.name)}: ${action}: ${problem}`
+  return `read bundle objects: package ${quoteLikeGo(bundle.package)}, bundle ${quoteLikeGo(bundle.name)}: ${action}: ${problem}`
 }
 
 /** Returns the manifest or an error. Like opm, does not validate text that starts with a brace. */
@@ -90,13 +90,13 @@ function parseManifestJson(text: string): Value | undefined {
 
 function getManifestIdentity(manifest: Value | undefined): Omit<BundleObjectSummary, 'bytes'> {
   return {
-    apiVersion: getText(manifest, 'apiVersion'),
-    kind: getText(manifest, 'kind'),
-    name: getText(valueAt(manifest, 'metadata'), 'name'),
+    apiVersion: getTextOrEmpty(manifest, 'apiVersion'),
+    kind: getTextOrEmpty(manifest, 'kind'),
+    name: getTextOrEmpty(getMapValue(manifest, 'metadata'), 'name'),
   }
 }
 
-function getText(value: Value | undefined, key: string): string {
-  const found = valueAt(value, key)
+function getTextOrEmpty(value: Value | undefined, key: string): string {
+  const found = getMapValue(value, key)
   return found?.kind === 'string' ? copyString(found.value) : ''
 }

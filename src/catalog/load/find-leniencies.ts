@@ -1,23 +1,23 @@
 // Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another
 // type.
-import type { Leniency } from '../facts/catalog.ts'
+import type { OpmLeniency } from '../facts/catalog.ts'
 import type { PositionLookup } from '../../go/position-lookup.ts'
 import type { MapValue, Value } from '../../go/tree.ts'
-import { valueAt } from '../../go/tree.ts'
+import { getMapValue } from '../../go/tree.ts'
 import { copyString } from '../../go/utf8.ts'
 import { blobShapes, propertyValueShapes, getFieldShape } from './known-fields.ts'
 import type { KnownFieldShape } from './known-fields.ts'
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
-const maxDepth = 100
+const maxCheckedDepth = 100
 /**
  * More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't
  * checked.
  */
-const maxValues = 1_000_000
+const maxCheckedValues = 1_000_000
 
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */
-export function findLeniencies(root: Value, positions: PositionLookup, limit: number): Leniency[] {
+export function findLeniencies(root: Value, positions: PositionLookup, limit: number): OpmLeniency[] {
   if (root.kind !== 'map' || limit <= 0) return []
   const schema = getTextField(root, 'schema')
   const search = new LeniencySearch(root, schema, positions, limit)
@@ -25,19 +25,19 @@ export function findLeniencies(root: Value, positions: PositionLookup, limit: nu
   return search.found
 }
 
-type UnlocatedLeniency<Kind = Leniency> = Kind extends Leniency
+type UnlocatedLeniency<Kind = OpmLeniency> = Kind extends OpmLeniency
   ? Omit<Kind, 'schema' | 'package' | 'name' | 'mark' | 'path'>
   : never
 
 class LeniencySearch {
-  readonly found: Leniency[] = []
+  readonly found: OpmLeniency[] = []
   private readonly root: MapValue
   private readonly schema: string
   private readonly positions: PositionLookup
   private readonly limit: number
-  private left = maxValues
+  private left = maxCheckedValues
   /** Cached, because there may be a million keys. */
-  private names: Pick<Leniency, 'schema' | 'package' | 'name'> | undefined
+  private names: Pick<OpmLeniency, 'schema' | 'package' | 'name'> | undefined
   /** The path to the current value, formatted only when needed. */
   private readonly steps: (string | number)[] = []
 
@@ -49,7 +49,7 @@ class LeniencySearch {
   }
 
   visit(value: Value, shape: KnownFieldShape): void {
-    if (this.left-- <= 0 || this.steps.length > maxDepth) return
+    if (this.left-- <= 0 || this.steps.length > maxCheckedDepth) return
     const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
     if (memo?.plain === shape) return
     const before = this.found.length
@@ -111,7 +111,7 @@ class LeniencySearch {
       mark: positions.positionAt(offset),
       path: copyString(formatPath(this.steps)),
       ...leniency,
-    } as Leniency)
+    } as OpmLeniency)
     if (this.found.length >= this.limit) this.left = 0
   }
 }
@@ -132,7 +132,7 @@ function getChildShape(map: MapValue, shape: KnownFieldShape, key: string): Know
 }
 
 function getTextField(map: MapValue, field: string): string {
-  const value = valueAt(map, field)
+  const value = getMapValue(map, field)
   return value?.kind === 'string' ? value.value : ''
 }
 

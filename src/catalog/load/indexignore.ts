@@ -30,14 +30,14 @@ interface IgnorePatternSegment {
 }
 
 /** Go's bufio.Scanner rejects lines of this many bytes. */
-const maxLineBytes = 65_536
+const maxIgnoreFileLineBytes = 65_536
 
 /** Returns opm's error for an ignore file that it can't read. */
 export function findIgnoreFileError(text: string): string | undefined {
   const encoder = new TextEncoder()
   for (const line of text.split('\n')) {
     // A UTF-16 code unit is at most three bytes, so shorter lines don't have to be encoded.
-    if (line.length * 3 >= maxLineBytes && encoder.encode(line).length >= maxLineBytes) {
+    if (line.length * 3 >= maxIgnoreFileLineBytes && encoder.encode(line).length >= maxIgnoreFileLineBytes) {
       return 'bufio.Scanner: token too long'
     }
   }

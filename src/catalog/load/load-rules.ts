@@ -71,7 +71,7 @@ export const notAnObject = defineRule<{ found: string }>({
   fixed: true,
   title: 'Every document is an object with fields',
   format: ({ found }) => ({
-    what: `the document is ${withArticle(found)}, not an object`,
+    what: `the document is ${addIndefiniteArticle(found)}, not an object`,
     why: `Every document in a catalog must be an object with a schema. ${catalogLoadFailureMessage}`,
     fix: 'Write the document as fields ("schema: ...", "name: ..."). Split a list of blobs into separate documents with "---" between them. If the file is not part of the catalog, list it in .indexignore.',
   }),
@@ -101,7 +101,7 @@ export const fieldNotText = defineRule<{ field: string; found: string }>({
   fixed: true,
   title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
-    what: `"${field}" is ${withArticle(found)}, not a string`,
+    what: `"${field}" is ${addIndefiniteArticle(found)}, not a string`,
     why: `Without quotes, YAML parses 1.10 as a number, yes and y as booleans, and null as an empty value. ${catalogLoadFailureMessage}`,
     fix: found === 'null' ? 'Set a value, or remove the field.' : 'Put the value in quotes.',
   }),
@@ -178,7 +178,7 @@ function truncateText(text: string): string {
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }
 
-function withArticle(found: string): string {
+function addIndefiniteArticle(found: string): string {
   if (found === 'null') return 'null'
   return `${/^[aeo]/.test(found) ? 'an' : 'a'} ${found === 'bool' ? 'boolean' : found}`
 }

@@ -1,12 +1,12 @@
 // Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in
 // the three common keys.
-import { quote, sortByBytes } from '../../go/text.ts'
+import { quoteLikeGo, sortByBytes } from '../../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../../go/json/json-text.ts'
 import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
 import { StringKeyIndex } from '../../go/key-table.ts'
 import type { MapEntry, MapValue, Value } from '../../go/tree.ts'
 import { foldCase } from '../../go/fold-case.ts'
-import { getGoKind, formatAsGoBool, formatGoValue } from '../../go/decode/go-value.ts'
+import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../../go/decode/go-value.ts'
 
 export interface Meta {
   readonly value: MapValue
@@ -47,7 +47,7 @@ export function parseMeta(
   if (folding && folding.again.size > 0) {
     for (const [key, entries] of folding.again) {
       const spellings = sortByBytes(entries.map((entry) => entry.key))
-      const message = `duplicate keys for key ${quote(key)}: [${spellings.join(' ')}]`
+      const message = `duplicate keys for key ${quoteLikeGo(key)}: [${spellings.join(' ')}]`
       problems.push({ kind: 'duplicate-field', message, at: entries[1] as MapEntry, spellings })
     }
     return { problems }
@@ -59,8 +59,8 @@ export function parseMeta(
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
       const shown = `${formatAsGoBool(entry.value)}: ${formatGoValue(entry.value)}`
-      const message = `expected value for key ${quote(entry.key)} to be a string, got ${shown}`
-      problems.push({ kind: 'field-not-text', message, at: entry, found: getGoKind(entry.value) })
+      const message = `expected value for key ${quoteLikeGo(entry.key)} to be a string, got ${shown}`
+      problems.push({ kind: 'field-not-text', message, at: entry, found: getJsonTypeName(entry.value) })
     }
   }
   return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
@@ -101,8 +101,8 @@ function createNotAnObjectProblem(value: Value, raw: string | undefined): MetaPr
   const json =
     raw?.slice(0, maxShownDocumentLength) ??
     formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShownDocumentLength })
-  const found = getGoKind(value)
-  const offset = value.kind === 'list' ? 1 : byteLength(json)
+  const found = getJsonTypeName(value)
+  const offset = value.kind === 'list' ? 1 : computeUtf8ByteLength(json)
   const detail = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`
   const marked = markJsonError(json, value.kind === 'list' ? 1 : json.length)
   return { kind: 'not-an-object', message: formatMarkedError(detail, offset, marked), at: value, found }
@@ -120,6 +120,6 @@ export function formatMissingSchemaError(value: Value | undefined): string {
   return `object '${value ? `${formatBlobJson(value)}\n` : ''}' is missing root schema field`
 }
 
-function byteLength(text: string): number {
+function computeUtf8ByteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }

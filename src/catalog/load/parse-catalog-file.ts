@@ -1,6 +1,6 @@
 // Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
 import { maxLeniencies } from '../facts/catalog.ts'
-import type { BlobLocation, FileFacts, Leniency, OtherBlob } from '../facts/catalog.ts'
+import type { BlobLocation, FileFacts, OpmLeniency, OtherBlob } from '../facts/catalog.ts'
 import { findLeniencies } from './find-leniencies.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingRule } from '../../findings/rule.ts'
@@ -29,10 +29,10 @@ const maxFindings = 100
 const maxCountedProblems = 10_000
 
 /** In bytes. A larger document isn't parsed again just to find where the invalid part ends. */
-const maxReparsedBytes = 1024 * 1024
+const maxReparsedDocumentBytes = 1024 * 1024
 
 /** In characters. This is enough to recognize the text. */
-const maxDroppedTextLength = 100
+const maxQuotedDroppedTextLength = 100
 
 export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
   /** Omits leniencies and `olm.csv.metadata` summaries. Use such facts only for `validateCatalog`. */
@@ -69,7 +69,7 @@ class CatalogFileParser {
   private readonly deprecations: FileFacts['deprecations'][number][] = []
   private readonly others: OtherBlob[] = []
   private readonly findings: Finding[] = []
-  private readonly leniencies: Leniency[] = []
+  private readonly leniencies: OpmLeniency[] = []
   private leftOut = 0
   private loadError: string | undefined
 
@@ -155,7 +155,7 @@ class CatalogFileParser {
   ): void {
     const { blob, problems, objectProblems, moreProblems } = reading
     const { exactly, end, start } = document
-    const isLarge = end - start > maxReparsedBytes
+    const isLarge = end - start > maxReparsedDocumentBytes
     if (exactly && !isLarge && problems.length + objectProblems.length > 0)
       return this.readDocument(exactly(), index)
     // The fast reader provides only the start of a value. finding-ends.ts derives the end from the line.
@@ -225,7 +225,7 @@ class CatalogFileParser {
       schema: copyString(meta?.schema ?? ''),
       package: copyString(meta?.package ?? ''),
       name: copyString(meta?.name ?? ''),
-      text: copyString(positions.textFrom(unread, maxDroppedTextLength)),
+      text: copyString(positions.textFrom(unread, maxQuotedDroppedTextLength)),
     })
   }
 

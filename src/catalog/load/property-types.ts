@@ -6,7 +6,7 @@ import {
   int32,
   mapOf,
   namedString,
-  raw,
+  rawMessage,
   slice,
   string,
   struct,
@@ -19,7 +19,7 @@ const descriptorFields = {
   displayName: string,
   description: string,
   'x-descriptors': slice(string),
-  value: raw,
+  value: rawMessage,
 }
 
 const crdDescriptionFields = {

@@ -1,7 +1,7 @@
 // Selects the files in a tree that belong to the catalog: all files that are not ignored, regardless of their names.
 import type { IgnoreFile } from './indexignore.ts'
 import { IgnoreRules, findIgnoreFileError, ignoreFileName } from './indexignore.ts'
-import { compareWalkOrder } from '../../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
 
 export interface FileSelection {
   /** Relative to the catalog's root, in walk order. */
@@ -20,7 +20,7 @@ export function selectFiles(
   paths: Iterable<string>,
   ignoreFiles: ReadonlyMap<string, string>,
 ): FileSelection {
-  const walked = [...paths].sort(compareWalkOrder)
+  const walked = [...paths].sort(comparePathsInWalkOrder)
   const found: IgnoreFile[] = []
   for (const file of walked) {
     const text = isIgnoreFile(file) ? ignoreFiles.get(file) : undefined

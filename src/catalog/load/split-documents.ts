@@ -7,7 +7,7 @@ import { JsonError } from '../../go/json/json-error.ts'
 import type { ReadJsonResult } from '../../go/json/read-json.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
-import { quote, trimSpace } from '../../go/text.ts'
+import { quoteLikeGo, trimSpace } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
 import { ByteOffsets, getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
 import { decodeYamlChunk } from '../../go/yaml/decode-yaml-chunk.ts'
@@ -302,7 +302,7 @@ function parseExactJsonDocument(
   return { start, end: offsets.at(found.end), positions, ...found.document }
 }
 
-type JsonRejection =
+type JsonDocumentProblem =
   | { readonly kind: 'syntax'; readonly error: JsonError }
   | { readonly kind: 'meta'; readonly problem: DocumentProblem }
 
@@ -312,7 +312,7 @@ function parseJsonDocument(
   from: number,
   asValue: boolean,
 ):
-  | { refused: JsonRejection }
+  | { refused: JsonDocumentProblem }
   | { refused: undefined; end: number; document: Omit<CatalogDocument, 'start' | 'end' | 'positions'> } {
   let result: ReadJsonResult
   try {
@@ -367,7 +367,7 @@ export function formatHugeNumberError(
 }
 
 function createJsonProblem(
-  rejection: JsonRejection,
+  rejection: JsonDocumentProblem,
   bytes: Uint8Array,
   text: string,
   withOffset: boolean,
@@ -377,27 +377,27 @@ function createJsonProblem(
   if (error.kind === 'end')
     return { kind: 'json', message: error.message, detail: error.message, at: error.at }
   const offset = new ByteOffsets(bytes, text).at(error.at)
-  const detail = `invalid character ${quoteByteLikeGo(bytes[offset] as number)} ${error.message}`
+  const detail = `invalid character ${formatByteLikeGo(bytes[offset] as number)} ${error.message}`
   const message = withOffset ? `json: offset ${offset + 1}: ${detail}` : detail
   return { kind: 'json', message, detail, at: error.at }
 }
 
 /** Go formats a single byte as if it were a character. */
-function quoteByteLikeGo(byte: number): string {
+function formatByteLikeGo(byte: number): string {
   if (byte === 0x27) return `'\\''`
   if (byte === 0x22) return `'"'`
-  return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
+  return `'${quoteLikeGo(String.fromCharCode(byte)).slice(1, -1)}'`
 }
 
 /** The decoder needs this many bytes to detect a character and gives up if the file has fewer. */
-const minDetectionBytes = 4
+const minCharacterDetectionBytes = 4
 
 /**
  * Skips Go's white space through the first line feed. Undefined if the decoder gives up first: at the last bytes of the
  * file, invalid UTF-8 or U+FFFD.
  */
 function skipBlankLine(bytes: Uint8Array, from: number): number | undefined {
-  for (let at = from; at + minDetectionBytes <= bytes.length;) {
+  for (let at = from; at + minCharacterDetectionBytes <= bytes.length;) {
     if (bytes[at] === 0x0a) return at + 1
     const width = getUtf8CharacterLength(bytes, at)
     const character = decodeLikeGo(bytes.subarray(at, at + Math.max(width, 1)))

@@ -2,7 +2,7 @@
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
 import type { TextPosition } from '../../go/text-position.ts'
 import type { FindingRule } from '../../findings/rule.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
@@ -10,15 +10,15 @@ import { findPullSpecError } from '../../go/reference/pull-spec.ts'
 import { parseRelease } from '../versions/release.ts'
 import { parseVersion } from '../versions/version.ts'
 import { findPriorityError } from './channel-priority.ts'
-import type { ConversionState } from './conversion-state.ts'
+import type { ModelConversionState } from './conversion-state.ts'
 import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle } from './model.ts'
 import { memoizePerObject } from '../../findings/memoize.ts'
 
 const packagePropertyType = 'olm.package'
 
-export function convertBundle(draft: ConversionState, blob: BundleBlob): void {
-  const name = (): string => quote(blob.name)
+export function convertBundle(draft: ModelConversionState, blob: BundleBlob): void {
+  const name = (): string => quoteLikeGo(blob.name)
   const report = <Data extends object>(
     rule: FindingRule<Data>,
     data: Data,
@@ -36,7 +36,7 @@ export function convertBundle(draft: ConversionState, blob: BundleBlob): void {
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
-    const message = () => `unknown package ${quote(blob.package)} for bundle ${name()}`
+    const message = () => `unknown package ${quoteLikeGo(blob.package)} for bundle ${name()}`
     return report(unknownPackage, { package: blob.package, object: `bundle ${name()}` }, message)
   }
   const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
@@ -44,7 +44,7 @@ export function convertBundle(draft: ConversionState, blob: BundleBlob): void {
   const data = { package: blob.package, bundle: blob.name }
   const first = siblings.get(blob.name)
   if (first !== undefined) {
-    const message = () => `package ${quote(blob.package)} has duplicate bundle ${name()}`
+    const message = () => `package ${quoteLikeGo(blob.package)} has duplicate bundle ${name()}`
     const related = [toFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, bundleRules.duplicateBundle, toFindingLocation(blob.place), data, related)
     return
@@ -55,7 +55,7 @@ export function convertBundle(draft: ConversionState, blob: BundleBlob): void {
   for (const [index, property] of blob.properties.entries()) {
     const error = findPropertyError(draft, property)
     if (error === undefined) continue
-    const reason = (): string => `parse property[${index}] of type ${quote(property.type)}: ${error}`
+    const reason = (): string => `parse property[${index}] of type ${quoteLikeGo(property.type)}: ${error}`
     report(
       bundleRules.invalidProperty,
       { ...data, index, type: property.type, error },
@@ -66,27 +66,27 @@ export function convertBundle(draft: ConversionState, blob: BundleBlob): void {
 
   const identities = blob.properties.filter((property) => property.type === packagePropertyType)
   const [identity] = identities
-  const subject = (): string => `package ${quote(blob.package)} bundle ${name()}`
+  const subject = (): string => `package ${quoteLikeGo(blob.package)} bundle ${name()}`
   if (identity === undefined || identities.length > 1) {
     report(
       bundleRules.notOnePackageProperty,
       { ...data, found: identities.length },
       () =>
-        `${subject()} must have exactly 1 ${quote(packagePropertyType)} property, found ${identities.length}`,
+        `${subject()} must have exactly 1 ${quoteLikeGo(packagePropertyType)} property, found ${identities.length}`,
       identities[1]?.mark,
     )
   } else {
     const packageName = getJsonTextField(identity.value, 'packageName')
     if (packageName !== blob.package) {
-      const why = `does not match ${quote(packagePropertyType)} property ${quote(packageName)}`
-      const message = () => `package ${quote(blob.package)} ${why}`
+      const why = `does not match ${quoteLikeGo(packagePropertyType)} property ${quoteLikeGo(packageName)}`
+      const message = () => `package ${quoteLikeGo(blob.package)} ${why}`
       report(bundleRules.packageMismatch, { ...data, packageName }, message, identity.mark)
     }
   }
 
   if (draft.ruleSet.pullSpecs) {
     for (const { field, image, mark, error } of findInvalidPullSpecs(blob)) {
-      const message = () => `${subject()} ${field}: invalid image pull spec ${quote(image)}: ${error}`
+      const message = () => `${subject()} ${field}: invalid image pull spec ${quoteLikeGo(image)}: ${error}`
       report(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
     }
   }
@@ -103,12 +103,13 @@ export function convertBundle(draft: ConversionState, blob: BundleBlob): void {
     placed = true
   }
   if (!placed) {
-    const message = () => `package ${quote(blob.package)}, bundle ${name()} not found in any channel entries`
+    const message = () =>
+      `package ${quoteLikeGo(blob.package)}, bundle ${name()} not found in any channel entries`
     report(bundleRules.bundleInNoChannel, data, message)
   }
 }
 
-function findPropertyError(draft: ConversionState, property: Property): string | undefined {
+function findPropertyError(draft: ModelConversionState, property: Property): string | undefined {
   return property.error ?? (draft.ruleSet.integerPriority ? findPriorityError(property) : undefined)
 }
 
@@ -138,7 +139,7 @@ function checkPullSpec(
 }
 
 function parseBundleVersion(
-  draft: ConversionState,
+  draft: ModelConversionState,
   bundle: ModelBundle,
   identity: Property,
   complain: <Data extends object>(
@@ -155,7 +156,8 @@ function parseBundleVersion(
     bundle.version = version.value
   } else {
     const { error } = version
-    const message = () => `error parsing bundle ${quote(bundle.blob.name)} version ${quote(text)}: ${error}`
+    const message = () =>
+      `error parsing bundle ${quoteLikeGo(bundle.blob.name)} version ${quoteLikeGo(text)}: ${error}`
     complain(bundleRules.invalidVersion, { ...data, version: text, error }, message, identity.mark)
   }
   if (!draft.ruleSet.releases) return
@@ -167,7 +169,7 @@ function parseBundleVersion(
   } else {
     const { error } = parsed
     const message = () =>
-      `error parsing bundle ${quote(bundle.blob.name)} release version ${quote(release)}: ${error}`
+      `error parsing bundle ${quoteLikeGo(bundle.blob.name)} release version ${quoteLikeGo(release)}: ${error}`
     complain(bundleRules.invalidRelease, { ...data, release, error }, message, identity.mark)
   }
 }

@@ -1,15 +1,15 @@
 // Links each entry of an olm.deprecations blob to the package, channel, or bundle that it deprecates.
 import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
 import type { FindingRule } from '../../findings/rule.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import * as deprecationRules from './rules/deprecation-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
-import type { ConversionState } from './conversion-state.ts'
+import type { ModelConversionState } from './conversion-state.ts'
 import { toFindingLocation } from './location.ts'
 import type { ModelPackage } from './model.ts'
 
 /** `index` is the blob's position among the catalog's deprecation blobs. */
-export function convertDeprecations(draft: ConversionState, blob: DeprecationBlob, index: number): void {
+export function convertDeprecations(draft: ModelConversionState, blob: DeprecationBlob, index: number): void {
   const at = toFindingLocation(blob.place)
   const object = 'this olm.deprecations blob'
   if (blob.package === '') {
@@ -19,12 +19,12 @@ export function convertDeprecations(draft: ConversionState, blob: DeprecationBlo
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
-    const message = () => `cannot apply deprecations to an unknown package ${quote(blob.package)}`
+    const message = () => `cannot apply deprecations to an unknown package ${quoteLikeGo(blob.package)}`
     draft.problems.add(message, unknownPackage, at, { package: blob.package, object })
     return
   }
   if (draft.deprecated.has(blob.package)) {
-    const message = () => `expected a maximum of one deprecation per package: ${quote(blob.package)}`
+    const message = () => `expected a maximum of one deprecation per package: ${quoteLikeGo(blob.package)}`
     draft.problems.add(message, deprecationRules.severalDeprecations, at, { package: blob.package })
     return
   }
@@ -36,7 +36,7 @@ export function convertDeprecations(draft: ConversionState, blob: DeprecationBlo
 }
 
 function convertDeprecationEntry(
-  draft: ConversionState,
+  draft: ModelConversionState,
   parent: ModelPackage,
   blob: DeprecationBlob,
   entry: DeprecationEntry,
@@ -44,9 +44,9 @@ function convertDeprecationEntry(
   references: Set<string>,
 ): void {
   const { schema, name } = entry
-  const inPackage = (): string => `package ${quote(blob.package)}`
+  const inPackage = (): string => `package ${quoteLikeGo(blob.package)}`
   const reference = (): string =>
-    `declcfg.PackageScopedReference{Schema:${quote(schema)}, Name:${quote(name)}}`
+    `declcfg.PackageScopedReference{Schema:${quoteLikeGo(schema)}, Name:${quoteLikeGo(name)}}`
   const report = <Data extends object>(rule: FindingRule<Data>, data: Data, message: () => string): void => {
     draft.problems.add(message, rule, toFindingLocation(blob.place, entry.mark), data)
   }
@@ -62,7 +62,8 @@ function convertDeprecationEntry(
   }
   references.add(key)
   const reportMissing = (target: string): void => {
-    const message = () => `cannot deprecate ${target} ${quote(name)} for ${inPackage()}: ${target} not found`
+    const message = () =>
+      `cannot deprecate ${target} ${quoteLikeGo(name)} for ${inPackage()}: ${target} not found`
     report(deprecationRules.unknownDeprecatedObject, data, message)
   }
   switch (schema) {
@@ -84,7 +85,7 @@ function convertDeprecationEntry(
         return
       }
       const message = () =>
-        `package name must be empty for deprecated ${inPackage()} (specified ${quote(name)})`
+        `package name must be empty for deprecated ${inPackage()} (specified ${quoteLikeGo(name)})`
       return report(deprecationRules.namedPackageDeprecation, { package: blob.package, name }, message)
     }
     default: {

@@ -1,15 +1,15 @@
 // Links a catalog's blobs in the order of opm's ConvertToModel, but continues after the first problem.
 import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import { quote, sortByBytes } from '../../go/text.ts'
+import { quoteLikeGo, sortByBytes } from '../../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
 import { findPackageNameError } from './package-name.ts'
-import type { RuleSet } from './rule-set.ts'
+import type { OpmRuleSet } from './rule-set.ts'
 import { ProblemCollector } from './problem-collector.ts'
 import { convertBundle } from './convert-bundle.ts'
 import { convertDeprecations } from './convert-deprecation.ts'
-import type { ConversionState } from './conversion-state.ts'
+import type { ModelConversionState } from './conversion-state.ts'
 import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
@@ -20,9 +20,13 @@ export interface ModelConversion {
 }
 
 /** Never throws. Every problem is added to `findings`. */
-export function convertToModel(catalog: Catalog, ruleSet: RuleSet, findings: FindingList): ModelConversion {
+export function convertToModel(
+  catalog: Catalog,
+  ruleSet: OpmRuleSet,
+  findings: FindingList,
+): ModelConversion {
   const problems = new ProblemCollector(findings)
-  const draft: ConversionState = {
+  const draft: ModelConversionState = {
     ruleSet,
     packages: new Map(),
     bundles: new Map(),
@@ -46,7 +50,7 @@ export function convertToModel(catalog: Catalog, ruleSet: RuleSet, findings: Fin
   return message === undefined ? { packages } : { packages, message }
 }
 
-function convertPackage(draft: ConversionState, blob: PackageBlob): void {
+function convertPackage(draft: ModelConversionState, blob: PackageBlob): void {
   const at = toFindingLocation(blob.place)
   if (blob.name === '') {
     draft.problems.add(() => 'config contains package with no name', packageRules.namelessPackage, at, {})
@@ -54,7 +58,7 @@ function convertPackage(draft: ConversionState, blob: PackageBlob): void {
   }
   const first = draft.packages.get(blob.name)
   if (first !== undefined) {
-    const message = () => `duplicate package ${quote(blob.name)}`
+    const message = () => `duplicate package ${quoteLikeGo(blob.name)}`
     const related = [toFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, packageRules.duplicatePackage, at, { package: blob.name }, related)
     return
@@ -66,25 +70,26 @@ function convertPackage(draft: ConversionState, blob: PackageBlob): void {
   draft.packages.set(blob.name, { blob, channels: new Map() })
 }
 
-function convertChannel(draft: ConversionState, blob: ChannelBlob): void {
+function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
   const at = toFindingLocation(blob.place)
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
-    const object = `channel ${quote(blob.name)}`
-    const message = () => `unknown package ${quote(blob.package)} for channel ${quote(blob.name)}`
+    const object = `channel ${quoteLikeGo(blob.name)}`
+    const message = () => `unknown package ${quoteLikeGo(blob.package)} for channel ${quoteLikeGo(blob.name)}`
     if (blob.package === '') draft.problems.add(message, channelRules.missingPackage, at, { object })
     else draft.problems.add(message, channelRules.unknownPackage, at, { package: blob.package, object })
     return
   }
   if (blob.name === '') {
-    const message = () => `package ${quote(blob.package)} contains channel with no name`
+    const message = () => `package ${quoteLikeGo(blob.package)} contains channel with no name`
     draft.problems.add(message, channelRules.namelessChannel, at, { package: blob.package })
     return
   }
   const data = { package: blob.package, channel: blob.name }
   const first = parent.channels.get(blob.name)
   if (first?.blob !== undefined) {
-    const message = () => `package ${quote(blob.package)} has duplicate channel ${quote(blob.name)}`
+    const message = () =>
+      `package ${quoteLikeGo(blob.package)} has duplicate channel ${quoteLikeGo(blob.name)}`
     const related = [toFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, channelRules.duplicateChannel, at, data, related)
     return
@@ -97,7 +102,7 @@ function convertChannel(draft: ConversionState, blob: ChannelBlob): void {
       continue
     }
     const message = () =>
-      `invalid package ${quote(blob.package)}, channel ${quote(blob.name)}: duplicate entry ${quote(entry.name)}`
+      `invalid package ${quoteLikeGo(blob.package)}, channel ${quoteLikeGo(blob.name)}: duplicate entry ${quoteLikeGo(entry.name)}`
     const atEntry = toFindingLocation(blob.place, entry.mark)
     draft.problems.add(message, channelRules.duplicateEntry, atEntry, { ...data, entry: entry.name })
   }
@@ -108,7 +113,7 @@ function convertChannel(draft: ConversionState, blob: ChannelBlob): void {
  * those have a message here. The others fail in opm's error tree.
  */
 function reportEntriesWithoutBundle(
-  draft: ConversionState,
+  draft: ModelConversionState,
   lastChannel: ReadonlyMap<string, ChannelBlob>,
 ): void {
   for (const [name, parent] of draft.packages) {
@@ -135,11 +140,11 @@ function formatEntriesWithoutBundle(
 ): string {
   const missing = entries.map((entry) => entry.name).filter((entry) => !bundles?.has(entry))
   const list = sortByBytes(new Set(missing)).join(' ')
-  return `no olm.bundle blobs found in package ${quote(packageName)} for olm.channel entries [${list}]`
+  return `no olm.bundle blobs found in package ${quoteLikeGo(packageName)} for olm.channel entries [${list}]`
 }
 
 /** opm adds an empty channel for a missing default channel, then reports it as empty in its error tree. */
-function addMissingDefaultChannels(draft: ConversionState): void {
+function addMissingDefaultChannels(draft: ModelConversionState): void {
   for (const { blob, channels } of draft.packages.values()) {
     if (blob.defaultChannel === '' || channels.has(blob.defaultChannel)) continue
     channels.set(blob.defaultChannel, { name: blob.defaultChannel, entries: new Map() })

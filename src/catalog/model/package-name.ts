@@ -1,5 +1,5 @@
 // opm requires package names to be DNS-1123 labels.
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 
 const maxLabelLength = 63
 const maxSubdomainLength = 253
@@ -20,5 +20,7 @@ export function findPackageNameError(name: string): string | undefined {
   const short = name.length <= maxSubdomainLength * 4
   if (!labelPattern.test(name))
     problems.push(short && subdomainPattern.test(name) ? 'must not contain dots' : labelSyntaxError)
-  return problems.length === 0 ? undefined : `invalid package name ${quote(name)}: [${problems.join(' ')}]`
+  return problems.length === 0
+    ? undefined
+    : `invalid package name ${quoteLikeGo(name)}: [${problems.join(' ')}]`
 }

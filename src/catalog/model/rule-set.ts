@@ -2,7 +2,7 @@
 import compare from 'semver/functions/compare.js'
 import valid from 'semver/functions/valid.js'
 
-export interface RuleSet {
+export interface OpmRuleSet {
   /** For display and cache keys: `opm-v1.73`. */
   readonly id: string
   /** opm decodes `olm.deprecations` blobs (since v1.32.0). Before that, they were custom blobs. */
@@ -23,10 +23,10 @@ export interface RuleSet {
   readonly integerPriority: boolean
 }
 
-type RuleSwitch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
+type OpmRuleName = Exclude<keyof OpmRuleSet, 'id' | 'integerPriority'>
 
 /** The release that introduced each rule. */
-const firstOpmReleaseBySwitch: Readonly<Record<RuleSwitch, string>> = {
+const firstOpmReleaseByRule: Readonly<Record<OpmRuleName, string>> = {
   deprecations: '1.32.0',
   packageNameSyntax: '1.41.0',
   uniqueVersions: '1.47.0',
@@ -38,22 +38,22 @@ const firstOpmReleaseBySwitch: Readonly<Record<RuleSwitch, string>> = {
 
 /** Older releases don't check case-variant keys when loading, which the facts can't show. */
 const oldestSupportedOpmRelease = '1.28.0'
-const lastOpmReleaseWithPriority = '1.73.0'
+const lastReleaseWithChannelPriority = '1.73.0'
 
 /** The rules of `--profile opm`. */
-export const defaultRuleSet: RuleSet = createRuleSet('opm-v1.73', '1.73.0')
+export const defaultRuleSet: OpmRuleSet = createOpmRuleSet('opm-v1.73', '1.73.0')
 
 /** `release` is `1.60.0` or `v1.60.0`. Returns undefined for invalid strings and releases before v1.28.0. */
-export function findRuleSet(release: string): RuleSet | undefined {
+export function findOpmRuleSet(release: string): OpmRuleSet | undefined {
   const plain = release.replace(/^v/, '')
   // Accepts only final releases, because the table doesn't distinguish prereleases.
   if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldestSupportedOpmRelease) < 0)
     return undefined
-  return createRuleSet(`opm-v${plain}`, plain)
+  return createOpmRuleSet(`opm-v${plain}`, plain)
 }
 
-function createRuleSet(id: string, release: string): RuleSet {
-  const isEnabled = (name: RuleSwitch): boolean => compare(release, firstOpmReleaseBySwitch[name]) >= 0
+function createOpmRuleSet(id: string, release: string): OpmRuleSet {
+  const isEnabled = (name: OpmRuleName): boolean => compare(release, firstOpmReleaseByRule[name]) >= 0
   return {
     id,
     deprecations: isEnabled('deprecations'),
@@ -63,6 +63,6 @@ function createRuleSet(id: string, release: string): RuleSet {
     releases: isEnabled('releases'),
     pullSpecs: isEnabled('pullSpecs'),
     skipRangeSyntax: isEnabled('skipRangeSyntax'),
-    integerPriority: compare(release, lastOpmReleaseWithPriority) <= 0,
+    integerPriority: compare(release, lastReleaseWithChannelPriority) <= 0,
   }
 }

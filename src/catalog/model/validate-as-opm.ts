@@ -6,7 +6,7 @@ import { FindingList } from '../../findings/finding-list.ts'
 import { convertToModel } from './convert-to-model.ts'
 import { validateModel } from './validate-model.ts'
 import { defaultRuleSet } from './rule-set.ts'
-import type { RuleSet } from './rule-set.ts'
+import type { OpmRuleSet } from './rule-set.ts'
 
 export interface ModelValidation {
   readonly passed: boolean
@@ -17,7 +17,7 @@ export interface ModelValidation {
 }
 
 /** Never throws. */
-export function validateAsOpm(catalog: Catalog, ruleSet: RuleSet = defaultRuleSet): ModelValidation {
+export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultRuleSet): ModelValidation {
   const findings = new FindingList()
   const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
   const tree = validateModel(packages, ruleSet, findings)

@@ -8,7 +8,7 @@ import { bundleInNoChannel } from './rules/bundle-rules.ts'
 import { entryWithoutBundle, unknownPackage } from './rules/channel-rules.ts'
 import { packageWithoutChannel, unknownDefaultChannel } from './rules/package-rules.ts'
 import { defaultRuleSet } from './rule-set.ts'
-import type { RuleSet } from './rule-set.ts'
+import type { OpmRuleSet } from './rule-set.ts'
 import { validateAsOpm } from './validate-as-opm.ts'
 
 /** `opm`: only findings that opm enforces. `full`: adds catalog-bot's file-scoped findings. */
@@ -23,7 +23,7 @@ export interface CatalogVerdict {
 }
 
 /** Rules whose findings an incompletely parsed file can cause. */
-const missingBlobRuleIds: ReadonlySet<string> = new Set([
+const ruleIdsCausedByMissingBlobs: ReadonlySet<string> = new Set([
   unknownPackage.id,
   unknownDefaultChannel.id,
   packageWithoutChannel.id,
@@ -38,7 +38,7 @@ const missingBlobRuleIds: ReadonlySet<string> = new Set([
  */
 export function validateCatalog(
   catalog: Catalog,
-  options: { readonly ruleSet?: RuleSet; readonly profile?: ValidationProfile } = {},
+  options: { readonly ruleSet?: OpmRuleSet; readonly profile?: ValidationProfile } = {},
 ): CatalogVerdict {
   const model = validateAsOpm(catalog, options.ruleSet ?? defaultRuleSet)
   const [loadError] = catalog.loadErrors
@@ -47,7 +47,7 @@ export function validateCatalog(
   ofFiles.addAll(catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error'))
   const ofModel = whole
     ? model.findings
-    : model.findings.filter((found) => !missingBlobRuleIds.has(found.rule))
+    : model.findings.filter((found) => !ruleIdsCausedByMissingBlobs.has(found.rule))
   const message = loadError?.message ?? model.message
   return {
     passed: message === undefined,

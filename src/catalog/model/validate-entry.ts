@@ -2,11 +2,11 @@
 import { createErrorLeaf } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import { deprecationWithoutMessage } from './rules/package-rules.ts'
-import type { RuleSet } from './rule-set.ts'
+import type { OpmRuleSet } from './rule-set.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
 import { formatVersion } from '../versions/version.ts'
 import { toFindingLocation } from './location.ts'
@@ -16,7 +16,7 @@ export function collectEntryErrors(
   packageName: string,
   channel: ModelChannel,
   { entry, bundle }: ModelEntry,
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   findings: FindingList,
 ): ErrorTree[] {
   const causes: ErrorTree[] = []
@@ -36,7 +36,9 @@ export function collectEntryErrors(
     const wanted = `${packageName}-v${version}-${bundle.release}`
     if (entry.name !== wanted) {
       causes.push(
-        createErrorLeaf(`name ${quote(entry.name)} does not match normalized name ${quote(wanted)}`),
+        createErrorLeaf(
+          `name ${quoteLikeGo(entry.name)} does not match normalized name ${quoteLikeGo(wanted)}`,
+        ),
       )
       ofItself?.add(bundleRules.nameNotNormalized, atBundle, { ...ofBundle, wanted })
     }
@@ -50,7 +52,7 @@ export function collectEntryErrors(
     const range = parseVersionRange(entry.skipRange)
     if (!range.ok) {
       const { skipRange } = entry
-      causes.push(createErrorLeaf(`invalid skipRange ${quote(skipRange)}: ${range.error}`))
+      causes.push(createErrorLeaf(`invalid skipRange ${quoteLikeGo(skipRange)}: ${range.error}`))
       const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
       findings.add(channelRules.invalidSkipRange, atEntry, data)
     }
@@ -62,7 +64,7 @@ export function collectEntryErrors(
   if (bundle !== undefined && !hasImage(bundle)) {
     ofItself?.add(bundleRules.bundleWithoutImage, atBundle, ofBundle)
   }
-  const object = (): string => `bundle ${quote(entry.name)}`
+  const object = (): string => `bundle ${quoteLikeGo(entry.name)}`
   causes.push(...collectDeprecationErrors(packageName, object, bundle?.deprecation, ofItself))
   if (released && (bundle.version?.build.length ?? 0) > 0) {
     causes.push(createErrorLeaf('cannot use build metadata in version with a release version'))

@@ -4,10 +4,10 @@ import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
 import type { FindingRule } from '../../findings/rule.ts'
 import type { TextPosition } from '../../go/text-position.ts'
-import { compareBytes, quote, sortByBytes } from '../../go/text.ts'
+import { compareBytes, quoteLikeGo, sortByBytes } from '../../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
-import type { RuleSet } from './rule-set.ts'
+import type { OpmRuleSet } from './rule-set.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import { formatVersion } from '../versions/version.ts'
 import { toFindingLocation } from './location.ts'
@@ -20,20 +20,23 @@ import type { ModelBundle, ModelChannel, ModelPackage } from './model.ts'
  */
 export function validateModel(
   packages: ReadonlyMap<string, ModelPackage>,
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   findings: FindingList,
 ): ErrorTree | undefined {
   const causes: ErrorTree[] = []
   for (const [name, parent] of sortByName(packages)) {
     causes.push(
-      ...createErrorNode(`invalid package ${quote(name)}`, collectPackageErrors(parent, ruleSet, findings)),
+      ...createErrorNode(
+        `invalid package ${quoteLikeGo(name)}`,
+        collectPackageErrors(parent, ruleSet, findings),
+      ),
     )
   }
   const [tree] = createErrorNode('invalid index', causes)
   return tree
 }
 
-function collectPackageErrors(parent: ModelPackage, ruleSet: RuleSet, findings: FindingList): ErrorTree[] {
+function collectPackageErrors(parent: ModelPackage, ruleSet: OpmRuleSet, findings: FindingList): ErrorTree[] {
   const { blob } = parent
   const at = toFindingLocation(blob.place)
   const data = { package: blob.name }
@@ -48,7 +51,7 @@ function collectPackageErrors(parent: ModelPackage, ruleSet: RuleSet, findings: 
   }
   for (const [name, channel] of sortByName(parent.channels)) {
     const found = collectChannelErrors(parent, channel, ruleSet, findings)
-    causes.push(...createErrorNode(`invalid channel ${quote(name)}`, found))
+    causes.push(...createErrorNode(`invalid channel ${quoteLikeGo(name)}`, found))
   }
   if (ruleSet.uniqueVersions) causes.push(...findDuplicateVersions(parent, findings))
   causes.push(...collectDeprecationErrors(blob.name, () => 'the package', parent.deprecation, findings))
@@ -58,7 +61,7 @@ function collectPackageErrors(parent: ModelPackage, ruleSet: RuleSet, findings: 
 function collectChannelErrors(
   parent: ModelPackage,
   channel: ModelChannel,
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   findings: FindingList,
 ): ErrorTree[] {
   const causes: ErrorTree[] = []
@@ -74,9 +77,9 @@ function collectChannelErrors(
   }
   for (const [name, entry] of sortByName(channel.entries)) {
     const found = collectEntryErrors(parent.blob.name, channel, entry, ruleSet, findings)
-    causes.push(...createErrorNode(`invalid bundle ${quote(name)}`, found))
+    causes.push(...createErrorNode(`invalid bundle ${quoteLikeGo(name)}`, found))
   }
-  const object = (): string => `channel ${quote(channel.name)}`
+  const object = (): string => `channel ${quoteLikeGo(channel.name)}`
   causes.push(...collectDeprecationErrors(parent.blob.name, object, channel.deprecation, findings))
   return causes
 }
@@ -84,7 +87,7 @@ function collectChannelErrors(
 function collectGraphErrors(
   parent: ModelPackage,
   channel: ModelChannel,
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   findings: FindingList,
 ): ErrorTree[] {
   const entries = [...channel.entries.values()].map(({ entry }) => entry)

@@ -6,15 +6,15 @@ import { PositionConverter } from './position-converter.ts'
 import { PositionedTreeReader, type ByteLocation } from './positioned-tree.ts'
 import { addLocationEndsInTree, maxValueLines } from './tree-ends.ts'
 
-type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>
+type EndPosition = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
  * In bytes per document. `maxReparsedBytes` limits all files together. Findings in larger documents end on the line
  * where they start, to avoid parsing the documents twice. A bundle over one megabyte has a separate finding for its
  * size.
  */
-const maxDocumentBytes = 1024 * 1024
-const maxReparsedBytes = 16 * 1024 * 1024
+const maxReparsedDocumentBytes = 1024 * 1024
+const maxTotalReparsedBytes = 16 * 1024 * 1024
 
 /**
  * Each location gets the end of the value that starts there, or of the key if only a key starts there or if `extent`
@@ -36,8 +36,8 @@ export function addFindingEnds(
       if (known) known.push(at)
       else byFile.set(at.file, [at])
     }
-  const ends = new Map<Location, LocationEnd>()
-  let left = maxReparsedBytes
+  const ends = new Map<Location, EndPosition>()
+  let left = maxTotalReparsedBytes
   for (const [file, locations] of byFile) {
     const bytes = bytesOf(file)
     if (bytes === undefined) continue
@@ -57,7 +57,7 @@ export function addFindingEnds(
 function findEndsOnLines(
   bytes: Uint8Array,
   locations: readonly Location[],
-  ends: Map<Location, LocationEnd>,
+  ends: Map<Location, EndPosition>,
 ): ByteLocation[] {
   // In UTF-16, line ends have other bytes. Such a file is one document if it can be parsed.
   if (hasUtf16ByteOrderMark(bytes)) {
@@ -81,7 +81,7 @@ function hasUtf16ByteOrderMark([first, second]: Uint8Array): boolean {
 function findEndsInDocuments(
   bytes: Uint8Array,
   locations: readonly ByteLocation[],
-  ends: Map<Location, LocationEnd>,
+  ends: Map<Location, EndPosition>,
   maxBytes: number,
 ): number {
   const reader = new PositionConverter(bytes)
@@ -95,7 +95,7 @@ function findEndsInDocuments(
     for (let location = locations[next]; location && location.byte < end; location = locations[++next])
       if (location.byte >= start) inside.push(location)
     const size = end - start
-    if (inside.length === 0 || size > Math.min(maxDocumentBytes, left)) continue
+    if (inside.length === 0 || size > Math.min(maxReparsedDocumentBytes, left)) continue
     const tree = trees.read(document, reader.markOf(start))
     if (tree) addLocationEndsInTree(tree, inside, ends)
     left -= size

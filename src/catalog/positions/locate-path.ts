@@ -24,7 +24,7 @@ export function createFieldPathLocator(
   start: number,
   end: number,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
-  const { line, column } = positionAtByte(bytes, start)
+  const { line, column } = computePositionAtByte(bytes, start)
   const document = parseDocumentTree(bytes.subarray(start, end))
   if (!document) return () => ({ line, column })
   return createTreeLocator(document.value, new TextPositionLookup(document.text, line, column))
@@ -36,14 +36,14 @@ export function createTreeLocator(
   positions: PositionLookup,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   return (path) => {
-    const span = findSpan(root, path)
+    const span = findSpanAtFieldPath(root, path)
     const from = positions.positionAt(span.start)
     const to = positions.positionAt(Math.max(span.start, span.end))
     return { ...from, endLine: to.line, endColumn: to.column }
   }
 }
 
-function positionAtByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
+function computePositionAtByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
   let line = 1
   let lineStart = 0
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
@@ -53,7 +53,10 @@ function positionAtByte(bytes: Uint8Array, offset: number): { line: number; colu
   return { line, column: decodeLikeGo(bytes.subarray(lineStart, offset)).length + 1 }
 }
 
-function findSpan(root: Value, path: readonly (string | number)[]): { start: number; end: number } {
+function findSpanAtFieldPath(
+  root: Value,
+  path: readonly (string | number)[],
+): { start: number; end: number } {
   let value = root
   let span: { start: number; end: number } = root
   for (const step of path) {
@@ -63,7 +66,7 @@ function findSpan(root: Value, path: readonly (string | number)[]): { start: num
       value = item
       span = item
     } else {
-      const entry = findEntry(value, step)
+      const entry = findMapEntryIgnoringCase(value, step)
       if (!entry) break
       value = entry.value
       span = { start: entry.keyStart, end: Math.max(entry.keyEnd, entry.value.end) }
@@ -72,7 +75,7 @@ function findSpan(root: Value, path: readonly (string | number)[]): { start: num
   return span
 }
 
-function findEntry(value: Value, key: string): MapEntry | undefined {
+function findMapEntryIgnoringCase(value: Value, key: string): MapEntry | undefined {
   if (value.kind !== 'map') return undefined
   return (
     value.entries.findLast((entry) => entry.key === key) ??

@@ -67,7 +67,7 @@ export class PositionConverter {
     const stop = Math.min(this.lineEnd, this.at + maxScannedBytes)
     let before = this.at - 1
     while (before >= this.lineStart && bytes[before] === 0x20) before--
-    return measureValueLength(
+    return computeValueLength(
       decodeLikeGo(bytes.subarray(this.at, stop)),
       before < this.lineStart ? '' : String.fromCharCode(bytes[before] as number),
     )
@@ -75,7 +75,7 @@ export class PositionConverter {
 }
 
 /** `before` is the last non-blank character before the text. */
-function measureValueLength(text: string, before: string): number {
+function computeValueLength(text: string, before: string): number {
   const whole = text.trimEnd().length
   const [first = ''] = text
   if (first === '"' || first === "'") return findEndOfQuotedString(text, 0) ?? whole

@@ -31,7 +31,7 @@ export function amendTemplate(
     return createTemplate(
       type === 'olm.semver'
         ? amendSemverTemplate(emptySemverTemplate, release)
-        : createBasicTemplate(release),
+        : createBasicTemplateText(release),
     )
   const value = parseTemplate(bytes)
   if (!value.ok) return value
@@ -83,7 +83,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-function createBasicTemplate(release: BundleRelease): TemplateFields {
+function createBasicTemplateText(release: BundleRelease): TemplateFields {
   const [first = ''] = release.channels
   const described = { schema: 'olm.package', name: release.package, defaultChannel: first }
   return amendBasicTemplate({ schema: 'olm.template.basic', entries: [described] }, release)

@@ -6,7 +6,7 @@ import {
   type WritableBundle,
   type WritableCatalog,
 } from '../write/writable-catalog.ts'
-import type { BundleSource } from './bundle-source.ts'
+import type { RenderedBundleLookup } from './bundle-source.ts'
 import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
 const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
@@ -14,7 +14,7 @@ const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, en
 /** Copies other blobs unchanged and, like opm, does not validate the result. */
 export function renderBasicTemplate(
   template: TemplateDocument,
-  source: BundleSource,
+  source: RenderedBundleLookup,
 ): CatalogReadResult<WritableCatalog> {
   const catalog = parseBasicTemplate(template)
   if (!catalog.ok) return catalog

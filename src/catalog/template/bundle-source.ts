@@ -7,7 +7,7 @@ import type { RenderedBundle } from './rendered-bundle.ts'
 export type { RenderedBundle }
 
 /** Usually one bundle, or several if the reference is a catalog. The error is shown as is. */
-export type BundleSource = (reference: string) => CatalogReadResult<readonly RenderedBundle[]>
+export type RenderedBundleLookup = (reference: string) => CatalogReadResult<readonly RenderedBundle[]>
 
 export interface PropertyError {
   readonly index: number

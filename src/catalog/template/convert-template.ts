@@ -1,6 +1,6 @@
 // Converts a catalog file to a template, as `opm alpha convert-template` does.
 import { decodeGoStruct, getTextField } from '../../go/decode/decode.ts'
-import { bundleType } from '../load/blob-types.ts'
+import { bundleStructType } from '../load/blob-types.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { toPlainJson, type JsonObject, type CatalogReadResult } from '../write/writable-catalog.ts'
 import { marshalIndented } from '../write/format-json.ts'
@@ -20,7 +20,7 @@ export function convertToTemplate(
     if (problem) return { ok: false, error: problem.message }
     if (!meta) continue
     if (kind === 'basic' && meta.schema === 'olm.bundle') {
-      const { decoded, problems } = decodeGoStruct(bundleType, meta.value)
+      const { decoded, problems } = decodeGoStruct(bundleStructType, meta.value)
       if (problems[0]) return { ok: false, error: `parse bundle: ${problems[0].message}` }
       entries.push({ schema: meta.schema, image: getTextField(decoded, 'image') })
     } else {

@@ -36,7 +36,7 @@ export function findDrift(
   checkedIn: Catalog,
   options: DriftOptions,
 ): readonly TemplateDrift[] {
-  const wanted = collectStatements(toCatalogFacts(rendered), options)
+  const wanted = collectStatements(toComparableCatalog(rendered), options)
   const present = collectStatements(checkedIn, options)
   const drifts: TemplateDrift[] = []
   for (const [key, statement] of wanted) {
@@ -78,7 +78,7 @@ function createDrift(
 }
 
 /** Writes and reads the catalog, so that both sides are normalized the same way. */
-function toCatalogFacts(catalog: WritableCatalog): Catalog {
+function toComparableCatalog(catalog: WritableCatalog): Catalog {
   const bundles = catalog.bundles.map((bundle) => ({
     ...bundle,
     properties: (bundle.properties ?? []).filter(({ type }) => !bulkyPropertyTypes.has(type)),

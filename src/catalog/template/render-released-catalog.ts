@@ -11,10 +11,10 @@ import {
 } from '../write/writable-catalog.ts'
 import { formatCatalogJson } from '../write/format-json.ts'
 import { formatCatalogYaml } from '../write/format-yaml.ts'
-import type { BundleSource, RenderedBundle } from './bundle-source.ts'
+import type { RenderedBundleLookup, RenderedBundle } from './bundle-source.ts'
 import { renderTemplate } from './render-template.ts'
 import { parseTemplateDocument } from './template-document.ts'
-import type { SemverEdges } from './semver-channels.ts'
+import type { SemverEdgeStyle } from './semver-channels.ts'
 
 /** The bundle in both forms that catalogs use. */
 export interface ReleasedBundle {
@@ -57,7 +57,7 @@ export function renderReleasedCatalog(
   }
   for (const { image, withObjects, withMetadata, csv } of released)
     bundles.set(image, { blob: keepsObjects ? withObjects : withMetadata, ...(csv !== undefined && { csv }) })
-  const source: BundleSource = (reference) => {
+  const source: RenderedBundleLookup = (reference) => {
     const bundle = bundles.get(reference)
     return bundle
       ? { ok: true, value: [bundle] }
@@ -66,7 +66,7 @@ export function renderReleasedCatalog(
           error: `the catalog ${catalog} does not contain ${reference}, which the template refers to`,
         }
   }
-  const edges = templateBefore && detectSemverEdges(templateBefore, before.value, source)
+  const edges = templateBefore && detectSemverEdgeStyle(templateBefore, before.value, source)
   const rendered = renderTemplate(template, source, { ...(edges && { edges }) })
   if (!rendered.ok) return rendered
   const described = isSemverTemplate(template)
@@ -78,17 +78,17 @@ export function renderReleasedCatalog(
 }
 
 /** Keeps the edge style of the current file, because some pipelines use an opm that creates different semver edges. */
-function detectSemverEdges(
+function detectSemverEdgeStyle(
   template: Uint8Array,
   { channels }: WritableCatalog,
-  source: BundleSource,
-): SemverEdges | undefined {
+  source: RenderedBundleLookup,
+): SemverEdgeStyle | undefined {
   const candidates = (['across-channels', 'within-channels'] as const).flatMap((edges) => {
     const rendered = renderTemplate(template, source, { edges })
     return rendered.ok ? [{ edges, channels: rendered.value.channels }] : []
   })
   // Both styles can give the same edges in a different order.
-  for (const textOf of [formatChannels, formatChannelsUnordered]) {
+  for (const textOf of [formatChannels, formatChannelsIgnoringOrder]) {
     const wanted = textOf(channels)
     const found = candidates.find((candidate) => textOf(candidate.channels) === wanted)
     if (found) return found.edges
@@ -100,7 +100,7 @@ function formatChannels(channels: WritableCatalog['channels']): string {
   return JSON.stringify(channels.map(({ name, entries }) => [name, (entries ?? []).map(formatChannelEntry)]))
 }
 
-function formatChannelsUnordered(channels: WritableCatalog['channels']): string {
+function formatChannelsIgnoringOrder(channels: WritableCatalog['channels']): string {
   const sorted = channels.map((channel) => ({
     ...channel,
     entries: (channel.entries ?? [])

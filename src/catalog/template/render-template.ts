@@ -1,7 +1,7 @@
 // Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `getTemplateImages` first.
 import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
 import { getBasicTemplateImages, renderBasicTemplate } from './basic-template.ts'
-import type { BundleSource } from './bundle-source.ts'
+import type { RenderedBundleLookup } from './bundle-source.ts'
 import {
   renderSemverTemplate,
   getSemverTemplateImages,
@@ -13,7 +13,7 @@ import { parseTemplateDocument, type TemplateDocument } from './template-documen
 interface TemplateRenderer {
   render(
     template: TemplateDocument,
-    source: BundleSource,
+    source: RenderedBundleLookup,
     options?: RenderTemplateOptions,
   ): CatalogReadResult<WritableCatalog>
   images(template: TemplateDocument): CatalogReadResult<string[]>
@@ -28,7 +28,7 @@ const rendererBySchema: ReadonlyMap<string, TemplateRenderer> = new Map([
 /** The schema selects the kind of template. Errors are opm's. Never throws. */
 export function renderTemplate(
   bytes: Uint8Array,
-  source: BundleSource,
+  source: RenderedBundleLookup,
   options: RenderTemplateOptions = {},
 ): CatalogReadResult<WritableCatalog> {
   return withTemplateRenderer(bytes, (kind, template) => kind.render(template, source, options))

@@ -7,7 +7,7 @@ import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/dec
 import { bytes, slice, string, struct } from '../../go/decode/go-type.ts'
 import { objectType } from '../../go/decode/object-type.ts'
 import { propertyTypes } from '../load/property-types.ts'
-import { valueAt, type Value } from '../../go/tree.ts'
+import { getMapValue, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 import type { WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
 
@@ -17,7 +17,7 @@ export interface RenderedBundle {
   readonly csv?: Json
 }
 
-const substitutesForAnnotation = 'olm.substitutesFor'
+const substitutesForAnnotationKey = 'olm.substitutesFor'
 
 const iconListType = slice(struct('registry.Icon', { mediatype: string, base64data: bytes }))
 const csvIconsType = struct('registry.icons', { icon: iconListType })
@@ -25,9 +25,9 @@ const csvIconsType = struct('registry.icons', { icon: iconListType })
 /** Empty if the bundle has no ClusterServiceVersion. */
 export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
   const csv = findCsv(bundle)
-  const spec = csv && isReadableCsv(csv) ? valueAt(csv, 'spec') : undefined
-  const description = valueAt(spec, 'description')
-  const listed = valueAt(spec, 'icon')
+  const spec = csv && isReadableCsv(csv) ? getMapValue(csv, 'spec') : undefined
+  const description = getMapValue(spec, 'description')
+  const listed = getMapValue(spec, 'icon')
   return {
     ...(listed && decodeIcon(listed)),
     ...(description?.kind === 'string' && description.value !== '' && { description: description.value }),
@@ -55,7 +55,7 @@ function decodeIcon(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
 }
 
 /** A bundle that substitutes another uses its build metadata as a release. */
-export function hasSubstitutesFor(bundle: RenderedBundle): boolean {
+export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
   const csv = findCsv(bundle)
   if (csv && isReadableCsv(csv)) return getSubstitutedBundle(csv) !== ''
   for (const { type, value, data } of decodeProperties(bundle.blob)) {
@@ -74,11 +74,11 @@ export function hasSubstitutesFor(bundle: RenderedBundle): boolean {
 
 /** The first object of that kind, readable or not. */
 function findCsv({ blob, csv }: RenderedBundle): Value | undefined {
-  if (csv !== undefined) return toValueTree(csv)
+  if (csv !== undefined) return parseJsonToValueTree(csv)
   for (const { data } of decodeProperties(blob)) {
     const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
-    const kind = valueAt(manifest.value, 'kind')
+    const kind = getMapValue(manifest.value, 'kind')
     if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return manifest.value
   }
   return undefined
@@ -95,7 +95,7 @@ function getSubstitutedBundle(csv: Value): string {
 }
 
 function getSubstitutesFor(annotations: Value | undefined): string {
-  const annotated = valueAt(annotations, substitutesForAnnotation)
+  const annotated = getMapValue(annotations, substitutesForAnnotationKey)
   return annotated?.kind === 'string' ? annotated.value : ''
 }
 
@@ -105,7 +105,7 @@ function* decodeProperties({
 }: WritableBundle): Generator<{ type: string; value: Value; data?: () => Uint8Array }> {
   let previous: (() => Uint8Array) | undefined
   for (const { type, value: json } of properties) {
-    const value = toValueTree(json)
+    const value = parseJsonToValueTree(json)
     if (type !== 'olm.bundle.object') {
       yield { type, value }
       continue
@@ -115,7 +115,7 @@ function* decodeProperties({
   }
 }
 
-function toValueTree(json: Json): Value {
+function parseJsonToValueTree(json: Json): Value {
   return readJson(JSON.stringify(json), 0).value
 }
 

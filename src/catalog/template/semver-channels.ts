@@ -16,7 +16,7 @@ export interface SemverChannelsInput {
   readonly kinds: readonly SemverChannelKind[]
   /** The kind of the default channel if both qualify. */
   readonly preferred: SemverChannelKind
-  readonly edges?: SemverEdges
+  readonly edges?: SemverEdgeStyle
 }
 
 /**
@@ -24,9 +24,9 @@ export interface SemverChannelsInput {
  * within a channel, as in opm up to v1.60.0 (operator-framework/operator-registry#1813). Such catalogs are still
  * published.
  */
-export type SemverEdges = 'across-channels' | 'within-channels'
+export type SemverEdgeStyle = 'across-channels' | 'within-channels'
 
-interface ChannelVersion {
+interface SemverChannelBundle {
   readonly archetype: Archetype
   readonly kind: SemverChannelKind
   readonly channel: string
@@ -53,7 +53,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
   defaultChannel: string
 } {
   const channels = new Map<string, Map<string, WritableEntry>>()
-  const placed: ChannelVersion[] = []
+  const placed: SemverChannelBundle[] = []
   let best: DefaultChannelCandidate = { archetype: 0, kind: undefined, version: zeroVersion, name: '' }
   for (const [rank, archetype] of archetypes.entries()) {
     const ascending = [...input.versions[archetype]].sort(([, a], [, b]) => compareVersions(a, b))
@@ -104,7 +104,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
  * other lower version of the major.
  */
 function linkAcrossChannels(
-  ascending: readonly ChannelVersion[],
+  ascending: readonly SemverChannelBundle[],
   channels: Map<string, Map<string, WritableEntry>>,
 ): void {
   let lower: string[] = []
@@ -135,7 +135,7 @@ function linkAcrossChannels(
  * The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor.
  */
 function linkWithinChannels(
-  ascending: readonly ChannelVersion[],
+  ascending: readonly SemverChannelBundle[],
   channels: Map<string, Map<string, WritableEntry>>,
 ): void {
   let replaces = ''

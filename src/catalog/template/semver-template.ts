@@ -1,6 +1,6 @@
 // The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects
 // unknown fields.
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
@@ -9,14 +9,14 @@ import { parseVersion, formatVersion, type Version } from '../versions/version.t
 import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
-import { findPropertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
+import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } from './bundle-source.ts'
 import { getPackageDescription } from './rendered-bundle.ts'
 import {
   archetypes,
   buildSemverChannels,
   type Archetype,
   type SemverChannelKind,
-  type SemverEdges,
+  type SemverEdgeStyle,
 } from './semver-channels.ts'
 import type { TemplateDocument } from './template-document.ts'
 
@@ -44,13 +44,13 @@ interface SemverTemplateSettings {
 
 export interface RenderTemplateOptions {
   /** Defaults to the newest opm's edges. */
-  readonly edges?: SemverEdges
+  readonly edges?: SemverEdgeStyle
 }
 
 /** Like opm, does not validate the result. */
 export function renderSemverTemplate(
   template: TemplateDocument,
-  source: BundleSource,
+  source: RenderedBundleLookup,
   { edges }: RenderTemplateOptions = {},
 ): CatalogReadResult<WritableCatalog> {
   const settings = parseSettings(template)
@@ -62,12 +62,15 @@ export function renderSemverTemplate(
     if (!found.ok) return found
     const [bundle] = found.value
     if (!bundle || found.value.length !== 1)
-      return failure(`bundle reference ${quote(image)} resulted in ${found.value.length} bundles, expected 1`)
+      return createTemplateError(
+        `bundle reference ${quoteLikeGo(image)} resulted in ${found.value.length} bundles, expected 1`,
+      )
     rendered.set(image, bundle)
   }
-  if (rendered.size === 0) return failure('render: no bundles specified or no bundles could be rendered')
+  if (rendered.size === 0)
+    return createTemplateError('render: no bundles specified or no bundles could be rendered')
   const found = groupVersionsByArchetype(images, rendered)
-  if (!found.ok) return failure(`render: unable to post-process bundle info: ${found.error}`)
+  if (!found.ok) return createTemplateError(`render: unable to post-process bundle info: ${found.error}`)
   const { versions, name } = found.value
   const { channels, defaultChannel } = buildSemverChannels({
     package: name,
@@ -107,28 +110,28 @@ function parseSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTem
   const read = readYaml(decodeYaml(bytes), { isStrict: true })
   if (!read.ok) {
     const { message, stage } = read.error
-    return failure(
+    return createTemplateError(
       `${stage === 'converting' ? 'error converting YAML to JSON' : decodingErrorPrefix}: ${message}`,
     )
   }
-  if (!read.value) return failure(schemaMismatchError)
+  if (!read.value) return createTemplateError(schemaMismatchError)
   const { decoded, problems } = decodeGoStruct(semverTemplateType, read.value, {
     isStrict: true,
     coerces: true,
   })
-  if (problems[0]) return failure(`${decodingErrorPrefix}: ${problems[0].message}`)
-  if (getTextField(decoded, 'schema') !== 'olm.semver') return failure(schemaMismatchError)
+  if (problems[0]) return createTemplateError(`${decodingErrorPrefix}: ${problems[0].message}`)
+  if (getTextField(decoded, 'schema') !== 'olm.semver') return createTemplateError(schemaMismatchError)
   const major = decoded.fields.get('generateMajorChannels') === true
   // The default is minor channels.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
   const preference = getTextField(decoded, 'defaultChannelTypePreference')
   const mismatch = (kind: SemverChannelKind) =>
-    failure(
+    createTemplateError(
       `schema attribute mismatch: DefaultChannelTypePreference set to '${kind}' doesn't make sense if not generating ${kind}-version channels`,
     )
   if (preference !== '' && preference !== 'minor' && preference !== 'major')
-    return failure(
-      `unknown DefaultChannelTypePreference: ${quote(preference)}\nValid values are 'major' or 'minor'`,
+    return createTemplateError(
+      `unknown DefaultChannelTypePreference: ${quoteLikeGo(preference)}\nValid values are 'major' or 'minor'`,
     )
   if (preference === 'minor' && !minor) return mismatch('minor')
   if (preference === 'major' && !major) return mismatch('major')
@@ -161,31 +164,40 @@ function groupVersionsByArchetype(
     for (const image of images[archetype]) {
       const blob = rendered.get(image)?.blob
       if (!blob)
-        return failure(`supplied bundle image name ${quote(image)} not found in rendered bundle images`)
+        return createTemplateError(
+          `supplied bundle image name ${quoteLikeGo(image)} not found in rendered bundle images`,
+        )
       const bundle = blob.name ?? ''
       const [wrong] = findPropertyErrors(blob)
       if (wrong)
-        return failure(
-          `parse properties for bundle ${quote(bundle)}: parse property[${wrong.index}] of type ${quote(wrong.type)}: ${wrong.error}`,
+        return createTemplateError(
+          `parse properties for bundle ${quoteLikeGo(bundle)}: parse property[${wrong.index}] of type ${quoteLikeGo(wrong.type)}: ${wrong.error}`,
         )
       const packages = (blob.properties ?? []).filter(({ type }) => type === 'olm.package')
       const [property] = packages
       if (!property || packages.length !== 1)
-        return failure(`bundle ${quote(bundle)} has multiple "olm.package" properties, expected exactly 1`)
+        return createTemplateError(
+          `bundle ${quoteLikeGo(bundle)} has multiple "olm.package" properties, expected exactly 1`,
+        )
       const text = getJsonTextField(property.value, 'version')
       const version = parseVersion(text)
       if (!version.ok)
-        return failure(`bundle ${quote(bundle)} has invalid version ${quote(text)}: ${version.error}`)
+        return createTemplateError(
+          `bundle ${quoteLikeGo(bundle)} has invalid version ${quoteLikeGo(text)}: ${version.error}`,
+        )
       const its = getJsonTextField(property.value, 'packageName')
       // opm's message contains the package name instead of the bundle name.
       if (name !== undefined && its !== name)
-        return failure(`bundle ${quote(its)} does not belong to this package: ${quote(name)}`)
+        return createTemplateError(
+          `bundle ${quoteLikeGo(its)} does not belong to this package: ${quoteLikeGo(name)}`,
+        )
       name = its
-      if (versions[archetype].has(bundle)) return failure(`duplicate bundle name ${quote(bundle)}`)
+      if (versions[archetype].has(bundle))
+        return createTemplateError(`duplicate bundle name ${quoteLikeGo(bundle)}`)
       versions[archetype].set(bundle, version.value)
     }
     const conflict = findBuildMetadataConflict(versions[archetype])
-    if (conflict !== undefined) return failure(conflict)
+    if (conflict !== undefined) return createTemplateError(conflict)
   }
   return { ok: true, value: { name: name ?? '', versions } }
 }
@@ -197,7 +209,9 @@ function findBuildMetadataConflict(versions: ReadonlyMap<string, Version>): stri
   for (const version of versions.values()) {
     const stripped = formatVersion({ ...version, build: [] })
     if (seen.has(stripped))
-      errors.push(`bundle version ${quote(formatVersion(version))} cannot be compared to ${quote(stripped)}`)
+      errors.push(
+        `bundle version ${quoteLikeGo(formatVersion(version))} cannot be compared to ${quoteLikeGo(stripped)}`,
+      )
     seen.add(stripped)
   }
   if (errors.length === 0) return undefined
@@ -209,6 +223,6 @@ function isDecodedStruct(value: unknown): value is DecodedStruct {
   return typeof value === 'object' && value !== null && 'fields' in value
 }
 
-function failure(error: string): { ok: false; error: string } {
+function createTemplateError(error: string): { ok: false; error: string } {
   return { ok: false, error }
 }

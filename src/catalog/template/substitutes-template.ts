@@ -1,6 +1,6 @@
 // The substitutes template: a valid catalog, and bundles that replace others in its channels.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { formatBlobJson } from '../../go/json/json-text.ts'
 import { getStructList, getTextField } from '../../go/decode/decode.ts'
@@ -19,8 +19,8 @@ import {
   type WritableChannel,
   type WritableEntry,
 } from '../write/writable-catalog.ts'
-import { findPropertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
-import { hasSubstitutesFor } from './rendered-bundle.ts'
+import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } from './bundle-source.ts'
+import { hasSubstitutesForAnnotation } from './rendered-bundle.ts'
 import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
 const substitutesTemplateType = struct('substitutes.SubstitutesTemplateData', {
@@ -39,31 +39,34 @@ interface BundleSubstitution {
 /** Like opm, validates both the entries and the result. */
 export function renderSubstitutesTemplate(
   template: TemplateDocument,
-  source: BundleSource,
+  source: RenderedBundleLookup,
 ): CatalogReadResult<WritableCatalog> {
   const parsed = decodeTemplateWithBlobs(substitutesTemplateType, template)
-  if (!parsed.ok) return failure(`render: unable to parse template: ${parsed.error}`)
+  if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
   const read = toWritableCatalog(parsed.value.blobs)
-  if (!read.ok) return failure(`render: unable to create declarative config from entries: ${read.error}`)
+  if (!read.ok)
+    return createSubstitutionError(`render: unable to create declarative config from entries: ${read.error}`)
   let catalog = read.value
   const complaint = findCatalogError(parsed.value.blobs.map(({ value }) => formatBlobJson(value)).join('\n'))
-  if (complaint !== undefined) return failure(`render: entries are not valid FBC: ${complaint}`)
+  if (complaint !== undefined)
+    return createSubstitutionError(`render: entries are not valid FBC: ${complaint}`)
   const bases = new Set<string>()
   const names = new Map<string, string>()
   for (const substitution of parseSubstitutions(parsed.value)) {
     const { name, base } = substitution
-    if (bases.has(base)) return failure(`render: cannot reuse the same substitution base ${quote(base)}`)
+    if (bases.has(base))
+      return createSubstitutionError(`render: cannot reuse the same substitution base ${quoteLikeGo(base)}`)
     bases.add(base)
     const other = names.get(name)
     if (other !== undefined)
-      return failure(
-        `render: cannot reuse the same substitution ${quote(name)} for different bases (${quote(other)} and ${quote(base)})`,
+      return createSubstitutionError(
+        `render: cannot reuse the same substitution ${quoteLikeGo(name)} for different bases (${quoteLikeGo(other)} and ${quoteLikeGo(base)})`,
       )
     names.set(name, base)
     const result = applySubstitution(catalog, substitution, source)
     if (!result.ok)
-      return failure(
-        `render: error processing substitution ${quote(base)} -> ${quote(name)}: ${result.error}`,
+      return createSubstitutionError(
+        `render: error processing substitution ${quoteLikeGo(base)} -> ${quoteLikeGo(name)}: ${result.error}`,
       )
     catalog = result.value
   }
@@ -73,7 +76,7 @@ export function renderSubstitutesTemplate(
 /** In order, without duplicates. */
 export function getSubstitutesTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
   const parsed = decodeTemplateWithBlobs(substitutesTemplateType, template)
-  if (!parsed.ok) return failure(`render: unable to parse template: ${parsed.error}`)
+  if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
   const names = parseSubstitutions(parsed.value).map(({ name }) => name)
   return { ok: true, value: [...new Set(names)].filter((name) => name !== '') }
 }
@@ -88,26 +91,35 @@ function parseSubstitutions(decoded: DecodedStruct): BundleSubstitution[] {
 function applySubstitution(
   catalog: WritableCatalog,
   { name, base }: BundleSubstitution,
-  source: BundleSource,
+  source: RenderedBundleLookup,
 ): CatalogReadResult<WritableCatalog> {
-  if (name === '') return failure('substitution name cannot be empty')
-  if (base === '') return failure('substitution base cannot be empty')
-  if (name === base) return failure('substitution name and base cannot be the same')
+  if (name === '') return createSubstitutionError('substitution name cannot be empty')
+  if (base === '') return createSubstitutionError('substitution base cannot be empty')
+  if (name === base) return createSubstitutionError('substitution name and base cannot be the same')
   const rendered = source(name)
   if (!rendered.ok)
-    return failure(`failed to render bundle image reference ${quote(name)}: ${rendered.error}`)
+    return createSubstitutionError(
+      `failed to render bundle image reference ${quoteLikeGo(name)}: ${rendered.error}`,
+    )
   const [bundle] = rendered.value
-  if (!bundle) return failure(`rendered bundle image reference ${quote(name)} contains no bundles`)
-  const its = parseVersionRelease(bundle)
+  if (!bundle)
+    return createSubstitutionError(`rendered bundle image reference ${quoteLikeGo(name)} contains no bundles`)
+  const its = parseVersionWithRelease(bundle)
   if (!its.ok)
-    return failure(`failed to get VersionRelease for substitute bundle ${quote(name)}: ${its.error}`)
+    return createSubstitutionError(
+      `failed to get VersionRelease for substitute bundle ${quoteLikeGo(name)}: ${its.error}`,
+    )
   const old = catalog.bundles.find((candidate) => candidate.name === base)
-  if (!old) return failure(`base bundle ${quote(base)} does not exist in catalog`)
-  const before = parseVersionRelease({ blob: old })
+  if (!old) return createSubstitutionError(`base bundle ${quoteLikeGo(base)} does not exist in catalog`)
+  const before = parseVersionWithRelease({ blob: old })
   if (!before.ok)
-    return failure(`failed to get VersionRelease for base bundle ${quote(base)}: ${before.error}`)
-  if (compareVersionReleases(before.value, its.value) >= 0)
-    return failure(`base bundle ${quote(base)} is not less than substitute bundle ${quote(name)}`)
+    return createSubstitutionError(
+      `failed to get VersionRelease for base bundle ${quoteLikeGo(base)}: ${before.error}`,
+    )
+  if (compareVersionsWithRelease(before.value, its.value) >= 0)
+    return createSubstitutionError(
+      `base bundle ${quoteLikeGo(base)} is not less than substitute bundle ${quoteLikeGo(name)}`,
+    )
   const result = {
     ...catalog,
     channels: catalog.channels.map((channel) => substituteInChannel(channel, base, bundle.blob.name ?? '')),
@@ -116,7 +128,7 @@ function applySubstitution(
   const complaint = findCatalogError(formatJsonLines(result))
   return complaint === undefined
     ? { ok: true, value: result }
-    : failure(`resulting config is not valid FBC: ${complaint}`)
+    : createSubstitutionError(`resulting config is not valid FBC: ${complaint}`)
 }
 
 /**
@@ -128,20 +140,23 @@ function substituteInChannel(channel: WritableChannel, base: string, name: strin
   const added: WritableEntry[] = entries
     .filter((entry) => entry.name === base)
     .reverse()
-    .map((entry) => withSkips({ ...entry, name }, [...(entry.skips ?? []), base]))
+    .map((entry) => setEntrySkips({ ...entry, name }, [...(entry.skips ?? []), base]))
   const retained = entries.map((entry): WritableEntry => {
     if (entry.name === base) return { name: base }
     if (entry.replaces === base)
-      return withSkips({ ...entry, replaces: name }, [...(entry.skips ?? []), base])
+      return setEntrySkips({ ...entry, replaces: name }, [...(entry.skips ?? []), base])
     if (entry.skips?.includes(base))
-      return withSkips(entry, [...entry.skips.filter((skip) => skip !== base), name])
+      return setEntrySkips(entry, [...entry.skips.filter((skip) => skip !== base), name])
     return entry
   })
   return { ...channel, entries: channel.entries === null ? null : [...retained, ...added] }
 }
 
 /** Uses opm's field order. */
-function withSkips({ name, replaces, skipRange }: WritableEntry, skips: readonly string[]): WritableEntry {
+function setEntrySkips(
+  { name, replaces, skipRange }: WritableEntry,
+  skips: readonly string[],
+): WritableEntry {
   return {
     name,
     ...(replaces !== undefined && { replaces }),
@@ -150,43 +165,49 @@ function withSkips({ name, replaces, skipRange }: WritableEntry, skips: readonly
   }
 }
 
-interface VersionRelease {
+interface VersionWithRelease {
   readonly version: Version
   readonly release: ReleaseVersion
 }
 
 /** If the bundle declares that it substitutes another, its build metadata is the release (the older form). */
-function parseVersionRelease(bundle: RenderedBundle): CatalogReadResult<VersionRelease> {
-  const name = quote(bundle.blob.name ?? '')
+function parseVersionWithRelease(bundle: RenderedBundle): CatalogReadResult<VersionWithRelease> {
+  const name = quoteLikeGo(bundle.blob.name ?? '')
   const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
   const [property] = packages
   const wrong = findPropertyErrors(bundle.blob).find(({ type }) => type === 'olm.package')
-  if (wrong) return failure(`unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`)
-  if (!property) return failure(`no "olm.package" property found for bundle ${name}`)
+  if (wrong)
+    return createSubstitutionError(
+      `unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`,
+    )
+  if (!property) return createSubstitutionError(`no "olm.package" property found for bundle ${name}`)
   const text = getJsonTextField(property.value, 'version')
   const version = parseVersion(text)
   if (!version.ok)
-    return failure(
-      `invalid semver version ${quote(text)} in "olm.package" property for bundle ${name}: ${version.error}`,
+    return createSubstitutionError(
+      `invalid semver version ${quoteLikeGo(text)} in "olm.package" property for bundle ${name}: ${version.error}`,
     )
   const releaseText = getJsonTextField(property.value, 'release')
   const release = releaseText === '' ? { ok: true as const, value: [] } : parseRelease(releaseText)
   if (!release.ok)
-    return failure(
-      `invalid release ${quote(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
+    return createSubstitutionError(
+      `invalid release ${quoteLikeGo(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
     )
   // opm checks the count only after it reads the first property.
-  if (packages.length > 1) return failure('must be exactly one property of type "olm.package"')
+  if (packages.length > 1)
+    return createSubstitutionError('must be exactly one property of type "olm.package"')
   const { build } = version.value
-  if (release.value.length > 0 || build.length === 0 || !hasSubstitutesFor(bundle))
+  if (release.value.length > 0 || build.length === 0 || !hasSubstitutesForAnnotation(bundle))
     return { ok: true, value: { version: version.value, release: release.value } }
   const legacy = parseRelease(build.join('.'))
   if (!legacy.ok)
-    return failure(`unable to convert build metadata to release for bundle ${name}: ${legacy.error}`)
+    return createSubstitutionError(
+      `unable to convert build metadata to release for bundle ${name}: ${legacy.error}`,
+    )
   return { ok: true, value: { version: { ...version.value, build: [] }, release: legacy.value } }
 }
 
-function compareVersionReleases(a: VersionRelease, b: VersionRelease): number {
+function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease): number {
   const order = compareVersions(a.version, b.version)
   if (order !== 0) return order
   // A version without a release sorts before any release.
@@ -200,6 +221,6 @@ function findCatalogError(text: string): string | undefined {
   return verdict.passed ? undefined : verdict.message
 }
 
-function failure(error: string): { ok: false; error: string } {
+function createSubstitutionError(error: string): { ok: false; error: string } {
   return { ok: false, error }
 }

@@ -27,19 +27,21 @@ export const entriesType = slice({ kind: 'raw', name: '*declcfg.Meta' })
 /** Reads the first document of a template. Like opm, ignores later documents. */
 export function parseTemplateDocument(bytes: Uint8Array): CatalogReadResult<TemplateDocument> {
   for (const { value, json, problem } of splitDocuments(bytes, { asValues: true })) {
-    if (!value) return failure(`decoding template input: ${problem?.message ?? 'no document'}`)
+    if (!value)
+      return createTypeDetectionError(`decoding template input: ${problem?.message ?? 'no document'}`)
     // Go produces empty JSON if the YAML is null.
-    if (value.kind === 'null') return failure('unmarshalling template schema: unexpected end of JSON input')
+    if (value.kind === 'null')
+      return createTypeDetectionError('unmarshalling template schema: unexpected end of JSON input')
     const { decoded, problems } = decodeTemplate(schemaDetectionType, { value, json })
-    if (problems[0]) return failure(`unmarshalling template schema: ${problems[0].message}`)
+    if (problems[0]) return createTypeDetectionError(`unmarshalling template schema: ${problems[0].message}`)
     const schema = getTextField(decoded, 'schema')
-    if (schema === '') return failure("template input missing required 'schema' field")
+    if (schema === '') return createTypeDetectionError("template input missing required 'schema' field")
     return { ok: true, value: { schema, value, json, bytes } }
   }
-  return failure('decoding template input: EOF')
+  return createTypeDetectionError('decoding template input: EOF')
 }
 
-function failure(error: string): { ok: false; error: string } {
+function createTypeDetectionError(error: string): { ok: false; error: string } {
   return { ok: false, error: `auto-detecting template type: ${error}` }
 }
 

@@ -1,17 +1,17 @@
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { parsePrereleaseIdentifier } from './version.ts'
-import type { ParsedVersion, NumericVersionPart } from './version.ts'
+import type { VersionParseResult, NumericVersionPart } from './version.ts'
 
 export type ReleaseVersion = readonly (NumericVersionPart | string)[]
 
 const maxReleaseLength = 20
 
 /** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's message. */
-export function parseRelease(text: string): ParsedVersion<ReleaseVersion> {
+export function parseRelease(text: string): VersionParseResult<ReleaseVersion> {
   if (new TextEncoder().encode(text).length > maxReleaseLength) {
     return {
       ok: false,
-      error: `invalid release ${quote(text)}: exceeds maximum length of ${maxReleaseLength} characters`,
+      error: `invalid release ${quoteLikeGo(text)}: exceeds maximum length of ${maxReleaseLength} characters`,
     }
   }
   const segments: (NumericVersionPart | string)[] = []
@@ -21,6 +21,7 @@ export function parseRelease(text: string): ParsedVersion<ReleaseVersion> {
     if (segment.ok) segments.push(segment.value)
     else errors.push(`segment ${index}: ${segment.error}`)
   }
-  if (errors.length > 0) return { ok: false, error: `invalid release ${quote(text)}: ${errors.join('\n')}` }
+  if (errors.length > 0)
+    return { ok: false, error: `invalid release ${quoteLikeGo(text)}: ${errors.join('\n')}` }
   return { ok: true, value: segments }
 }

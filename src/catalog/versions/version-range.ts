@@ -1,8 +1,8 @@
 // Version ranges as opm and OLM parse them with ParseRange of blang/semver v4, including its pitfalls, because blang
 // determines the meaning of a `skipRange`. Other rules check what the author probably intended.
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import { compareVersions, parseVersion } from './version.ts'
-import type { ParsedVersion, Version } from './version.ts'
+import type { VersionParseResult, Version } from './version.ts'
 
 type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>='
 
@@ -29,7 +29,7 @@ const operatorBySymbol: Readonly<Record<string, ComparisonOperator>> = {
 }
 
 /** Parses a range. Never throws. The error is blang's message. */
-export function parseVersionRange(text: string): ParsedVersion<VersionRange> {
+export function parseVersionRange(text: string): VersionParseResult<VersionRange> {
   const split = splitAlternatives(tokenize(text))
   if (!split.ok) return split
   const expanded: string[][] = []
@@ -106,7 +106,7 @@ function tokenize(text: string): string[] {
   return found
 }
 
-function splitAlternatives(terms: readonly string[]): ParsedVersion<string[][]> {
+function splitAlternatives(terms: readonly string[]): VersionParseResult<string[][]> {
   const alternatives: string[][] = []
   let last = 0
   for (const [index, term] of terms.entries()) {
@@ -121,9 +121,9 @@ function splitAlternatives(terms: readonly string[]): ParsedVersion<string[][]> 
 }
 
 /** The operator, and the rest starting with the first digit. */
-function splitOperator(term: string): ParsedVersion<[operator: string, version: string]> {
+function splitOperator(term: string): VersionParseResult<[operator: string, version: string]> {
   const digit = term.search(/\p{Nd}/u)
-  if (digit < 0) return { ok: false, error: `Could not get version from string: ${quote(term)}` }
+  if (digit < 0) return { ok: false, error: `Could not get version from string: ${quoteLikeGo(term)}` }
   return { ok: true, value: [term.slice(0, digit).trim(), term.slice(digit)] }
 }
 
@@ -131,7 +131,7 @@ function splitOperator(term: string): ParsedVersion<[operator: string, version: 
  * Rewrites a term that contains an `x` (at any position, as in blang) to terms without wildcards. An operator that
  * blang does not support here is ignored, and a bound that it cannot increment becomes empty and fails later.
  */
-function expandWildcard(term: string): ParsedVersion<string[]> {
+function expandWildcard(term: string): VersionParseResult<string[]> {
   if (!term.includes('x')) return { ok: true, value: [term] }
   const parts = splitOperator(term)
   if (!parts.ok) return parts
@@ -186,20 +186,20 @@ function incrementInt64(text: string): string | undefined {
   return BigInt.asIntN(64, value + 1n).toString()
 }
 
-function parseComparator(term: string): ParsedVersion<VersionComparator> {
+function parseComparator(term: string): VersionParseResult<VersionComparator> {
   const parts = splitOperator(term)
   if (!parts.ok) return parts
   const [sign, text] = parts.value
   const operator = Object.hasOwn(operatorBySymbol, sign) ? operatorBySymbol[sign] : undefined
   const written = sign + text
   if (operator === undefined) {
-    const why = `Could not parse comparator ${quote(sign)} in ${quote(written)}`
-    return { ok: false, error: `Could not parse Range ${quote(term)}: ${why}` }
+    const why = `Could not parse comparator ${quoteLikeGo(sign)} in ${quoteLikeGo(written)}`
+    return { ok: false, error: `Could not parse Range ${quoteLikeGo(term)}: ${why}` }
   }
   const version = parseVersion(text)
   if (!version.ok) {
-    const why = `Could not parse version ${quote(text)} in ${quote(written)}: ${version.error}`
-    return { ok: false, error: `Could not parse Range ${quote(term)}: ${why}` }
+    const why = `Could not parse version ${quoteLikeGo(text)} in ${quoteLikeGo(written)}: ${version.error}`
+    return { ok: false, error: `Could not parse Range ${quoteLikeGo(term)}: ${why}` }
   }
   return { ok: true, value: { operator, version: version.value } }
 }

@@ -1,6 +1,6 @@
 // Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's
 // semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
-import { quote, trimSpace } from '../../go/text.ts'
+import { quoteLikeGo, trimSpace } from '../../go/text.ts'
 
 /** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */
 export type NumericVersionPart = number | bigint
@@ -15,17 +15,17 @@ export interface Version {
 }
 
 /** Either the value or blang's exact error message. */
-export type ParsedVersion<Value> =
+export type VersionParseResult<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string }
 
 const uint64Limit = 1n << 64n
 
 /** Parses a version strictly. Never throws. The error is blang's message. */
-export function parseVersion(text: string): ParsedVersion<Version> {
-  if (text === '') return failure('Version string empty')
+export function parseVersion(text: string): VersionParseResult<Version> {
+  if (text === '') return createVersionError('Version string empty')
   const firstDot = text.indexOf('.')
   const secondDot = text.indexOf('.', firstDot + 1)
-  if (firstDot < 0 || secondDot < 0) return failure('No Major.Minor.Patch elements found')
+  if (firstDot < 0 || secondDot < 0) return createVersionError('No Major.Minor.Patch elements found')
   const major = parseNumber('Major', text.slice(0, firstDot))
   if (!major.ok) return major
   const minor = parseNumber('Minor', text.slice(firstDot + 1, secondDot))
@@ -42,9 +42,9 @@ export function parseVersion(text: string): ParsedVersion<Version> {
   }
   const builds = build?.split('.') ?? []
   for (const part of builds) {
-    if (part === '') return failure('Build meta data is empty')
+    if (part === '') return createVersionError('Build meta data is empty')
     if (!/^[0-9A-Za-z-]*$/.test(part)) {
-      return failure(`Invalid character(s) found in build meta data ${quote(part)}`)
+      return createVersionError(`Invalid character(s) found in build meta data ${quoteLikeGo(part)}`)
     }
   }
   return {
@@ -60,29 +60,31 @@ export function parseVersion(text: string): ParsedVersion<Version> {
 }
 
 /** Like blang's ParseTolerant, accepts surrounding whitespace, a leading `v`, leading zeros, and missing parts. */
-export function parseVersionTolerantly(text: string): ParsedVersion<Version> {
+export function parseVersionTolerantly(text: string): VersionParseResult<Version> {
   const [major = '', minor, ...rest] = trimSpace(text).replace(/^v/, '').split('.')
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length > 0 ? [rest.join('.')] : [])]
   const trimmed = parts.map((part) =>
     part.length > 1 ? part.replace(/^0+/, '').replace(/^(?!\d)/, '0') : part,
   )
   if (trimmed.length < 3 && /[+-]/.test(trimmed.at(-1) ?? ''))
-    return failure('Short version cannot contain PreRelease/Build meta data')
+    return createVersionError('Short version cannot contain PreRelease/Build meta data')
   while (trimmed.length < 3) trimmed.push('0')
   return parseVersion(trimmed.join('.'))
 }
 
 /** Parses one dot-separated part of a prerelease. opm's release segments use the same grammar. */
-export function parsePrereleaseIdentifier(part: string): ParsedVersion<NumericVersionPart | string> {
-  if (part === '') return failure('Prerelease is empty')
+export function parsePrereleaseIdentifier(part: string): VersionParseResult<NumericVersionPart | string> {
+  if (part === '') return createVersionError('Prerelease is empty')
   if (/^[0-9]*$/.test(part)) {
     if (hasLeadingZero(part)) {
-      return failure(`Numeric PreRelease version must not contain leading zeroes ${quote(part)}`)
+      return createVersionError(
+        `Numeric PreRelease version must not contain leading zeroes ${quoteLikeGo(part)}`,
+      )
     }
     return parseUint(part)
   }
   if (/^[0-9A-Za-z-]*$/.test(part)) return { ok: true, value: part }
-  return failure(`Invalid character(s) found in prerelease ${quote(part)}`)
+  return createVersionError(`Invalid character(s) found in prerelease ${quoteLikeGo(part)}`)
 }
 
 /** The version as blang prints it. For a parsed version, this is the original string. */
@@ -126,23 +128,28 @@ function compareNumbers(a: NumericVersionPart, b: NumericVersionPart): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function parseNumber(part: 'Major' | 'Minor' | 'Patch', digits: string): ParsedVersion<NumericVersionPart> {
+function parseNumber(
+  part: 'Major' | 'Minor' | 'Patch',
+  digits: string,
+): VersionParseResult<NumericVersionPart> {
   if (!/^[0-9]*$/.test(digits)) {
-    return failure(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(digits)}`)
+    return createVersionError(
+      `Invalid character(s) found in ${part.toLowerCase()} number ${quoteLikeGo(digits)}`,
+    )
   }
   if (hasLeadingZero(digits)) {
-    return failure(`${part} number must not contain leading zeroes ${quote(digits)}`)
+    return createVersionError(`${part} number must not contain leading zeroes ${quoteLikeGo(digits)}`)
   }
   return parseUint(digits)
 }
 
-function parseUint(digits: string): ParsedVersion<NumericVersionPart> {
-  if (digits === '') return failure(`strconv.ParseUint: parsing "": invalid syntax`)
+function parseUint(digits: string): VersionParseResult<NumericVersionPart> {
+  if (digits === '') return createVersionError(`strconv.ParseUint: parsing "": invalid syntax`)
   if (digits.length <= 15) return { ok: true, value: Number(digits) }
   // 2^64-1 has 20 digits. Without the limit, a malicious megabyte of digits would be converted.
   const value = digits.length <= 20 ? BigInt(digits) : uint64Limit
   if (value >= uint64Limit) {
-    return failure(`strconv.ParseUint: parsing ${quote(digits)}: value out of range`)
+    return createVersionError(`strconv.ParseUint: parsing ${quoteLikeGo(digits)}: value out of range`)
   }
   return { ok: true, value: value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value }
 }
@@ -156,6 +163,6 @@ function cutAtSeparator(text: string, separator: string): [before: string, after
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-function failure(error: string): { readonly ok: false; readonly error: string } {
+function createVersionError(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

@@ -67,7 +67,7 @@ class YamlWriter {
   }
 
   private entry(key: string, value: Json, indent: number): void {
-    const isSimple = !hasLineBreak(key) && byteLength(key) <= maxSimpleKeyLength
+    const isSimple = !hasLineBreak(key) && computeUtf8ByteLength(key) <= maxSimpleKeyLength
     if (!isSimple) {
       this.put('?')
       this.scalar(key, indent + 2, true, false)
@@ -332,6 +332,6 @@ function hasLineBreak(text: string): boolean {
   return [...text].some(isLineBreak)
 }
 
-function byteLength(text: string): number {
+function computeUtf8ByteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }

@@ -3,7 +3,12 @@
 import type { Json } from '../../go/json/json.ts'
 import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
-import { bundleType, channelType, deprecationType, packageType } from '../load/blob-types.ts'
+import {
+  bundleStructType,
+  channelStructType,
+  deprecationStructType,
+  packageStructType,
+} from '../load/blob-types.ts'
 import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
@@ -85,8 +90,8 @@ export type CatalogReadResult<Value> =
   | { readonly ok: false; readonly error: string }
 
 /** The depth and size limits for rendering a blob. Aliases can expand a short document without limit. */
-const maxDepth = 500
-const maxValues = 5_000_000
+const maxRenderedDepth = 500
+const maxRenderedValues = 5_000_000
 const tooManyValuesError = 'the catalog has too many values, or they are nested too deeply'
 
 /** Reads files' bytes (in walk order) as `opm render` does. Fails with the first load error. */
@@ -108,7 +113,7 @@ export function toWritableCatalog(metas: Iterable<Meta>): CatalogReadResult<Writ
     deprecations: [] as WritableDeprecation[],
     others: [] as WritableOtherBlob[],
   }
-  const budget = { left: maxValues }
+  const budget = { left: maxRenderedValues }
   for (const meta of metas) {
     const error = addWritableBlob(meta, catalog, budget)
     if (error !== undefined) return { ok: false, error }
@@ -130,7 +135,7 @@ function addWritableBlob(
 ): string | undefined {
   switch (schema) {
     case 'olm.package': {
-      const { decoded, problems } = decodeGoStruct(packageType, value)
+      const { decoded, problems } = decodeGoStruct(packageStructType, value)
       const icon = getStructField(decoded, 'icon')
       into.packages.push({
         schema,
@@ -148,7 +153,7 @@ function addWritableBlob(
       return problems[0] && `parse package: ${problems[0].message}`
     }
     case 'olm.channel': {
-      const { decoded, problems } = decodeGoStruct(channelType, value)
+      const { decoded, problems } = decodeGoStruct(channelStructType, value)
       into.channels.push({
         schema,
         name: getTextField(decoded, 'name'),
@@ -169,7 +174,7 @@ function addWritableBlob(
       return problems[0] && `parse channel: ${problems[0].message}`
     }
     case 'olm.bundle': {
-      const { decoded, problems } = decodeGoStruct(bundleType, value)
+      const { decoded, problems } = decodeGoStruct(bundleStructType, value)
       const related = getStructList(decoded, 'relatedImages')
       into.bundles.push({
         schema,
@@ -187,7 +192,7 @@ function addWritableBlob(
       return problems[0] ? `parse bundle: ${problems[0].message}` : findBundleObjectProblem(decoded)
     }
     case 'olm.deprecations': {
-      const { decoded, problems } = decodeGoStruct(deprecationType, value)
+      const { decoded, problems } = decodeGoStruct(deprecationStructType, value)
       into.deprecations.push({
         schema,
         package: getTextField(decoded, 'package'),
@@ -266,7 +271,7 @@ function toBase64(value: unknown): string | null {
 
 /** Returns a value as plain data with keys sorted by bytes. Fails if the value is too large or nested too deeply. */
 export function toPlainJson(value: Value): CatalogReadResult<Json> {
-  const budget = { left: maxValues }
+  const budget = { left: maxRenderedValues }
   const json = toJsonWithinBudget(value, 0, budget)
   if (budget.left > 0) return { ok: true, value: json }
   return { ok: false, error: tooManyValuesError }
@@ -274,7 +279,7 @@ export function toPlainJson(value: Value): CatalogReadResult<Json> {
 
 /** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */
 function toJsonWithinBudget(value: Value, depth: number, budget: JsonValueBudget): Json {
-  if (depth > maxDepth) budget.left = 0
+  if (depth > maxRenderedDepth) budget.left = 0
   if (budget.left-- <= 0) return null
   switch (value.kind) {
     case 'null':

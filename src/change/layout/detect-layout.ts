@@ -2,7 +2,7 @@
 // repositories in a fixed order. Does not read files, but requests their text through `peek`. The configuration
 // overrides detection and is not verified.
 import type { Config } from '../../config/config.ts'
-import { lazy, memoizePerObject } from '../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '../../findings/memoize.ts'
 import { createListFilter } from '../incremental-list.ts'
 import {
   compareCatalogs,
@@ -77,7 +77,7 @@ const filterIndexIgnoreFiles = createListFilter<string>((path) => /(?:^|\/)\.ind
 const computeLayoutFromPaths = memoizePerObject((files: readonly string[]) =>
   memoizePerObject((recipes: readonly string[]) =>
     memoizePerObject((ignores: readonly string[]) => {
-      const catalogs = lazy(() => detectCatalogRoots(files, recipes, ignores, undefined))
+      const catalogs = memoizeOnce(() => detectCatalogRoots(files, recipes, ignores, undefined))
       return memoizePerObject((templates: readonly string[]): RepositoryLayout => ({
         catalogs: catalogs(),
         templates: templates.toSorted(),
@@ -101,12 +101,12 @@ function detectCatalogRoots(
   }
   take(findRootsInCatalogsDirectory(files))
   take(
-    findVersionCatalogRoots(
+    findCatalogRootsBelowVersions(
       files.filter(({ names }) => isVersionName(names[0]) || catalogParentNames.has(names[0] ?? '')),
     ),
   )
-  take(findCatalogVersionRoots(files))
-  take(findCatalogProductRoots(files))
+  take(findVersionRootsBelowCatalog(files))
+  take(findProductRootsBelowCatalog(files))
   take(findSuffixedCatalogRoots(files))
   take(findSingleCatalogRoot(files))
   if (roots.length === 0) take(findNestedCatalogRoots(files, peek !== undefined))
@@ -213,7 +213,7 @@ function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): strin
 }
 
 /** L3, L4: `<version>/catalog/...`, also below a directory such as `fbc/`. */
-function findVersionCatalogRoots(files: readonly PathWithSegments[]): string[] {
+function findCatalogRootsBelowVersions(files: readonly PathWithSegments[]): string[] {
   const found: string[] = []
   for (const { names } of files)
     for (const at of [0, 1])
@@ -223,7 +223,7 @@ function findVersionCatalogRoots(files: readonly PathWithSegments[]): string[] {
 }
 
 /** L5: `catalog/<version>/...`. */
-function findCatalogVersionRoots(files: readonly PathWithSegments[]): string[] {
+function findVersionRootsBelowCatalog(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(({ names }) => names[0] === 'catalog' && names.length >= 3 && isVersionName(names[1]))
     .map(({ names }) => names.slice(0, 2).join('/'))
@@ -233,7 +233,7 @@ function findCatalogVersionRoots(files: readonly PathWithSegments[]): string[] {
  * L6: `catalog/<product>-<version>/file` and `catalog/<product>/file`, one catalog each. All directories must share the
  * product, so a single package directory whose name ends in numbers does not match.
  */
-function findCatalogProductRoots(files: readonly PathWithSegments[]): string[] {
+function findProductRootsBelowCatalog(files: readonly PathWithSegments[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalog')
   if (inside.some(({ names }) => names.length === 2)) return []
   const children = new Set(inside.map(({ names }) => names[1] ?? ''))
@@ -267,7 +267,7 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
     ({ names }) =>
       catalogParentNames.has(names[0] ?? '') || (confirmed && !ignoredDirectories.has(names[0] ?? '')),
   )
-  const found: string[] = findVersionCatalogRoots(trusted)
+  const found: string[] = findCatalogRootsBelowVersions(trusted)
   for (const { names } of trusted) {
     if (names[1] !== 'catalog' && names[1] !== 'catalogs') continue
     if (names.length >= 4 && isVersionName(names[2])) found.push(names.slice(0, 3).join('/'))
@@ -295,7 +295,7 @@ function findRootsByPackageBlobs(
     if (++peeks > maxSearchFileReads) break
     const text = peek(path) ?? ''
     // A template also contains packages and is next to the catalog that is rendered from it.
-    if (!declaresSchema(text, 'olm.package') || isTemplateText(text)) continue
+    if (!hasSchemaDeclaration(text, 'olm.package') || isTemplateText(text)) continue
     const directory = names.slice(0, -1).join('/')
     holders.set(directory, (holders.get(directory) ?? 0) + 1)
   }
@@ -319,14 +319,14 @@ function findRootsByPackageBlobs(
   return found.sort((a, b) => a.length - b.length)
 }
 
-function declaresSchema(text: string, schema: string): boolean {
+function hasSchemaDeclaration(text: string, schema: string): boolean {
   const name = schema.replaceAll('.', '\\.')
   return new RegExp(`"?schema"?\\s*:\\s*["']?${name}(?:["'\\s,}]|$)`, 'i').test(text)
 }
 
 function isTemplateText(text: string): boolean {
   const schemas = ['olm.template.basic', 'olm.semver', 'olm.template.substitutes', 'olm.composite']
-  return schemas.some((schema) => declaresSchema(text, schema))
+  return schemas.some((schema) => hasSchemaDeclaration(text, schema))
 }
 
 function isVersionName(name: string | undefined): boolean {

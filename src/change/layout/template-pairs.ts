@@ -104,12 +104,13 @@ const operatorTemplatePattern = /^operators\/(?<directory>[^/]+)\/catalog-templa
 /** One template per package next to one catalog for all packages: `veneer/foo.yaml` and `catalog/foo/`. */
 const templateFolderPattern = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
 /** One template next to one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
-const adjacentTemplatePattern = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
+const singleCatalogTemplatePattern =
+  /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
 const filterPairableTemplates = createListFilter<string>(
   (path) =>
     templateFilePattern.test(path) &&
-    [operatorTemplatePattern, templateFolderPattern, adjacentTemplatePattern].some((pattern) =>
+    [operatorTemplatePattern, templateFolderPattern, singleCatalogTemplatePattern].some((pattern) =>
       pattern.test(path),
     ),
 )
@@ -136,7 +137,7 @@ function* findPairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Gene
     }
     const name = templateFolderPattern.exec(path)?.groups?.name
     if (name !== undefined && roots.has('catalog')) yield pair(path, `catalog/${name}`)
-    const above = adjacentTemplatePattern.exec(path)?.groups?.above
+    const above = singleCatalogTemplatePattern.exec(path)?.groups?.above
     if (above !== undefined && roots.has(`${above}catalog`)) yield pair(path, `${above}catalog`)
   }
 }

@@ -27,7 +27,7 @@ export interface ReferenceList {
 }
 
 /** In bytes. Enough for thousands of entries. Real lists have dozens. */
-const maxListBytes = 1024 * 1024
+const maxReferenceListFileBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
 const printableTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const yamlKeyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
@@ -53,7 +53,7 @@ export function canBeReferenceList(path: string): boolean {
  * ends.
  */
 export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined {
-  if (bytes.length > maxListBytes) return undefined
+  if (bytes.length > maxReferenceListFileBytes) return undefined
   const text = decodeUtf8(bytes)
   if (text === undefined || !printableTextPattern.test(text)) return undefined
   const lines = new LineCounter()
@@ -71,7 +71,7 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
   let indirect = false
   visit(document, (_, node) => {
     const nodeProperties = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null
-    if (isAlias(node) || nodeProperties?.anchor !== undefined || hasTag(node, text)) indirect = true
+    if (isAlias(node) || nodeProperties?.anchor !== undefined || hasYamlTag(node, text)) indirect = true
     return indirect ? visit.BREAK : undefined
   })
   const root = document.contents
@@ -122,11 +122,11 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
   return { references, frame, fields: new Map(own) }
 }
 
-type YamlPairs = readonly { readonly key: unknown; readonly value: unknown }[]
+type YamlMapItems = readonly { readonly key: unknown; readonly value: unknown }[]
 type YamlField = { readonly key: Scalar<string>; readonly value: unknown }
 
 /** Returns undefined if two keys differ only in case, because Go's JSON parser ignores case. */
-function indexFieldsByKey(items: YamlPairs): Map<string, YamlField> | undefined {
+function indexFieldsByKey(items: YamlMapItems): Map<string, YamlField> | undefined {
   const fields = new Map<string, YamlField>()
   const folded = new Set<string>()
   for (const { key, value } of items) {
@@ -147,7 +147,7 @@ function isPlainScalar(node: unknown, text: string): node is Scalar<string> {
 }
 
 /** The parsed node may not show a tag, such as a lone `!`. */
-function hasTag(node: unknown, text: string): boolean {
+function hasYamlTag(node: unknown, text: string): boolean {
   const { tag, range } = (node ?? {}) as { tag?: unknown; range?: readonly number[] | null }
   return (tag !== undefined && !!range) || (!!range && text[range[0] ?? 0] === '!')
 }

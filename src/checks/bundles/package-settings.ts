@@ -31,7 +31,7 @@ export const ciYamlSchema = z.strictObject({
 
 export type PackageCiYaml = z.output<typeof ciYamlSchema>
 
-const distinctListSchema = z
+const distinctStringListSchema = z
   .array(nonEmptyStringSchema)
   .min(1)
   .refine((list) => new Set(list).size === list.length, { message: 'the list contains a duplicate' })
@@ -42,10 +42,10 @@ export const releaseConfigSchema = z.strictObject({
     .array(
       z.strictObject({
         template_name: nonEmptyStringSchema,
-        channels: distinctListSchema,
+        channels: distinctStringListSchema,
         defaultChannel: nonEmptyStringSchema.optional(),
         replaces: nonEmptyStringSchema.optional(),
-        skips: distinctListSchema.optional(),
+        skips: distinctStringListSchema.optional(),
         skipRange: nonEmptyStringSchema.optional(),
       }),
     )

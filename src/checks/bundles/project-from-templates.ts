@@ -1,14 +1,14 @@
 // Computes the future catalogs of a package with templates from its release configurations.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { amendTemplate, type BundleRelease } from '../../catalog/template/amend-template.ts'
-import type { BundleSource, RenderedBundle } from '../../catalog/template/bundle-source.ts'
+import type { RenderedBundleLookup, RenderedBundle } from '../../catalog/template/bundle-source.ts'
 import { renderTemplate, getTemplateImages } from '../../catalog/template/render-template.ts'
 import { parseTemplateDocument } from '../../catalog/template/template-document.ts'
 import { findReusableBundles } from '../validation/templates/reusable-bundles.ts'
 import {
   computeProjectedCatalogChanges,
   type ProjectedCatalog,
-  type BundleImageNamer,
+  type FormatBundleImageName,
 } from './projected-catalog.ts'
 import { parseCiYaml } from './validate-package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
@@ -23,10 +23,10 @@ export interface LoadedTemplate {
   readonly known: readonly Catalog[]
 }
 
-type CatalogMapping = NonNullable<PackageCiYaml['fbc']>['catalog_mapping'][number]
+type TemplateCatalogMapping = NonNullable<PackageCiYaml['fbc']>['catalog_mapping'][number]
 
 /** The templates referenced by touched releases, with their catalogs. */
-export function listTemplatesToRelease(sources: PackageSources): readonly CatalogMapping[] {
+export function listTemplatesToRelease(sources: PackageSources): readonly TemplateCatalogMapping[] {
   const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []
   const named = new Set(listTemplateReleases(sources).map(({ template }) => template))
@@ -37,7 +37,7 @@ export function listTemplatesToRelease(sources: PackageSources): readonly Catalo
 export function projectCatalogsFromTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, LoadedTemplate>,
-  imageOf: BundleImageNamer,
+  imageOf: FormatBundleImageName,
 ): readonly ProjectedCatalog[] {
   return listTemplatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
@@ -81,9 +81,9 @@ function listTemplateReleases(sources: PackageSources): readonly TemplateRelease
 
 function projectTemplateCatalogs(
   sources: PackageSources,
-  { template_name: template, type, catalog_names: catalogs }: CatalogMapping,
+  { template_name: template, type, catalog_names: catalogs }: TemplateCatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
-  imageOf: BundleImageNamer,
+  imageOf: FormatBundleImageName,
 ): readonly ProjectedCatalog[] {
   const { directory } = sources
   const releases = listTemplateReleases(sources).filter((release) => release.template === template)
@@ -101,7 +101,7 @@ function projectTemplateCatalogs(
   // Skips bundles that the catalogs already contain.
   const added = releases.filter(({ name }) => !names.has(name))
   if (added.length === 0) return []
-  const source: BundleSource = (reference) => {
+  const source: RenderedBundleLookup = (reference) => {
     const bundle = bundles.get(reference)
     return bundle
       ? { ok: true, value: [bundle] }

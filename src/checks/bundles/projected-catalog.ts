@@ -27,9 +27,9 @@ export interface ProjectedCatalog {
 }
 
 const catalogFileName = 'catalog.json'
-const regularFileMode = '100644'
+const gitRegularFileMode = '100644'
 const [before, after] = ['0', '1'].map((digit) => ({
-  mode: regularFileMode,
+  mode: gitRegularFileMode,
   oid: toBlobSha(digit.repeat(40)),
 }))
 
@@ -63,10 +63,10 @@ function parseCatalogBytes(bytes: Uint8Array): Catalog {
 }
 
 /** Returns the image name of a bundle directory before the build. */
-export type BundleImageNamer = (directory: string, version: string) => string
+export type FormatBundleImageName = (directory: string, version: string) => string
 
 /** Uses the configured pattern, or a placeholder. */
-export function createBundleImageNamer(pattern: string | undefined): BundleImageNamer {
+export function createBundleImageNamer(pattern: string | undefined): FormatBundleImageName {
   return (directory, version) =>
     (pattern === undefined ? undefined : formatBundleImage(pattern, directory, version)) ??
     formatPlaceholderImage(directory, version)

@@ -58,7 +58,7 @@ export function computeReleaseFiles(
   }
 }
 
-interface CollectedReleaseFiles {
+interface ReleaseFilesAccumulator {
   readonly files: Map<string, Uint8Array>
   readonly changes: CatalogChange[]
 }
@@ -68,7 +68,7 @@ function applyTemplateRelease(
   { template: name, type, catalogs: names, release }: PlannedTemplate,
   { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,
-  { files, changes }: CollectedReleaseFiles,
+  { files, changes }: ReleaseFilesAccumulator,
 ): string | undefined {
   const known: { catalog: string; place: BaseCatalogFile }[] = []
   for (const catalog of names) {

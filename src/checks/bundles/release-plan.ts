@@ -26,9 +26,9 @@ export type ReleasePlanResult =
   CatalogReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
 
 /** Limits rendering work. Real releases have far fewer. */
-const maxTemplates = 20
-const maxCatalogs = 50
-const maxChannels = 100
+const maxReleaseTemplates = 20
+const maxReleaseCatalogs = 50
+const maxReleaseChannels = 100
 /** Limit for bundle and channel names. The longest public name has a third of this length. */
 const maxBundleOrChannelNameLength = 253
 
@@ -41,8 +41,8 @@ export function planRelease(
     return { ok: 'nothing', why: 'ci.yaml does not set `fbc.enabled: true`' }
   const { value } = parsePackageSettings(config, releaseConfigSchema)
   if (!value) return createErrorResult('its release-config.yaml is malformed')
-  if (value.catalog_templates.length > maxTemplates)
-    return createErrorResult(`its release-config.yaml lists more than ${maxTemplates} templates`)
+  if (value.catalog_templates.length > maxReleaseTemplates)
+    return createErrorResult(`its release-config.yaml lists more than ${maxReleaseTemplates} templates`)
   const templates: PlannedTemplate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isSafePathSegment(template) || !/\.(?:ya?ml|json)$/.test(template))
@@ -55,12 +55,12 @@ export function planRelease(
       )
     if (templates.some((one) => one.template === template))
       return createErrorResult(`its release-config.yaml lists the template ${template} twice`)
-    if (!mapping.catalog_names.every(isSafePathSegment) || mapping.catalog_names.length > maxCatalogs)
+    if (!mapping.catalog_names.every(isSafePathSegment) || mapping.catalog_names.length > maxReleaseCatalogs)
       return createErrorResult(
         `ci.yaml maps the template ${template} to catalogs with invalid names, or to too many catalogs`,
       )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
-    if (channels.length > maxChannels || !names.every(isPrintableName))
+    if (channels.length > maxReleaseChannels || !names.every(isPrintableName))
       return createErrorResult(
         'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
       )

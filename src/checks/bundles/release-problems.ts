@@ -5,7 +5,7 @@ import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { unknownOpmRelease } from '../validation/opm-release-unknown.ts'
 import { applyRuleSettings } from '../validation/rule-settings.ts'
-import { fixedRuleIds } from '../validation/validate-fully.ts'
+import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../validation/validation.ts'
 import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
 
@@ -33,7 +33,7 @@ export function findReleaseProblems(
       config.rules,
     ),
   )
-  return applyRuleSettings(found, config.rules, fixedRuleIds)
+  return applyRuleSettings(found, config.rules, alwaysEnabledRuleIds)
     .filter(({ severity }) => severity === 'error')
     .sort(compareFindings)
 }

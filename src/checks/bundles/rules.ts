@@ -1,5 +1,5 @@
 // The rules about bundle directories. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 import { bundleDirectoryEdgeToNowhere } from './rules/bundle-directory-edge-to-nowhere.ts'
 import { bundleDirectoryNameTaken } from './rules/bundle-directory-name-taken.ts'
 import { bundleDirectoryOfOtherPackage } from './rules/bundle-directory-of-other-package.ts'
@@ -16,7 +16,7 @@ import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
 import { unknownPackageSetting } from './rules/unknown-package-setting.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const bundleDirectoryRules: readonly AnyRule[] = [
+export const bundleDirectoryRules: readonly AnyFindingRule[] = [
   bundleDirectoryEdgeToNowhere,
   bundleDirectoryNameTaken,
   bundleDirectoryOfOtherPackage,

@@ -54,7 +54,7 @@ export function listManualMergeReasons({
       const text = side.get(path)
       return (
         text !== undefined &&
-        isMergeDisabled(parsePackageSettings({ path, text }, mergeSettingSchema).value?.merge)
+        isAutoMergeDisabled(parsePackageSettings({ path, text }, autoMergeSettingSchema).value?.merge)
       )
     })
     return keepsBack ? [`${path} sets \`merge: false\`, so an owner or a maintainer must comment /merge`] : []
@@ -62,9 +62,9 @@ export function listManualMergeReasons({
 }
 
 /** Ignores all other settings. */
-const mergeSettingSchema = z.looseObject({ merge: z.unknown() })
+const autoMergeSettingSchema = z.looseObject({ merge: z.unknown() })
 
 /** YAML parsers disagree about which words mean false, so any value except a plain true disables merging. */
-function isMergeDisabled(merge: unknown): boolean {
+function isAutoMergeDisabled(merge: unknown): boolean {
   return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
 }

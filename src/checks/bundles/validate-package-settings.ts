@@ -72,7 +72,7 @@ function* validateCiYaml(file: PackageSettingsFile, { templates }: PackageSource
   }
 }
 
-const semverChannels = ['Candidate', 'Fast', 'Stable']
+const releaseConfigSemverChannels = ['Candidate', 'Fast', 'Stable']
 
 function* validateReleaseConfig(
   file: PackageSettingsFile,
@@ -103,11 +103,11 @@ function* validateReleaseConfig(
         [...path, 'template_name'],
         `the template "${template}" is not in fbc.catalog_mapping of ci.yaml`,
       )
-    const others = channels.filter((channel) => !semverChannels.includes(channel))
+    const others = channels.filter((channel) => !releaseConfigSemverChannels.includes(channel))
     if (mapped?.type === 'olm.semver' && others.length > 0)
       yield mismatch(
         [...path, 'channels'],
-        `a semver template supports only the channels ${semverChannels.join(', ')}, not ${others.join(', ')}`,
+        `a semver template supports only the channels ${releaseConfigSemverChannels.join(', ')}, not ${others.join(', ')}`,
       )
     if (sources.bundles === undefined) continue
     for (const [key, names] of [

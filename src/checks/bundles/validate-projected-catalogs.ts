@@ -1,6 +1,6 @@
 // Validates future catalogs like existing ones and reports new problems on the line that causes them.
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
-import type { RuleSet } from '../../catalog/model/rule-set.ts'
+import type { OpmRuleSet } from '../../catalog/model/rule-set.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -21,7 +21,7 @@ import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
  */
 export function validateProjectedCatalogs(
   projected: readonly ProjectedCatalog[],
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   settings: RuleSettings,
   reported: readonly Finding[] = [],
 ): readonly Finding[] {
@@ -47,7 +47,7 @@ const bundleDirectoryRuleIds: ReadonlySet<string> = new Set(bundleDirectoryRules
 const settingsRuleIds: ReadonlySet<string> = new Set([malformedPackageSettings.id, releaseConfigMismatch.id])
 
 /** Rules that other checks apply to the bundle itself. */
-const ruleIdsCheckedElsewhere: ReadonlySet<string> = new Set([
+const ruleIdsAppliedByOtherChecks: ReadonlySet<string> = new Set([
   'bundle-removed',
   'bundle-edited',
   'package-removed',
@@ -56,14 +56,14 @@ const ruleIdsCheckedElsewhere: ReadonlySet<string> = new Set([
 function findProjectedCatalogProblems(
   { kind }: ProjectedCatalog,
   change: CatalogChange,
-  ruleSet: RuleSet,
+  ruleSet: OpmRuleSet,
   settings: RuleSettings,
 ): readonly Finding[] {
   const { base, result, packages } = change
   if (!result) return []
   const harm = new FindingList()
   for (const rule of upgradeRules)
-    if (kind === 'template' || !ruleIdsCheckedElsewhere.has(rule.id))
+    if (kind === 'template' || !ruleIdsAppliedByOtherChecks.has(rule.id))
       harm.addAll(runUpgradeRule(rule, change))
   const opm = (catalog: Catalog) => validateCatalog(catalog, { ruleSet, profile: 'opm' }).findings
   // When a change fixes one of several errors, the others must not be reported as new.

@@ -1,5 +1,5 @@
 // Every rule about the commits that a push carries. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 import { closesOtherPull } from './rules/closes-other-pull.ts'
 import { mergesOtherPull } from './rules/lands-other-pull.ts'
 import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'
@@ -9,7 +9,7 @@ import { unsignedCommit } from './rules/unsigned-commit.ts'
 import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const commitRules: readonly AnyRule[] = [
+export const commitRules: readonly AnyFindingRule[] = [
   closesOtherPull,
   mergesOtherPull,
   oversizedFileInHistory,

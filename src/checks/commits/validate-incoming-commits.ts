@@ -37,7 +37,7 @@ export function validateIncomingCommits({
       : []),
     ...(unsigned.length > 0 ? [createFinding(unsignedCommit, undefined, toOldestCommitData(unsigned))] : []),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
-    ...pulls.map(createClosedPullFinding),
+    ...pulls.map(createOtherPullFinding),
   ]
 }
 
@@ -45,7 +45,7 @@ export function validateIncomingCommits({
  * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
  * combine their own pull requests.
  */
-function createClosedPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
+function createOtherPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
     return createFinding(mergesOtherPull, undefined, { pull, isKept, by })
   return createFinding(closesOtherPull, undefined, {

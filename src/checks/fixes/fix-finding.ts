@@ -1,9 +1,9 @@
 // Derives fixes from a finding's facts and the file's text. Each fix is verified against the file with the fix applied.
-import { analyzeUpgradeGraph, type GraphEntry } from '../../catalog/graph/upgrade-graph.ts'
+import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '../../catalog/graph/upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../../catalog/versions/version.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { Fix } from '../../findings/fix.ts'
-import { valueAt, type MapValue, type Value } from '../../go/tree.ts'
+import { getMapValue, type MapValue, type Value } from '../../go/tree.ts'
 import { findMapEntry, FixableFile, getStringAt, type FixableDocument } from './fixable-file.ts'
 
 type FindingData = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ interface DocumentPosition {
 }
 
 /** Candidate fixes, best first, and the condition that the fixed document must meet. */
-interface FixAttempt {
+interface CandidateFix {
   readonly fix: Fix | undefined
   readonly isFixed: (document: FixableDocument) => boolean
 }
@@ -23,12 +23,12 @@ type FindingFixer = (
   data: FindingData,
   document: FixableDocument,
   at: DocumentPosition,
-) => Iterable<FixAttempt>
+) => Iterable<CandidateFix>
 
 const fixerByRule: Readonly<Record<string, FindingFixer>> = {
-  'several-heads': joinChannelHeads,
-  'edge-to-nowhere': correctUpgradeEdge,
-  'image-by-tag': pinToDigest,
+  'several-heads': proposeSingleHeadFixes,
+  'edge-to-nowhere': proposeUpgradeEdgeFixes,
+  'image-by-tag': proposeDigestPinFixes,
   'misspelt-field': renameField,
   'misspelt-property-type': renamePropertyType,
   'invalid-version': correctBundleVersion,
@@ -50,19 +50,19 @@ export function computeFix(finding: Finding, bytes: Uint8Array): Fix | undefined
   return undefined
 }
 
-export const fixableRules: ReadonlySet<string> = new Set(Object.keys(fixerByRule))
+export const fixableRuleIds: ReadonlySet<string> = new Set(Object.keys(fixerByRule))
 
 /**
  * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or
  * stranded entries.
  */
-function* joinChannelHeads(
+function* proposeSingleHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,
-): Generator<FixAttempt> {
+): Generator<CandidateFix> {
   const names = toStringList(heads).toSorted(compareNamesNewestFirst)
   const [newest, next] = names
-  const entries = getMapItems(valueAt(document.root, 'entries'))
+  const entries = getMapItems(getMapValue(document.root, 'entries'))
   const entry = entries.find((each) => getStringAt(each, 'name') === newest)
   if (newest === undefined || next === undefined || entry === undefined) return
   if (getStringAt(document.root, 'name') !== channel) return
@@ -96,13 +96,13 @@ function countContextLines(map: MapValue, keyStart: number, document: FixableDoc
   return lines <= 3 ? lines : 0
 }
 
-function* correctUpgradeEdge(
+function* proposeUpgradeEdgeFixes(
   { entry, edge, targets, near }: FindingData,
   document: FixableDocument,
-): Generator<FixAttempt> {
+): Generator<CandidateFix> {
   const [wrong] = toStringList(targets)
   if (wrong === undefined || typeof near !== 'string' || near === '') return
-  for (const map of getMapItems(valueAt(document.root, 'entries'))) {
+  for (const map of getMapItems(getMapValue(document.root, 'entries'))) {
     if (getStringAt(map, 'name') !== entry) continue
     const field = findMapEntry(map, String(edge))
     const item =
@@ -124,11 +124,11 @@ function* correctUpgradeEdge(
   }
 }
 
-function* pinToDigest(
+function* proposeDigestPinFixes(
   { reference, digest }: FindingData,
   document: FixableDocument,
   at: DocumentPosition,
-): Generator<FixAttempt> {
+): Generator<CandidateFix> {
   if (typeof reference !== 'string' || typeof digest !== 'string') return
   const named = `${reference.replace(/:[A-Za-z0-9_][A-Za-z0-9._-]*$/, '')}@${digest}`
   yield replaceTextAt(document, at, reference, named)
@@ -138,7 +138,7 @@ function* renameField(
   { field, known }: FindingData,
   document: FixableDocument,
   at: DocumentPosition,
-): Generator<FixAttempt> {
+): Generator<CandidateFix> {
   if (typeof field === 'string' && typeof known === 'string') yield replaceTextAt(document, at, field, known)
 }
 
@@ -146,7 +146,7 @@ function* renamePropertyType(
   { type, known }: FindingData,
   document: FixableDocument,
   at: DocumentPosition,
-): Generator<FixAttempt> {
+): Generator<CandidateFix> {
   for (const map of document.maps()) {
     const entry = findMapEntry(map, 'type')
     if (typeof known !== 'string' || entry === undefined || !isStringValue(entry.value, type)) continue
@@ -164,12 +164,12 @@ function* renamePropertyType(
 function* correctBundleVersion(
   { bundle, version }: FindingData,
   document: FixableDocument,
-): Generator<FixAttempt> {
+): Generator<CandidateFix> {
   if (typeof version !== 'string' || typeof bundle !== 'string') return
   const wanted = version === '' ? parseVersionSuffix(bundle) : version.trim().replace(/^v(?=\d)/i, '')
   if (wanted === undefined || !parseVersion(wanted).ok) return
-  for (const property of getMapItems(valueAt(document.root, 'properties'))) {
-    const value = valueAt(property, 'value')
+  for (const property of getMapItems(getMapValue(document.root, 'properties'))) {
+    const value = getMapValue(property, 'value')
     if (getStringAt(property, 'type') !== 'olm.package' || value?.kind !== 'map') continue
     const entry = findMapEntry(value, 'version')
     yield {
@@ -178,10 +178,10 @@ function* correctBundleVersion(
           ? document.addField(value, 'packageName', 'version', wanted)
           : document.replaceValue(entry, wanted, countContextLines(value, entry.keyStart, document)),
       isFixed: (fixedDocument) =>
-        getMapItems(valueAt(fixedDocument.root, 'properties')).some(
+        getMapItems(getMapValue(fixedDocument.root, 'properties')).some(
           (each) =>
             getStringAt(each, 'type') === 'olm.package' &&
-            getStringAt(valueAt(each, 'value'), 'version') === wanted,
+            getStringAt(getMapValue(each, 'value'), 'version') === wanted,
         ),
     }
   }
@@ -193,7 +193,7 @@ function replaceTextAt(
   at: DocumentPosition,
   old: string,
   text: string,
-): FixAttempt {
+): CandidateFix {
   const span = document.findScalarAt(at.line, at.column)
   const fix = span && document.replaceText(span.start, span.end, text)
   return {
@@ -222,11 +222,11 @@ function parseVersionInBundleName(name: string): Version | undefined {
   return parsed.ok ? parsed.value : undefined
 }
 
-function parseGraphEntries(root: Value): readonly GraphEntry[] {
-  return getMapItems(valueAt(root, 'entries')).map((entry) => ({
+function parseGraphEntries(root: Value): readonly UpgradeGraphEntry[] {
+  return getMapItems(getMapValue(root, 'entries')).map((entry) => ({
     name: getStringAt(entry, 'name'),
     replaces: getStringAt(entry, 'replaces'),
-    skips: getStringItems(valueAt(entry, 'skips')),
+    skips: getStringItems(getMapValue(entry, 'skips')),
   }))
 }
 

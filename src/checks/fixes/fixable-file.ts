@@ -5,7 +5,7 @@ import type { Fix } from '../../findings/fix.ts'
 import { parseDocumentTree } from '../../go/read-tree.ts'
 import { TextPositionLookup } from '../../go/position-lookup.ts'
 import { decodeStrictly } from '../../go/utf8.ts'
-import { valueAt, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
+import { getMapValue, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
 
 /** Larger files are not fixed. */
 const maxFileBytes = 4 * 1024 * 1024
@@ -202,7 +202,7 @@ function* listScalarSpans(value: Value): Generator<ScalarSpan> {
 
 /** The string under a key, or ''. */
 export function getStringAt(value: Value | undefined, key: string): string {
-  const found = valueAt(value, key)
+  const found = getMapValue(value, key)
   return found?.kind === 'string' ? found.value : ''
 }
 

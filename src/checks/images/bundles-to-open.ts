@@ -21,7 +21,7 @@ import { bundleFormatMismatch } from './rules/foreign-bundle-format.ts'
 type BundleContentAnswer = Extract<BundleAnswer, { readonly kind: 'bundle' }>
 
 /** Keyed by the image as written, in the order of the change. */
-export function selectBundlesToOpen(
+export function groupBundlesToOpenByImage(
   { catalogs }: Pick<PullRequestChange, 'catalogs'>,
   elsewhere: readonly PublishedBundle[] = [],
 ): ReadonlyMap<string, readonly BundleBlob[]> {

@@ -10,7 +10,7 @@ import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
 import {
   moveFindingToReference,
-  selectBundlesToOpen,
+  groupBundlesToOpenByImage,
   findBundleProblems,
   listOpenedBundleReferences,
 } from './bundles-to-open.ts'
@@ -45,7 +45,7 @@ export const imagesCheck: Check<'images'> = {
 type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
 function collectImagesToCheck({ change, published }: CheckInput) {
-  const opened = selectBundlesToOpen(change, published)
+  const opened = groupBundlesToOpenByImage(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
   )
@@ -67,7 +67,7 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const again = evaluateRepublishedBundles(republished, answers)
   const findings: Finding[] = applyConfiguredSeverities(again.findings, input.config)
   const unanswered: UnansweredQuestion[] = [...again.unanswered]
-  const closed: UnopenedBundle[] = []
+  const closed: UnopenedBundleFailure[] = []
   for (const image of images) {
     const reference = image.text
     const addFindings = (...found: readonly Finding[]) =>
@@ -108,7 +108,7 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
     findings: findings.sort(compareFindings),
     unanswered,
     waiting: [],
-    summary: summarizeImages(images),
+    summary: formatNewImageSummary(images),
   }
 }
 
@@ -178,7 +178,7 @@ function evaluateImageAnswer(
 
 type ImageFailure = Exclude<ImageAnswer, { readonly kind: 'ok' }>
 
-interface UnopenedBundle {
+interface UnopenedBundleFailure {
   readonly reference: string
   readonly kind: ImageFailure['kind']
   readonly reason: string
@@ -198,7 +198,7 @@ function evaluateUnopenedBundle(image: ReferencedImage, answer: ImageFailure): r
 }
 
 /** Groups unopened bundles by reason to keep the list readable. */
-function* groupUnopenedBundles(closed: readonly UnopenedBundle[]): Generator<UnansweredQuestion> {
+function* groupUnopenedBundles(closed: readonly UnopenedBundleFailure[]): Generator<UnansweredQuestion> {
   const byReason = Map.groupBy(closed, ({ reason }) => reason)
   for (const [reason, [first, ...others]] of byReason)
     if (first)
@@ -248,7 +248,7 @@ function findMissingPlatforms(
   ]
 }
 
-function summarizeImages(images: readonly ReferencedImage[]): string {
+function formatNewImageSummary(images: readonly ReferencedImage[]): string {
   if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
   return `${formatCount(images.length, 'image')} in ${formatCount(hosts.size, 'registry', 'registries')}`

@@ -13,7 +13,7 @@ export type ImageScanResult =
   | { readonly kind: MissingImageKind; readonly reason: string }
 
 /** Times are milliseconds since the epoch. */
-export interface MissingImage {
+export interface MissingImageState {
   readonly kind: MissingImageKind
   /** From the last check: `quay.io doesn't have this image (404)`. Can contain untrusted text from the registry. */
   readonly reason: string
@@ -52,12 +52,12 @@ export function toImageScanResult(answer: ImageAnswer): ImageScanResult {
  * The state after one more check; undefined if the image is fine. `apart`: minimum milliseconds between two checks that
  * count.
  */
-export function updateMissingImage(
-  known: MissingImage | undefined,
+export function updateMissingImageState(
+  known: MissingImageState | undefined,
   result: ImageScanResult,
   now: number,
   apart: number,
-): MissingImage | undefined {
+): MissingImageState | undefined {
   if (result.kind === 'well') return undefined
   if (result.kind === 'unknown') return known
   const { kind, reason } = result
@@ -77,7 +77,7 @@ export function updateMissingImage(
 /** Identifies a fault: another move of a tag is a new fault, but a reworded error is not. */
 export function toMissingImageKey(
   reference: string,
-  { kind, reason }: Pick<MissingImage, 'kind' | 'reason'>,
+  { kind, reason }: Pick<MissingImageState, 'kind' | 'reason'>,
 ): string {
   return kind === 'tag-moved' ? `${kind} ${reference} ${reason}` : `${kind} ${reference}`
 }

@@ -77,7 +77,7 @@ export function evaluateRepublishedBundles(
   const findings: Finding[] = []
   const unanswered: { question: string; reason: string; retryAfter: number }[] = []
   for (const { bundle, known } of republished) {
-    const compared = known.map(({ image }) => compareByResolvedDigest(image, bundle.image, answers))
+    const compared = known.map(({ image }) => compareImagesByDigest(image, bundle.image, answers))
     const [first] = known
     if (compared.includes('same') || !first) continue
     const open = compared.find((one) => typeof one === 'object')
@@ -114,7 +114,7 @@ function compareByReferenceText(one: string, other: string): 'same' | 'other' | 
 
 type UnansweredDigest = { readonly reason: string; readonly retryAfter: number }
 
-function compareByResolvedDigest(
+function compareImagesByDigest(
   one: string,
   other: string,
   answers: CheckAnswers,

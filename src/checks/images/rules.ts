@@ -1,5 +1,5 @@
 // Every rule of the images check about images. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
 import { bundleRepublished } from './rules/bundle-republished.ts'
@@ -15,7 +15,7 @@ import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 import { tagMoved } from './rules/tag-moved.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const imageRules: readonly AnyRule[] = [
+export const imageRules: readonly AnyFindingRule[] = [
   bundleDiffersFromImage,
   bundleIdentityMismatch,
   bundleRepublished,

@@ -32,7 +32,7 @@ export function findUnpinnedImage(
 }
 
 /** Findings, and the locations that reference each finding's image. */
-export interface ReferenceFindings {
+export interface ImageReferenceFindings {
   readonly findings: readonly Finding[]
   locationsOf(found: Finding): ReferencedImage['locations'] | undefined
 }
@@ -44,7 +44,7 @@ export interface ReferenceFindings {
 export function findReferenceProblems(
   catalog: Catalog,
   { allowed, rejects, ignores }: ReferenceCheckOptions,
-): ReferenceFindings {
+): ImageReferenceFindings {
   const list = new FindingList()
   // Weak, because most of a million findings are not kept.
   const locations = new WeakMap<Finding, ReferencedImage['locations']>()

@@ -1,6 +1,6 @@
 // Facts about one bundle that depend only on its files, so that they can be cached by image digest.
 import type { BundleFiles, BundleFormat } from '../../bundle/bundle-files.ts'
-import { detectFormat } from '../../bundle/bundle-format.ts'
+import { detectBundleFormat } from '../../bundle/bundle-format.ts'
 import { getField, asList, asString } from '../../bundle/fields.ts'
 import { readRegistryBundlePartially, readRegistryBundle } from '../../bundle/registry-bundle.ts'
 import type { JsonObject } from '../../bundle/plain/rendering.ts'
@@ -11,9 +11,9 @@ import { renderBundle } from '../../bundle/render/render-bundle.ts'
 import { readBundledCrds, type BundledCrd } from '../../bundle/upgrade/check-crd-upgrade.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { selectHighestPriority } from '../../findings/most-important.ts'
+import { selectMostSevereFindings } from '../../findings/most-important.ts'
 import type { Json } from '../../go/json/json.ts'
-import { getRenderedBundle } from './rendered-bundle.ts'
+import { getRenderedBundleManifests } from './rendered-bundle.ts'
 import { findRukPakRejections } from './rukpak-rejections.ts'
 import { unpackBundle, type UnpackedBundle } from './unpack-bundle.ts'
 
@@ -59,8 +59,8 @@ export function computeInstallFacts(
   files: BundleFiles,
   { labels, packedSize, maxCrds = Infinity }: InstallFactsOptions,
 ): InstallFacts {
-  const format = detectFormat(files)
-  const rendering = getRenderedBundle(files)
+  const format = detectBundleFormat(files)
+  const rendering = getRenderedBundleManifests(files)
   const { bundle } = readRegistryBundle(files)
   // Catalogs store manifests in several ways, so they are not compared.
   const statement = bundle && packedSize && renderBundle({ ...bundle, objects: [] }, '')
@@ -88,7 +88,7 @@ export function computeInstallFacts(
 }
 
 const selectTopFindings = (findings: readonly Finding[]) =>
-  selectHighestPriority(findings, maxInstallFindings).findings
+  selectMostSevereFindings(findings, maxInstallFindings).findings
 
 function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'> {
   const { bundle } = readRegistryBundlePartially(files)
@@ -110,7 +110,7 @@ function computeCrdFacts(files: BundleFiles, maxCrds: number): Pick<InstallFacts
 }
 
 /** Fields that contain the author's values, not schemas. */
-const authorValueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const schemaValueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 /**
  * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
@@ -123,7 +123,7 @@ function stripDescriptions(value: Json): Json {
     Object.entries(value).flatMap(([key, inner]) =>
       key === 'description' && typeof inner === 'string'
         ? []
-        : [[key, authorValueFields.has(key) ? inner : stripDescriptions(inner)]],
+        : [[key, schemaValueFields.has(key) ? inner : stripDescriptions(inner)]],
     ),
   )
 }

@@ -14,7 +14,7 @@ export interface InstallSummary {
 }
 
 /** Limits for the check run. The command line shows everything. */
-const maxSummarySizes = { remarks: 5, facts: 5, because: 3, text: 600 }
+const installSummaryLimits = { remarks: 5, facts: 5, because: 3, text: 600 }
 
 export function summarizeInstall(
   packageName: string,
@@ -31,12 +31,12 @@ export function summarizeInstall(
     comesAlong: comesAlong.map(({ name, package: its }) => shortenText(`${name} (package ${its})`)),
     acceptance: acceptance.map((row) => ({
       ...row,
-      because: limitTexts(row.because, maxSummarySizes.because, shortenText),
+      because: truncateTextList(row.because, installSummaryLimits.because, shortenText),
     })),
     steps: steps.map((step) => ({
       ...step,
-      facts: limitTexts(step.facts, maxSummarySizes.facts, shortenText),
-      remarks: limitRemarks(step.remarks),
+      facts: truncateTextList(step.facts, installSummaryLimits.facts, shortenText),
+      remarks: selectTopRemarks(step.remarks),
     })),
   }
 }
@@ -50,15 +50,15 @@ export function mergeInstallSummaries(summaries: readonly InstallSummary[]): rea
   })
 }
 
-function limitRemarks(remarks: readonly InstallRemark[]): readonly InstallRemark[] {
+function selectTopRemarks(remarks: readonly InstallRemark[]): readonly InstallRemark[] {
   const order = { refused: 0, unknown: 1, warning: 2 }
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])
-    .slice(0, maxSummarySizes.remarks)
+    .slice(0, installSummaryLimits.remarks)
     .map((remark) => ({ ...remark, says: shortenText(remark.says) }))
 }
 
-function limitTexts(
+function truncateTextList(
   items: readonly string[],
   count: number,
   cut: (text: string) => string,
@@ -68,5 +68,7 @@ function limitTexts(
 }
 
 function shortenText(text: string): string {
-  return text.length <= maxSummarySizes.text ? text : `${text.slice(0, maxSummarySizes.text).toWellFormed()}…`
+  return text.length <= installSummaryLimits.text
+    ? text
+    : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
 }

@@ -28,7 +28,7 @@ export const installCheck: Check<'install'> = {
   ask: ({ change, config }, answers) =>
     planChangedPackages(change)
       .packages.flatMap(({ plan }) => plan.bundlesToOpen)
-      .flatMap((blob) => listInstallQuestions(blob, config, answers)),
+      .flatMap((blob) => listBundleQuestions(blob, config, answers)),
   judge: judgeInstalls,
 }
 
@@ -112,7 +112,7 @@ function evaluatePackage(
       wanted,
       ...(served && { running: { responses: served.responses, images: [] } }),
       classify: (found, blob) => {
-        const shown = moveFindingToImageReference(found, blob, catalog.root)
+        const shown = relocateFindingToImageRef(found, blob, catalog.root)
         const [counted] = applyConfiguredSeverities([shown], config)
         const isShown = counted !== undefined && isChangedBundle(planned, blob)
         if (isShown) findings.push(counted)
@@ -288,7 +288,7 @@ function toFailedContentResult(answer: Exclude<ImageAnswer, { readonly kind: 'ok
 }
 
 /** The same lookups as in the images check, so each runs only once. */
-function listInstallQuestions(
+function listBundleQuestions(
   blob: BundleBlob,
   config: Config,
   answers: CheckAnswers,
@@ -309,7 +309,7 @@ function createInstallQuestion({ image }: BundleBlob, digest: string) {
 }
 
 /** Reports a finding about a file in the image where the catalog names the image. */
-function moveFindingToImageReference(
+function relocateFindingToImageRef(
   inside: Finding,
   { place, imageMark, image }: BundleBlob,
   root: string,

@@ -3,6 +3,6 @@ import { memoizePerObject } from '../../findings/memoize.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 
 /** Rendered once per bundle, for an ordinary namespace and OLM v1's default watch scope. */
-export const getRenderedBundle = memoizePerObject((files: BundleFiles) =>
+export const getRenderedBundleManifests = memoizePerObject((files: BundleFiles) =>
   renderPlainManifests(files, { installNamespace: 'operators' }),
 )

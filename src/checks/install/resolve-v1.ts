@@ -10,7 +10,7 @@ import {
   type Version,
 } from '../../catalog/versions/version.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 
 export interface V1Request {
   readonly package: string
@@ -83,18 +83,18 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
       bundle: best,
       dependency: dependency.type,
       message:
-        `validating bundle ${quote(best.name)}: bundle ${quote(best.name)} has a dependency declared via property ` +
-        `${quote(dependency.type)} which is currently not supported`,
+        `validating bundle ${quoteLikeGo(best.name)}: bundle ${quoteLikeGo(best.name)} has a dependency declared via property ` +
+        `${quoteLikeGo(dependency.type)} which is currently not supported`,
     }
   return { kind: 'resolved', bundle: best, isDeprecated: deprecated.has(best.name) }
 }
 
 function formatNoBundlesFoundError({ package: packageName, channels = [], installed }: V1Request): string {
   const upgrading = installed
-    ? `error upgrading from currently installed version ${quote(installed.version)}: `
+    ? `error upgrading from currently installed version ${quoteLikeGo(installed.version)}: `
     : ''
   const where = channels.length > 0 ? ` in channels [${channels.join(' ')}]` : ''
-  return `${upgrading}no bundles found for package ${quote(packageName)}${where}`
+  return `${upgrading}no bundles found for package ${quoteLikeGo(packageName)}${where}`
 }
 
 function findSuccessorNames(

@@ -1,6 +1,6 @@
 // Every rule of the install check about pull requests. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 import { doesNotInstall } from './rules/does-not-install.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const installRules: readonly AnyRule[] = [doesNotInstall]
+export const installRules: readonly AnyFindingRule[] = [doesNotInstall]

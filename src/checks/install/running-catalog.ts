@@ -1,6 +1,6 @@
 // Evaluates the responses of a catalog server and whether the catalog image starts one. Sends no requests.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { quote } from '../../go/text.ts'
+import { quoteLikeGo } from '../../go/text.ts'
 import type { InstallStep, InstallRemark } from './install-report.ts'
 import { createSkippedStep, createStep } from './steps/create-step.ts'
 import { installTargets } from './install-targets.ts'
@@ -42,7 +42,7 @@ export interface ServedCatalogObservation {
 }
 
 /** `head` is the channel head that catalog-bot computed from the catalog. */
-export function createRunningCatalogStep(
+export function createServedCatalogStep(
   running: ServedCatalogObservation | undefined,
   about: {
     readonly catalog: Catalog
@@ -101,7 +101,7 @@ function* listCatalogServerRemarks(
     bundles,
     errors,
   }: Extract<CatalogServerResponse, { readonly kind: 'answered' }>,
-  { catalog, package: its, channel, head }: Parameters<typeof createRunningCatalogStep>[1],
+  { catalog, package: its, channel, head }: Parameters<typeof createServedCatalogStep>[1],
 ): Generator<string> {
   yield* errors
   const missing = new Set(
@@ -109,14 +109,14 @@ function* listCatalogServerRemarks(
       .map(({ name }) => name)
       .filter((name) => (name === its || !isPart) && !packages.includes(name)),
   )
-  if (missing.size > 0) yield `it does not list ${[...missing].slice(0, 3).map(quote).join(', ')}`
+  if (missing.size > 0) yield `it does not list ${[...missing].slice(0, 3).map(quoteLikeGo).join(', ')}`
   const wanted = catalog.packages.find(({ name }) => name === its)?.defaultChannel
   if (wanted !== undefined && defaultChannel !== wanted)
-    yield `the default channel of ${quote(its)} is ${quote(defaultChannel)}, not ${quote(wanted)}`
+    yield `the default channel of ${quoteLikeGo(its)} is ${quoteLikeGo(defaultChannel)}, not ${quoteLikeGo(wanted)}`
   const served = channels.find(({ name }) => name === channel)
-  if (!served) yield `it has no channel ${quote(channel)}`
+  if (!served) yield `it has no channel ${quoteLikeGo(channel)}`
   else if (head !== undefined && served.head !== head)
-    yield `the head of channel ${quote(channel)} is ${quote(served.head)}, not ${quote(head)}`
+    yield `the head of channel ${quoteLikeGo(channel)} is ${quoteLikeGo(served.head)}, not ${quoteLikeGo(head)}`
   const entries = catalog.channels
     .filter((blob) => blob.package === its)
     .flatMap(({ name, entries: all }) => all.map((entry) => ({ channel: name, name: entry.name })))
@@ -124,7 +124,7 @@ function* listCatalogServerRemarks(
   const absent = entries.filter((entry) => !given.has(`${entry.channel}\n${entry.name}`))
   const [first] = absent
   if (first)
-    yield `it does not return ${quote(first.name)} of channel ${quote(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
+    yield `it does not return ${quoteLikeGo(first.name)} of channel ${quoteLikeGo(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */
@@ -146,14 +146,16 @@ function validateCatalogImage({
   if (directory === undefined) problems.push(`${which}: no label names the catalog directory`)
   if (!/(?:^|\/)opm$/.test(program))
     warnings.push(
-      `${which}: it starts ${quote(program)} instead of opm, so whether it serves the catalog is unknown`,
+      `${which}: it starts ${quoteLikeGo(program)} instead of opm, so whether it serves the catalog is unknown`,
     )
   else if (rest[0] !== 'serve') problems.push(`${which}: it starts opm without the serve command`)
   else if (
     directory !== undefined &&
     !rest.some((argument) => isCatalogDirectoryArgument(argument, directory))
   )
-    problems.push(`${which}: it does not serve ${quote(`/${directory}`)}, the directory that its label names`)
+    problems.push(
+      `${which}: it does not serve ${quoteLikeGo(`/${directory}`)}, the directory that its label names`,
+    )
   if (user === '' || /^(?:0|root)(?::|$)/.test(user))
     warnings.push(`${which}: it runs as root, which OLM's restricted pod security rejects`)
   return { problems, warnings }

@@ -12,8 +12,8 @@ import type {
 } from './install-report.ts'
 import { findWorstVerdict } from './install-report.ts'
 import { createProvisionerChecklist } from './provisioner-checklist.ts'
-import { createRunningCatalogStep, type ServedCatalogObservation } from './running-catalog.ts'
-import { getRenderedBundle } from './rendered-bundle.ts'
+import { createServedCatalogStep, type ServedCatalogObservation } from './running-catalog.ts'
+import { getRenderedBundleManifests } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
 import type { InstallBundleContent, InstallSimulationPorts } from './bundle-content.ts'
 import { createContentSteps, type InstallBundle, type FindingClassifier } from './steps/content-steps.ts'
@@ -142,14 +142,16 @@ function evaluateChannel(
     createChannelHeadStep(resolution),
     createUpgradesStep(resolution),
     ...createContentSteps(opened, before, known, options),
-    createRunningCatalogStep(options.running, {
+    createServedCatalogStep(options.running, {
       catalog: plan.request.catalog,
       package: plan.request.package,
       channel: resolution.channel,
       head: resolution.head,
     }),
   ]
-  const acceptance = installTargets.map((target) => computeTargetAcceptance(target, known, steps, opened))
+  const acceptance = installTargets.map((target) =>
+    computeInstallabilityOnTarget(target, known, steps, opened),
+  )
   const wanted = options.wanted.length > 0 ? options.wanted : listDefaultTargets(known ?? 'registry+v1')
   const installs = findWorstVerdict(
     acceptance
@@ -187,7 +189,7 @@ function listDefaultTargets(format: BundleFormat): readonly InstallTarget[] {
 }
 
 /** Returns yes only if this target installs the bundle and supports its format, and the bundle was opened. */
-function computeTargetAcceptance(
+function computeInstallabilityOnTarget(
   target: InstallTarget,
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],
@@ -218,7 +220,7 @@ function computeTargetAcceptance(
 }
 
 function listRenderedObjects(content: InstallBundleContent | undefined) {
-  return content?.kind === 'bundle' && content.files ? getRenderedBundle(content.files).objects : []
+  return content?.kind === 'bundle' && content.files ? getRenderedBundleManifests(content.files).objects : []
 }
 
 function createCatalogStep(rejection: string | undefined): InstallStep {

@@ -2,7 +2,7 @@
 // pkg/controller/bundle.)
 import { findFilesInDirectory, type BundleFiles } from '../../bundle/bundle-files.ts'
 import { readManifest } from '../../bundle/manifest-document.ts'
-import { valueAt } from '../../go/tree.ts'
+import { getMapValue } from '../../go/tree.ts'
 
 export interface UnpackedBundle {
   readonly keys: readonly string[]
@@ -77,6 +77,6 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
 function isKubernetesObject(bytes: Uint8Array): boolean {
   const document = readManifest(bytes)
   if (document.kind !== 'value') return false
-  const kind = valueAt(document.value, 'kind')
+  const kind = getMapValue(document.value, 'kind')
   return kind?.kind === 'string' && kind.value !== ''
 }

@@ -1,13 +1,13 @@
 // Finds the owners of a path: the union of all configured sources in one tree. Decisions use the base tip's tree. An
 // invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
-import { readCatalogOwners } from './sources/catalog-owners.ts'
-import { readCiYaml } from './sources/ci-yaml.ts'
+import { parseCatalogOwners } from './sources/catalog-owners.ts'
+import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
 import { listAncestorDirectories } from '../../change/layout/layout.ts'
-import { findCodeowners, readCodeowners } from './sources/codeowners.ts'
+import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
 import type { CodeownersLine } from './sources/codeowners.ts'
-import { configYamlPath, readMaintainers } from './sources/config-yaml.ts'
+import { configYamlPath, parseMaintainers } from './sources/config-yaml.ts'
 import { catalogOwnersFileName, toCiYamlPath } from './owner-files.ts'
 import { createBrokenOwnerSource } from './sources/owner-source.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
@@ -15,8 +15,8 @@ import {
   ownersAliasesPath,
   findInheritedApprovers,
   ownersFileName,
-  readAliases,
-  readOwnersFile,
+  parseOwnersAliases,
+  parseOwnersFile,
 } from './sources/owners-file.ts'
 import type { OwnersAliases, OwnersFile } from './sources/owners-file.ts'
 import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey } from './principal.ts'
@@ -61,7 +61,7 @@ export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): Own
   }
 
   const fromCiYaml = (directory: string): readonly Principal[] => {
-    const file = directory === '' ? undefined : read(toCiYamlPath(directory), readCiYaml)
+    const file = directory === '' ? undefined : read(toCiYamlPath(directory), parseOwnershipCiYaml)
     return file?.kind === 'read' ? file.value.reviewers : []
   }
 
@@ -70,18 +70,18 @@ export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): Own
     const file =
       codeownersPath === undefined
         ? undefined
-        : read<readonly CodeownersLine[]>(codeownersPath, readCodeowners)
+        : read<readonly CodeownersLine[]>(codeownersPath, parseCodeownersFile)
     return file?.kind === 'read' ? findCodeowners(path, file.value) : []
   }
 
   const fromOwners = (path: string): readonly Principal[] => {
-    const aliases = read<OwnersAliases>(ownersAliasesPath, readAliases)
+    const aliases = read<OwnersAliases>(ownersAliasesPath, parseOwnersAliases)
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
     for (const directory of listAncestorDirectories(path)) {
       const file = read<OwnersFile>(
         directory === '' ? ownersFileName : `${directory}/${ownersFileName}`,
-        readOwnersFile,
+        parseOwnersFile,
       )
       if (file !== undefined) files.set(directory, file)
     }
@@ -93,7 +93,7 @@ export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): Own
     for (const directory of listAncestorDirectories(path)) {
       const file = read(
         directory === '' ? catalogOwnersFileName : `${directory}/${catalogOwnersFileName}`,
-        readCatalogOwners,
+        parseCatalogOwners,
       )
       if (file?.kind === 'broken') return []
       people.push(...(file?.value ?? []))
@@ -148,7 +148,7 @@ export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): Own
   }
 
   function maintainers(): readonly Principal[] {
-    const file = uses('config.yaml') ? read(configYamlPath, readMaintainers) : undefined
+    const file = uses('config.yaml') ? read(configYamlPath, parseMaintainers) : undefined
     return removeDuplicatePrincipals([
       ...(file?.kind === 'read' ? file.value : []),
       ...fromConfig([], 'maintainers'),

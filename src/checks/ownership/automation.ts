@@ -1,11 +1,11 @@
 // Decides what an automation account can change without approval. The base must grant the kind, the package, and every
 // touched channel.
-import { matchesNamePattern, type Automation } from '../../config/automation.ts'
+import { matchesNamePattern, type AutomationConfig } from '../../config/automation.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 
 /** Kinds of change that affect users of a channel. */
-const channelChangeKinds: ReadonlySet<ChangeKind> = new Set([
+const channelAffectingChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-bundle',
   'edit-bundle',
   'remove-bundle',
@@ -17,8 +17,8 @@ const channelChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-to-catalog',
 ])
 
-export function findGrantedChangeKinds(
-  { packages, channels, changes }: Automation,
+export function findAutomatedChangeKinds(
+  { packages, channels, changes }: AutomationConfig,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {
   const isOneOf = (patterns: readonly string[], name: string) =>
@@ -33,6 +33,8 @@ export function findGrantedChangeKinds(
       : touched.length > 0 && touched.every((channel) => isOneOf(channels, channel))
   const granted: ReadonlySet<ChangeKind> = new Set(changes)
   return new Set(
-    requirement.kinds.filter((kind) => granted.has(kind) && (mayTouchThem || !channelChangeKinds.has(kind))),
+    requirement.kinds.filter(
+      (kind) => granted.has(kind) && (mayTouchThem || !channelAffectingChangeKinds.has(kind)),
+    ),
   )
 }

@@ -20,7 +20,7 @@ export function findCollidingPaths({
   // Folding can turn other letters into slashes; then collisions can be anywhere.
   const isPlain = listNonAsciiPaths(basePaths).length === 0 && added.every(isAscii)
   const taken = isPlain
-    ? indexRemainingPathsNear(added, basePaths, removed)
+    ? indexRemainingPathsNearAdded(added, basePaths, removed)
     : indexRemainingPaths(basePaths, removed)
   const judged = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
@@ -54,7 +54,7 @@ export function indexRemainingPaths(
 /**
  * Like indexRemainingPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
  */
-export function indexRemainingPathsNear(
+export function indexRemainingPathsNearAdded(
   added: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
@@ -95,7 +95,7 @@ function groupChildrenByFoldedName(
   prefix: string,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
-  let at = findLowerBound(sorted, prefix, identity)
+  let at = findLowerBound(sorted, prefix, keepPathUnchanged)
   for (;;) {
     const path = sorted[at]
     if (path === undefined || !path.startsWith(prefix)) return found
@@ -106,7 +106,7 @@ function groupChildrenByFoldedName(
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
     // '0' follows the slash in ASCII: skips everything below.
-    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, identity, at)
+    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, keepPathUnchanged, at)
   }
 }
 
@@ -129,14 +129,18 @@ function findFirstRemainingPath(
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): number | undefined {
-  const file = findLowerBound(sorted, name, identity)
+  const file = findLowerBound(sorted, name, keepPathUnchanged)
   if (sorted[file] === name && !removed.has(name)) return file
-  for (let at = findLowerBound(sorted, `${name}/`, identity); sorted[at]?.startsWith(`${name}/`); at++)
+  for (
+    let at = findLowerBound(sorted, `${name}/`, keepPathUnchanged);
+    sorted[at]?.startsWith(`${name}/`);
+    at++
+  )
     if (!removed.has(sorted[at] ?? '')) return at
   return undefined
 }
 
-const identity = (path: string): string => path
+const keepPathUnchanged = (path: string): string => path
 
 interface PathCollision {
   readonly name: string

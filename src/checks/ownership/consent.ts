@@ -1,11 +1,11 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
 // answer is missing. An empty list of owners never gives it.
 import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
-import type { Automation } from '../../config/automation.ts'
+import type { AutomationConfig } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
 import { isCurrentApproval, isApprovalForSnapshot } from './approvals.ts'
-import { findGrantedChangeKinds } from './automation.ts'
+import { findAutomatedChangeKinds } from './automation.ts'
 import { listCoverageDifferences, isDirectoryCovered, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { isBot } from './principal-matcher.ts'
@@ -32,7 +32,7 @@ export type ConsentStatus =
   | { readonly kind: 'refused'; readonly kinds: readonly ChangeKind[] }
   | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
 
-const strictnessByConsent: Readonly<Record<RequiredConsent, number>> = {
+const consentStrictness: Readonly<Record<RequiredConsent, number>> = {
   alone: 0,
   owner: 1,
   maintainer: 2,
@@ -49,7 +49,7 @@ export class ConsentEvaluator {
   /** Automation accounts that may be the author. */
   readonly #grants: readonly {
     readonly principals: readonly Principal[]
-    readonly automation: Automation
+    readonly automation: AutomationConfig
   }[]
 
   /** `covers`: the effect of the change. Computed lazily because the text is large. */
@@ -91,7 +91,7 @@ export class ConsentEvaluator {
         : findWeakestConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<RequiredConsent>(
-      (worst, { consent }) => (isStricter(consent, worst) ? consent : worst),
+      (worst, { consent }) => (isStricterConsent(consent, worst) ? consent : worst),
       'alone',
     )
     // Authors cannot make themselves owners without approval, even if the configuration allows it.
@@ -99,8 +99,7 @@ export class ConsentEvaluator {
     // Only a maintainer can make Apps and teams owners.
     if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonUserPrincipal)) needed = 'maintainer'
     // A reused login means that the list of owners is out of date, so its other names might also be wrong.
-    if (authorRights.reused && strictnessByConsent[needed] < strictnessByConsent.maintainer)
-      needed = 'maintainer'
+    if (authorRights.reused && consentStrictness[needed] < consentStrictness.maintainer) needed = 'maintainer'
     // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
@@ -157,7 +156,7 @@ export class ConsentEvaluator {
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return evaluateRightsUntilGranted(
+    return combineRightsUntilGranted(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
@@ -175,7 +174,7 @@ export class ConsentEvaluator {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return evaluateRightsUntilGranted(
+    return combineRightsUntilGranted(
       approvals
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -193,7 +192,7 @@ export class ConsentEvaluator {
 
   /** Whether an account owns any of it, or is a maintainer. */
   checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
-    const owns = evaluateRightsUntilGranted(
+    const owns = combineRightsUntilGranted(
       listDistinctOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
@@ -248,7 +247,7 @@ export class ConsentEvaluator {
     const open: UnansweredQuestion[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
-      const granted = findGrantedChangeKinds(automation, requirement)
+      const granted = findAutomatedChangeKinds(automation, requirement)
       if (granted.size === 0 || !(isBot(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
@@ -285,7 +284,7 @@ export class ConsentEvaluator {
   /** Whether an authorized person approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): RightsResult {
     const added = requirement.ownerEdit?.added ?? []
-    return evaluateRightsUntilGranted(
+    return combineRightsUntilGranted(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -334,8 +333,8 @@ function isNonUserPrincipal(principal: Principal): boolean {
   return principal.kind !== 'user' || principal.login.endsWith('[bot]')
 }
 
-function isStricter(a: RequiredConsent, b: RequiredConsent): boolean {
-  return strictnessByConsent[a] > strictnessByConsent[b]
+function isStricterConsent(a: RequiredConsent, b: RequiredConsent): boolean {
+  return consentStrictness[a] > consentStrictness[b]
 }
 
 /** The least strict setting among an account's roles. */
@@ -346,11 +345,11 @@ function findWeakestConsent(
 ): RequiredConsent {
   return roles
     .map((role) => permissions[role][kind])
-    .reduce<RequiredConsent>((best, cell) => (isStricter(best, cell) ? cell : best), 'refused')
+    .reduce<RequiredConsent>((best, cell) => (isStricterConsent(best, cell) ? cell : best), 'refused')
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
-function evaluateRightsUntilGranted(candidates: readonly (() => RightsResult)[]): RightsResult {
+function combineRightsUntilGranted(candidates: readonly (() => RightsResult)[]): RightsResult {
   const open: UnansweredQuestion[] = []
   for (const candidate of candidates) {
     const holds = candidate()

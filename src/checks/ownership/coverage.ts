@@ -11,7 +11,7 @@ export type ApprovalCoverage = ReadonlyMap<string, string>
  * Lines with `=` describe files, lines with `+` their effects. A file's line appears under every directory whose owners
  * must agree to it.
  */
-export function computeCoverage(
+export function computeApprovalCoverage(
   change: PullRequestChange,
   required: readonly RequiredApproval[],
 ): ApprovalCoverage {
@@ -21,13 +21,13 @@ export function computeCoverage(
     if (known) known.add(line)
     else lines.set(directory, new Set([line]))
   }
-  const files = new Map(change.paths.map((path) => [path.path, formatFileLine(path)]))
+  const files = new Map(change.paths.map((path) => [path.path, formatFileCoverageLine(path)]))
   for (const { path, role } of change.paths)
     add('directory' in role ? (role.directory ?? '') : '', files.get(path) ?? '')
   for (const requirement of required) {
     const file = files.get(requirement.path)
     if (file !== undefined) add(requirement.directory, file)
-    for (const effect of describeApprovalEffects(requirement))
+    for (const effect of formatApprovalEffects(requirement))
       add(requirement.directory, `+ ${JSON.stringify(requirement.path)} ${JSON.stringify(effect)}`)
   }
   return new Map(
@@ -41,14 +41,14 @@ export function computeCoverage(
 export function computeFileCoverage(
   paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[],
 ): ApprovalCoverage {
-  return new Map([['', paths.map(formatFileLine).toSorted().join('\n')]])
+  return new Map([['', paths.map(formatFileCoverageLine).toSorted().join('\n')]])
 }
 
 /**
  * Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine.
  */
 export function isChangeCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
-  return areLinesCovered(toCoverageLineSet(now), toCoverageLineSet(agreed))
+  return areCoverageLinesApproved(toCoverageLineSet(now), toCoverageLineSet(agreed))
 }
 
 export function isDirectoryCovered(
@@ -58,22 +58,22 @@ export function isDirectoryCovered(
 ): boolean {
   const [present, then] = [now.get(directory), agreed.get(directory)]
   if (present === undefined || then === undefined) return false
-  return present === then || areLinesCovered(new Set(present.split('\n')), new Set(then.split('\n')))
+  return present === then || areCoverageLinesApproved(new Set(present.split('\n')), new Set(then.split('\n')))
 }
 
 /** Whether both have the same files, regardless of effects. */
 export function hasSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
   const files = (coverage: ApprovalCoverage) => new Set([...toCoverageLineSet(coverage)].filter(isFileLine))
-  return areLinesCovered(files(one), files(other))
+  return areCoverageLinesApproved(files(one), files(other))
 }
 
 /** The differences from the approved change, one phrase per path, sorted. */
 export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalCoverage): readonly string[] {
   const [present, then] = [toCoverageLineSet(now), toCoverageLineSet(agreed)]
-  if (areLinesCovered(present, then)) return []
+  if (areCoverageLinesApproved(present, then)) return []
   if (then.size === 0) return ['the approved effect is unknown']
-  const filesNow = indexLinesByPath([...present].filter(isFileLine))
-  const filesThen = indexLinesByPath([...then].filter(isFileLine))
+  const filesNow = indexCoverageLinesByPath([...present].filter(isFileLine))
+  const filesThen = indexCoverageLinesByPath([...then].filter(isFileLine))
   const found = new Map<string, string>()
   for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'no longer changed')
   for (const [path, line] of filesNow) {
@@ -92,7 +92,7 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
     .map(([path, difference]) => `${path} (${difference})`)
 }
 
-function areLinesCovered(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
+function areCoverageLinesApproved(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
   for (const line of now) if (!agreed.has(line)) return false
   for (const line of agreed) if (isFileLine(line) && !now.has(line)) return false
   return true
@@ -106,7 +106,7 @@ function toCoverageLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
 
 const isFileLine = (line: string): boolean => line.startsWith('= ')
 
-function indexLinesByPath(lines: readonly string[]): ReadonlyMap<string, string> {
+function indexCoverageLinesByPath(lines: readonly string[]): ReadonlyMap<string, string> {
   return new Map(lines.map((line) => [parseCoverageLine(line).path, line]))
 }
 
@@ -115,13 +115,17 @@ function parseCoverageLine(line: string): { path: string; rest: string } {
   return { path: String(JSON.parse(quoted)), rest: line.slice(2 + quoted.length + 1) }
 }
 
-function formatFileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>): string {
+function formatFileCoverageLine({
+  path,
+  before,
+  after,
+}: Pick<TouchedPath, 'path' | 'before' | 'after'>): string {
   const text = (entry: TouchedPath['before']): string => (entry ? `${entry.mode} ${entry.oid}` : 'none')
   return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
 }
 
 /** One phrase per effect, so that fewer effects are distinguishable from different ones. */
-function describeApprovalEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
+function formatApprovalEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage
   const listed = /^(?:adds|removes) /

@@ -4,12 +4,12 @@ import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { OwnershipInputs } from './ownership-inputs.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { readCatalogOwners } from './sources/catalog-owners.ts'
-import { readCiYaml } from './sources/ci-yaml.ts'
+import { parseCatalogOwners } from './sources/catalog-owners.ts'
+import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
 import type { OwnerFile } from './owner-files.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
 import type { OwnerSourceReadResult } from './sources/owner-source.ts'
-import { readOwnersFile } from './sources/owners-file.ts'
+import { parseOwnersFile } from './sources/owners-file.ts'
 import { toPrincipalKey, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { ownerFileBroken } from './rules/owner-file-broken.ts'
@@ -41,7 +41,7 @@ export function analyzeOwnerEdit(
     touched.after === undefined
       ? undefined
       : text === undefined || file === undefined
-        ? createUnreadableFile(path)
+        ? createUnreadableFileResult(path)
         : parseOwnerFileStructure(file, path, text)
   if (after?.kind === 'broken')
     for (const { at, problem } of after.problems)
@@ -99,13 +99,13 @@ function parseOwnerFileStructure(
 ): OwnerSourceReadResult<ComparableOwnerFile> {
   switch (file.kind) {
     case 'ci.yaml': {
-      const read = readCiYaml(path, text)
+      const read = parseOwnershipCiYaml(path, text)
       return read.kind === 'broken'
         ? read
         : { kind: 'read', value: { structure: [...read.value.switches].toSorted().join(' ') } }
     }
     case 'owners': {
-      const read = readOwnersFile(path, text)
+      const read = parseOwnersFile(path, text)
       // Filters apply per path, so changing them affects more than the list of owners.
       return read.kind === 'broken'
         ? read
@@ -115,18 +115,18 @@ function parseOwnerFileStructure(
           }
     }
     case 'catalog-owners': {
-      const read = readCatalogOwners(path, text)
+      const read = parseCatalogOwners(path, text)
       return read.kind === 'broken' ? read : { kind: 'read', value: { structure: '' } }
     }
     case 'codeowners':
     case 'aliases':
     case 'config.yaml':
       // Repository-wide files do not belong to a package, so this is never reached for them.
-      return createUnreadableFile(path)
+      return createUnreadableFileResult(path)
   }
 }
 
-const createUnreadableFile = (path: string): OwnerSourceReadResult<never> => ({
+const createUnreadableFileResult = (path: string): OwnerSourceReadResult<never> => ({
   kind: 'broken',
   problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'it could not be read' }],
 })

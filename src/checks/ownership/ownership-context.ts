@@ -1,9 +1,9 @@
 // The approvals that a change requires. Cached, because each answer and each approval causes another evaluation.
 import type { PullRequestChange } from '../../change/change.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
-import { lazy, memoizePerObject, memoizeLast } from '../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject, memoizeLast } from '../../findings/memoize.ts'
 import { readOwnershipAuthority, type OwnershipAuthority } from './authority.ts'
-import { computeCoverage, type ApprovalCoverage } from './coverage.ts'
+import { computeApprovalCoverage, type ApprovalCoverage } from './coverage.ts'
 import { computeRequiredApprovals, type RequiredApprovals } from './required-approvals.ts'
 import { findSuspiciousPaths } from './suspicious-paths.ts'
 import { ownershipInputKeys, type OwnershipInputs } from './ownership-inputs.ts'
@@ -36,7 +36,7 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
     outside,
     findings: [...findSuspiciousPaths(input), ...findings],
     packageCount: new Set(required.map((requirement) => requirement.package)).size,
-    getCoverage: lazy(() => computeCoverage(input.change, required)),
+    getCoverage: memoizeOnce(() => computeApprovalCoverage(input.change, required)),
   }
 }
 

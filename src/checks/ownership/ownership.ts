@@ -3,7 +3,7 @@
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
-import type { Check, CheckInput, CheckOutcome, PendingAction } from '../check.ts'
+import type { Check, CheckInput, CheckOutcome, UnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
 import { toCheckQuestionKey } from '../questions.ts'
 import type { CheckAnswers, CheckQuestion } from '../questions.ts'
@@ -119,7 +119,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
   for (const { path } of outside)
     findings.add(fileOutsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
 
-  const waiting: PendingAction[] = [...listPendingApprovals(open, input, authority)]
+  const waiting: UnblockingAction[] = [...listPendingApprovals(open, input, authority)]
   if (outside.length > 0) {
     const agreed = consents.checkMaintainerApproval()
     if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
@@ -142,7 +142,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
     waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
   }
 
-  const push = checkUnconfirmedPush(input, consents, required, authority)
+  const push = evaluatePushConfirmation(input, consents, required, authority)
   findings.addAll(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
@@ -205,7 +205,7 @@ function listPendingApprovals(
   open: readonly { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[],
   input: CheckInput,
   authority: OwnershipAuthority,
-): PendingAction[] {
+): UnblockingAction[] {
   const groups = new Map<string, ApproverGroup>()
   for (const { requirement, met } of open) {
     const { by, who } = findEligibleApprovers(requirement, met.by, input, authority)
@@ -214,7 +214,7 @@ function listPendingApprovals(
     group.packages.add(requirement.package)
     groups.set(key, group)
   }
-  return dropCoveredApproverGroups([...groups.values()]).map(({ by, who, packages }) => {
+  return dropRedundantApproverGroups([...groups.values()]).map(({ by, who, packages }) => {
     const names = formatTruncatedNameList([...packages])
     return {
       what:
@@ -236,7 +236,7 @@ interface ApproverGroup {
  * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal
  * groups, keeps the maintainers.
  */
-function dropCoveredApproverGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
+function dropRedundantApproverGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
   const fewestFirst = groups.toSorted(
     (a, b) => a.who.length - b.who.length || Number(a.by === 'owner') - Number(b.by === 'owner'),
   )
@@ -310,12 +310,12 @@ function validateNewOwners(
 }
 
 /** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
-function checkUnconfirmedPush(
+function evaluatePushConfirmation(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
   authority: OwnershipAuthority,
-): { findings: Finding[]; waiting: PendingAction[]; unanswered: readonly UnansweredQuestion[] } {
+): { findings: Finding[]; waiting: UnblockingAction[]; unanswered: readonly UnansweredQuestion[] } {
   const { pusher, author, head } = input.snapshot
   const nothing = { findings: [], waiting: [], unanswered: [] }
   if (pusher === undefined || (pusher !== null && pusher.id === author?.id)) return nothing
@@ -358,7 +358,7 @@ function findOutdatedApprovals(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
-): { findings: Finding[]; waiting: PendingAction[] } {
+): { findings: Finding[]; waiting: UnblockingAction[] } {
   const { author, head } = input.snapshot
   const found = consents
     .listOutdatedApprovals()

@@ -28,8 +28,8 @@ export interface PrincipalMatcher {
   isMaintainer(account: GitHubAccount): RightsResult
 }
 
-const rightsGranted: RightsResult = { kind: 'yes' }
-const rightsDenied: RightsResult = { kind: 'no' }
+const grantedRightsResult: RightsResult = { kind: 'yes' }
+const deniedRightsResult: RightsResult = { kind: 'no' }
 
 export const isBot = (account: GitHubAccount): boolean => account.login.endsWith('[bot]')
 
@@ -43,20 +43,20 @@ export function createPrincipalMatcher(
   function isUser(account: GitHubAccount, principal: Extract<Principal, { kind: 'user' }>): RightsResult {
     // A pinned account matches under any login, and its listed login matches no other account.
     if (principal.id !== undefined) {
-      if (principal.id === account.id) return rightsGranted
+      if (principal.id === account.id) return grantedRightsResult
       return principal.login === account.login
         ? { kind: 'no', reused: { login: principal.login, was: principal.id } }
-        : rightsDenied
+        : deniedRightsResult
     }
-    if (principal.login !== account.login) return rightsDenied
+    if (principal.login !== account.login) return deniedRightsResult
     const first = accounts.get(principal.login)
     if (first !== undefined && first !== account.id)
       return { kind: 'no', reused: { login: principal.login, was: first } }
     const answer = answers.get({ kind: 'user', login: principal.login })
     if (answer.kind === 'unknown')
-      return toUnknownResult(`which account the login ${principal.login} belongs to`, answer)
-    if (answer.kind === 'nobody' || answer.person.id !== account.id) return rightsDenied
-    return (answer.person.kind === 'bot') === isBot(account) ? rightsGranted : rightsDenied
+      return createUnknownRightsResult(`which account the login ${principal.login} belongs to`, answer)
+    if (answer.kind === 'nobody' || answer.person.id !== account.id) return deniedRightsResult
+    return (answer.person.kind === 'bot') === isBot(account) ? grantedRightsResult : deniedRightsResult
   }
 
   function isPrincipal(account: GitHubAccount, principal: Principal): RightsResult {
@@ -64,7 +64,7 @@ export function createPrincipalMatcher(
       case 'user':
         return isUser(account, principal)
       case 'team': {
-        if (isBot(account)) return rightsDenied
+        if (isBot(account)) return deniedRightsResult
         const { organization, team } = principal
         const answer = answers.get({
           kind: 'team-member',
@@ -74,11 +74,14 @@ export function createPrincipalMatcher(
           login: account.login,
         })
         if (answer.kind === 'unknown')
-          return toUnknownResult(`whether ${account.login} is a member of ${organization}/${team}`, answer)
-        return answer.kind === 'yes' ? rightsGranted : rightsDenied
+          return createUnknownRightsResult(
+            `whether ${account.login} is a member of ${organization}/${team}`,
+            answer,
+          )
+        return answer.kind === 'yes' ? grantedRightsResult : deniedRightsResult
       }
       case 'email':
-        return rightsDenied
+        return deniedRightsResult
     }
   }
 
@@ -93,7 +96,7 @@ export function createPrincipalMatcher(
   }
 
   function findAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
-    if (principals.length === 0) return rightsDenied
+    if (principals.length === 0) return deniedRightsResult
     const open: UnansweredQuestion[] = []
     let reused: RightsResult | undefined
     // Checks logins first, because they are cheap to look up and most owners are listed by login.
@@ -103,29 +106,31 @@ export function createPrincipalMatcher(
     ]
     for (const principal of ordered) {
       const holds = isPrincipal(account, principal)
-      if (holds.kind === 'yes') return rightsGranted
+      if (holds.kind === 'yes') return grantedRightsResult
       if (holds.kind === 'unknown') open.push(...holds.open)
       else if (holds.reused) reused = holds
     }
     if (reused) return reused
-    return open.length > 0 ? { kind: 'unknown', open } : rightsDenied
+    return open.length > 0 ? { kind: 'unknown', open } : deniedRightsResult
   }
 
   function isMaintainer(account: GitHubAccount): RightsResult {
-    if (isBot(account)) return rightsDenied
+    if (isBot(account)) return deniedRightsResult
     const listed = isAmong(account, maintainers)
     if (listed.kind !== 'no') return listed
     const { maintainerRoles } = config.owners
     if (maintainerRoles.length === 0) return listed
     const answer = answers.get({ kind: 'role', user: account.id, login: account.login })
     if (answer.kind === 'unknown')
-      return toUnknownResult(`the role of ${account.login} in this repository`, answer)
-    return (maintainerRoles as readonly string[]).includes(answer.role) ? rightsGranted : rightsDenied
+      return createUnknownRightsResult(`the role of ${account.login} in this repository`, answer)
+    return (maintainerRoles as readonly string[]).includes(answer.role)
+      ? grantedRightsResult
+      : deniedRightsResult
   }
 
   return { isAmong, isMaintainer }
 }
 
-function toUnknownResult(question: string, answer: UnknownAnswer): RightsResult {
+function createUnknownRightsResult(question: string, answer: UnknownAnswer): RightsResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }

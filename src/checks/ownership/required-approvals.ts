@@ -62,7 +62,7 @@ export function computeRequiredApprovals(
       const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
       else
-        for (const requirement of findReferenceListApprovals(list, input, known, authority))
+        for (const requirement of findCompositeListApprovals(list, input, known, authority))
           required.push(requirement)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
@@ -181,7 +181,7 @@ function findCatalogApprovals(
 }
 
 /** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
-function findReferenceListApprovals(
+function findCompositeListApprovals(
   list: ReferenceListChange,
   input: OwnershipInputs,
   known: BasePackageIndex,
@@ -293,7 +293,7 @@ function findTakenBundleNameFindings({ change }: OwnershipInputs): Finding[] {
       owners.set(name, (owners.get(name) ?? new Set()).add(owner))
     return packages.flatMap(({ name: packageName, bundles }) =>
       bundles.added.flatMap(({ name, place }) => {
-        const other = findDifferentName(owners.get(name) ?? [], packageName)
+        const other = findFirstOtherName(owners.get(name) ?? [], packageName)
         if (other === undefined) return []
         const path = toPath(place.file)
         const at: Location = { file: path, line: place.line, column: place.column }
@@ -310,7 +310,7 @@ function findTakenBundleNameFindings({ change }: OwnershipInputs): Finding[] {
   })
 }
 
-function findDifferentName(names: Iterable<string>, name: string): string | undefined {
+function findFirstOtherName(names: Iterable<string>, name: string): string | undefined {
   for (const other of names) if (other !== name) return other
   return undefined
 }

@@ -1,5 +1,5 @@
 // Every rule of the ownership check. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 import { approvalForOtherChange } from './rules/approved-something-else.ts'
 import { changeForbidden } from './rules/change-refused.ts'
 import { changesRequested } from './rules/changes-requested.ts'
@@ -20,7 +20,7 @@ import { unknownOwner } from './rules/owner-unknown.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const ownershipRules: readonly AnyRule[] = [
+export const ownershipRules: readonly AnyFindingRule[] = [
   approvalForOtherChange,
   changeForbidden,
   changesRequested,

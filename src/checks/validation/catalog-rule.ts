@@ -6,11 +6,11 @@ import type { FindingList } from '../../findings/finding-list.ts'
 import type { BlobLocation } from '../../catalog/facts/catalog.ts'
 import type { TextPosition } from '../../go/text-position.ts'
 import type { CatalogView } from './view/catalog-view.ts'
-import type { SizeLimits } from './limits.ts'
+import type { CatalogSizeLimits } from './limits.ts'
 
 export interface CatalogRuleSignature {
   readonly judges: 'catalog'
-  readonly given: readonly [catalog: CatalogView, limits: SizeLimits]
+  readonly given: readonly [catalog: CatalogView, limits: CatalogSizeLimits]
   readonly hit: {
     /** Absent for findings about the whole catalog. */
     readonly at?: Location
@@ -28,7 +28,7 @@ export type CatalogRule = SearchingRule<object, CatalogRuleSignature>
 export function collectRuleFindings(
   rule: CatalogRule,
   catalog: CatalogView,
-  limits: SizeLimits,
+  limits: CatalogSizeLimits,
   into: FindingList,
 ): void {
   for (const hit of rule.find(catalog, limits))

@@ -134,7 +134,7 @@ const externalApiProviders: readonly ExternalApiProvider[] = [
 
 const externalPackages = new Set(externalApiProviders.flatMap(({ packages }) => packages))
 
-const externalApis = new Set(
+const externalApiKeys = new Set(
   externalApiProviders.flatMap(({ apis }) =>
     Object.entries(apis).flatMap(([group, kinds]) => kinds.map((kind) => `${group}/${kind}`)),
   ),
@@ -142,4 +142,4 @@ const externalApis = new Set(
 
 export const isExternalPackage = (name: string): boolean => externalPackages.has(name)
 
-export const isExternalApi = (group: string, kind: string): boolean => externalApis.has(`${group}/${kind}`)
+export const isExternalApi = (group: string, kind: string): boolean => externalApiKeys.has(`${group}/${kind}`)

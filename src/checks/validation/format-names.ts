@@ -1,5 +1,5 @@
 /** `a, b, c`; of more than `most` names the first ones, `and 12 more`. */
-export function formatNames(names: readonly string[], maxNames = 5): string {
+export function formatTruncatedNames(names: readonly string[], maxNames = 5): string {
   return names.length <= maxNames
     ? names.join(', ')
     : `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more`

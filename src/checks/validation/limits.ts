@@ -1,6 +1,6 @@
 // Size limits, in bytes of the catalog's text.
 
-export interface SizeLimits {
+export interface CatalogSizeLimits {
   readonly bundle: number
   readonly package: number
   readonly catalog: number
@@ -8,7 +8,7 @@ export interface SizeLimits {
 
 const mebibyte = 1024 * 1024
 
-export const defaultSizeLimits: SizeLimits = {
+export const defaultCatalogSizeLimits: CatalogSizeLimits = {
   // gRPC sends a bundle to the cluster as one message (4 MiB by default), and the resulting Kubernetes object must fit
   // etcd's request limit of 1.5 MiB.
   bundle: mebibyte,

@@ -6,7 +6,7 @@ import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { collectRuleFindings } from './catalog-rule.ts'
 import { createCatalogView } from './view/catalog-view.ts'
-import { defaultSizeLimits } from './limits.ts'
+import { defaultCatalogSizeLimits } from './limits.ts'
 import { catalogRules } from './rules.ts'
 import { memoizePerObject } from '../../findings/memoize.ts'
 
@@ -17,6 +17,6 @@ export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Fin
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
   list.addAll(linked)
-  for (const rule of catalogRules) collectRuleFindings(rule, view, defaultSizeLimits, list)
+  for (const rule of catalogRules) collectRuleFindings(rule, view, defaultCatalogSizeLimits, list)
   return list.sorted()
 })

@@ -5,7 +5,7 @@ import { modelRules } from '../../catalog/model/rules/all.ts'
 import { invalidPullSpec } from '../../catalog/model/rules/bundle-rules.ts'
 import { fileRules, loadRules } from '../../catalog/load/rules.ts'
 import { findPullSpecError } from '../../go/reference/pull-spec.ts'
-import type { RuleSet } from '../../catalog/model/rule-set.ts'
+import type { OpmRuleSet } from '../../catalog/model/rule-set.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
@@ -17,7 +17,7 @@ import { applyRuleSettings, isRuleSilenced, toRuleSettingSubject } from './rule-
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that cannot be disabled, because opm cannot serve a catalog that violates one. */
-export const fixedRuleIds: ReadonlySet<string> = new Set(
+export const alwaysEnabledRuleIds: ReadonlySet<string> = new Set(
   [...modelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
 )
 
@@ -28,7 +28,7 @@ export const fixedRuleIds: ReadonlySet<string> = new Set(
 export function validateWithAllRules(
   catalog: Catalog,
   options: {
-    readonly ruleSet?: RuleSet
+    readonly ruleSet?: OpmRuleSet
     readonly settings?: RuleSettings
     readonly root?: string
     readonly registries?: readonly string[]
@@ -55,7 +55,7 @@ export function validateWithAllRules(
   const own = applyRuleSettings(
     [...dropPublishedBundleFindings(runCatalogRules(catalog), settings), ...written.findings],
     settings,
-    fixedRuleIds,
+    alwaysEnabledRuleIds,
     (found) =>
       written
         .locationsOf(found)

@@ -1,7 +1,7 @@
 // Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
 // only about bundles of touched templates. Ignores existing findings that do not block.
-import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
-import type { RuleSet } from '../../catalog/model/rule-set.ts'
+import { defaultRuleSet, findOpmRuleSet } from '../../catalog/model/rule-set.ts'
+import type { OpmRuleSet } from '../../catalog/model/rule-set.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import { toRepositoryPath } from '../../change/compare-blobs.ts'
@@ -22,7 +22,7 @@ import { applyRuleSettings } from './rule-settings.ts'
 import { listTemplateQuestions, evaluateTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
 import { runUpgradeRule } from './upgrade/upgrade-rule.ts'
-import { fixedRuleIds } from './validate-fully.ts'
+import { alwaysEnabledRuleIds } from './validate-fully.ts'
 
 export const validationCheck: Check<'validation'> = {
   id: 'validation',
@@ -37,7 +37,7 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
   const findings = judged.flatMap((one) => one.findings)
   if (!ruleSet) findings.push(createFinding(unknownOpmRelease, undefined, { opm: config.opm }))
   const templates = evaluateTemplates(input, answers)
-  findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRuleIds))
+  findings.push(...applyRuleSettings(templates.findings, config.rules, alwaysEnabledRuleIds))
   const directories = validateBundleDirectories(input)
   findings.push(...directories)
   if (ruleSet)
@@ -48,7 +48,7 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
           (found): Finding => (found.severity === 'error' ? { ...found, severity: 'warning' } : found),
         ),
         config.rules,
-        fixedRuleIds,
+        alwaysEnabledRuleIds,
       ),
     )
   const manualMergeReasons = listManualMergeReasons(input)
@@ -68,9 +68,9 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
 }
 
 /** Undefined for an unknown opm release. */
-export function findConfiguredRuleSet({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
+export function findConfiguredRuleSet({ opm }: Pick<Config, 'opm'>): OpmRuleSet | undefined {
   // `v1.73` means v1.73.0: the default, and the release of the recorded verdicts.
-  return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : findRuleSet(`${opm}.0`)
+  return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : findOpmRuleSet(`${opm}.0`)
 }
 
 interface CatalogEvaluation {
@@ -78,13 +78,13 @@ interface CatalogEvaluation {
   readonly hasOlder: boolean
 }
 
-function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): CatalogEvaluation {
+function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: OpmRuleSet): CatalogEvaluation {
   const { root, base, result } = change
   const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(
       findings.map((found) => toRepositoryPathFinding(found, root)),
       config.rules,
-      fixedRuleIds,
+      alwaysEnabledRuleIds,
     )
   const own = result
     ? applySettings(dropPublishedBundleFindings(runCatalogRules(result), config.rules, change.packages))

@@ -3,7 +3,7 @@ import { toFindingLocation } from './catalog-rule.ts'
 import type { CatalogView } from './view/catalog-view.ts'
 import { listPackageRequirements } from './requirements.ts'
 
-export interface LocatedRange {
+export interface LocatedVersionRange {
   readonly at: Location
   readonly about: readonly string[]
   readonly range: string
@@ -11,7 +11,7 @@ export interface LocatedRange {
 }
 
 /** Ranges of channel entries and of required packages; skips empty ones. */
-export function* listVersionRanges(catalog: CatalogView): Generator<LocatedRange> {
+export function* listVersionRanges(catalog: CatalogView): Generator<LocatedVersionRange> {
   for (const its of catalog.packages) {
     for (const { blob } of its.channels) {
       for (const { name, mark, skipRange } of blob.entries)

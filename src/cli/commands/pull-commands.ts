@@ -35,7 +35,9 @@ Exit codes:
   addExamplesToHelp(
     addPullOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
-    ).action(async (options: LocalPullOptions) => (await import('../explain.ts')).explainPull(options)),
+    ).action(async (options: LocalPullOptions) =>
+      (await import('../explain.ts')).printPullExplanation(options),
+    ),
     ['explain', 'explain --base main --head update --author your-login --offline'],
     `The JSON document contains the snapshot, facts, findings, verdict, and actions. To learn about a rule, run "catalog-bot rule ID".
 

@@ -2,7 +2,7 @@
 // only the files that it touches.
 import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
-import { factsVersion } from '../../catalog/facts/facts-version.ts'
+import { fileFactsVersion } from '../../catalog/facts/facts-version.ts'
 import { createUnreadableFileFacts } from '../../catalog/load/parse-catalog-file.ts'
 import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
 import { isIgnoreFile, selectFiles, type FileSelection } from '../../catalog/load/select-files.ts'
@@ -12,7 +12,7 @@ import type { BlobSha, TreeSha } from '../../change/ids.ts'
 import type { TreePathEntry } from '../../change/path-change.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { TreeReader } from '../../ports/repository.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import { resolveLinkedFile } from './linked-file.ts'
 import { LruMap } from './lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
@@ -45,13 +45,13 @@ function hasSameTreeEntries(some: readonly TreePathEntry[], others: readonly Tre
 }
 
 /** Limit for catalogs in memory, measured by the size of their files: a quarter of a gigabyte of YAML. */
-const maxCachedBytes = 256 * 1024 * 1024
+const maxCachedCatalogFileBytes = 256 * 1024 * 1024
 const maxCachedCatalogs = 24
 
 const factsCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/catalog/facts/facts-version.test.ts.
-const fileFactsCache = defineCache<FileFacts>('facts', {
-  version: factsVersion,
+const fileFactsCache = defineCacheNamespace<FileFacts>('facts', {
+  version: fileFactsVersion,
   read: (stored) => (isFileFacts(stored) ? stored : undefined),
 })
 
@@ -67,7 +67,7 @@ const readLimitExceededMessage = 'reading the file takes more time or memory tha
 const maxParallelReads = 8
 
 export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): CatalogLoader {
-  const facts = new LruMap<string, FileFacts>(maxCachedBytes, (value) => value.bytes + 1000)
+  const facts = new LruMap<string, FileFacts>(maxCachedCatalogFileBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, CachedCatalog>(maxCachedCatalogs, () => 1)
   /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
   const byRoot = new LruMap<string, readonly CachedCatalog[]>(maxCachedCatalogs, (loaded) => loaded.length)

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileFacts } from '../../catalog/facts/catalog.ts'
-import { factsVersion } from '../../catalog/facts/facts-version.ts'
+import { fileFactsVersion } from '../../catalog/facts/facts-version.ts'
 import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
 import { getCacheDirectory } from './cache-directory.ts'
 
@@ -21,7 +21,7 @@ export function openFileFactsCache(
   directory = join(getCacheDirectory(), 'facts'),
   now = Date.now(),
 ): FileFactsCache {
-  const folder = join(directory, `v${factsVersion}`)
+  const folder = join(directory, `v${fileFactsVersion}`)
   let isSwept = false
   return {
     factsOf(bytes) {

@@ -3,7 +3,7 @@ import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { fileUnreadable, linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
-import { compareWalkOrder } from '../../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -70,7 +70,7 @@ export function readCatalogDirectory(
 /** An unopened file fails the load like an invalid one; the first in walk order decides. */
 function addLoadErrors(catalog: Catalog, more: Catalog['loadErrors']): Catalog {
   if (more.length === 0) return catalog
-  const loadErrors = [...catalog.loadErrors, ...more].sort((a, b) => compareWalkOrder(a.file, b.file))
+  const loadErrors = [...catalog.loadErrors, ...more].sort((a, b) => comparePathsInWalkOrder(a.file, b.file))
   return { ...catalog, loadErrors }
 }
 

@@ -16,14 +16,14 @@ export interface CatalogFileReaderPool {
   close(): Promise<void>
 }
 
-export interface ReaderLimits {
+export interface CatalogFileReaderLimits {
   /** Milliseconds for one file. The largest that GitHub stores (100 MB) take about three seconds. */
   readonly time: number
   /** Megabytes of heap per reader. */
   readonly memory: number
 }
 
-const defaultReaderLimits: ReaderLimits = { time: 60_000, memory: 2048 }
+const defaultReaderLimits: CatalogFileReaderLimits = { time: 60_000, memory: 2048 }
 
 /** Bytes. Reading a smaller file here costs less than sending it to a reader. */
 const maxInProcessFileBytes = 32 * 1024

@@ -31,7 +31,7 @@ type ReleaseInput = Omit<ReleaseRequest, 'mirror' | 'budget'>
 type RejectedRelease = Extract<ReleaseResult, { kind: 'refused' }>
 
 /** Limit in bytes for all files of a release. The largest public one has a tenth of this. */
-const maxReleaseBytes = 256 * 1024 * 1024
+const maxReleaseFileBytes = 256 * 1024 * 1024
 const maxSettingsBytes = 256 * 1024
 /** The other problems usually follow from the first ones. */
 const maxShownProblems = 3
@@ -40,28 +40,31 @@ const maxShownProblems = 3
 export async function computeRelease(order: ReleaseInput, repository: TreeReader): Promise<ReleaseResult> {
   const { tree, directory, version, image } = order
   if (!isSafePathSegment(directory))
-    return rejectRelease('the name of its package directory contains unsupported characters')
-  if (!isSafePathSegment(version)) return rejectRelease('its directory name contains unsupported characters')
+    return createRejectedRelease('the name of its package directory contains unsupported characters')
+  if (!isSafePathSegment(version))
+    return createRejectedRelease('its directory name contains unsupported characters')
   const entries = await repository.list(tree, `operators/${directory}`)
   const root = `operators/${directory}/${version}`
   const its = filterBundleEntries(entries, root)
-  if (!hasManifestFile(its, root)) return skipRelease('its directory no longer exists')
+  if (!hasManifestFile(its, root)) return createUnwantedReleaseResult('its directory no longer exists')
   const config = await readSettingsText(repository, its, [
     `${root}/release-config.yaml`,
     `${root}/release-config.yml`,
   ])
-  if (!config) return skipRelease('it has no release-config.yaml')
+  if (!config) return createUnwantedReleaseResult('it has no release-config.yaml')
   const ciYaml = await readSettingsText(repository, entries, [`operators/${directory}/ci.yaml`])
   const plan = planRelease(ciYaml, config)
-  if (plan.ok === 'nothing') return skipRelease(plan.why)
-  if (!plan.ok) return rejectRelease(plan.error)
+  if (plan.ok === 'nothing') return createUnwantedReleaseResult(plan.why)
+  if (!plan.ok) return createRejectedRelease(plan.error)
   const files = await readBundleFiles(repository, its, root, { left: maxTouchedBundleBytes })
   const { bundle } = readRegistryBundle(files)
-  if (!bundle) return rejectRelease('opm cannot read its directory')
+  if (!bundle) return createRejectedRelease('opm cannot read its directory')
   if (!isPrintableName(bundle.csv.name) || !isPrintableName(bundle.package))
-    return rejectRelease('its name or its package name is too long or contains unsupported characters')
+    return createRejectedRelease(
+      'its name or its package name is too long or contains unsupported characters',
+    )
   const base = openPackageAtBase(repository, tree, directory, entries)
-  if (await isInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
+  if (await isBundleInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
   if (!image) return { kind: 'awaited' }
   const rendered = toReleasedBundle(bundle, image)
   return 'kind' in rendered
@@ -75,8 +78,8 @@ function toReleasedBundle(
   { reference, content }: BundleImage,
 ): ReleasedBundle | RejectedRelease {
   const problem = findMigrationProblem(bundle, reference)
-  if (problem !== undefined) return rejectRelease(problem)
-  if (!content) return { ...rejectRelease('opm cannot read its image as a bundle'), isImage: true }
+  if (problem !== undefined) return createRejectedRelease(problem)
+  if (!content) return { ...createRejectedRelease('opm cannot read its image as a bundle'), isImage: true }
   const withMetadata = renderBundle(bundle, reference, { csvMetadata: true })
   const [differs] = compareBundleWithImage(
     { ...withMetadata, relatedImages: withMetadata.relatedImages ?? [] },
@@ -86,7 +89,7 @@ function toReleasedBundle(
   // People approved the directory, so an image with other content must not be released under its name.
   if (differs)
     return {
-      ...rejectRelease(`its image does not match its directory: ${differs.field} differs`),
+      ...createRejectedRelease(`its image does not match its directory: ${differs.field} differs`),
       isImage: true,
     }
   return {
@@ -104,16 +107,16 @@ async function prepareReleaseFiles(
   { repository, base }: { readonly repository: TreeReader; readonly base: PackageReader },
 ): Promise<ReleaseResult> {
   const made = computeReleaseFiles(await base.read(templates), bundle, templates)
-  if (!made.ok) return rejectRelease(made.error)
+  if (!made.ok) return createRejectedRelease(made.error)
   const { files, changes } = made.value
   if (files.length === 0) return { kind: 'done' }
-  if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxReleaseBytes)
-    return rejectRelease('its files are larger in total than catalog-bot can write')
+  if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxReleaseFileBytes)
+    return createRejectedRelease('its files are larger in total than catalog-bot can write')
   const [{ template } = { template: '' }] = templates
   const file = `operators/${directory}/catalog-templates/${template}`
   const problems = findReleaseProblems(changes, { directory, file }, config)
   if (problems.length > 0)
-    return rejectRelease(formatProblems(problems.map(({ what, rule }) => `${what} (${rule})`)))
+    return createRejectedRelease(formatProblems(problems.map(({ what, rule }) => `${what} (${rule})`)))
   const change = { paths: [], catalogs: changes, references: [] }
   const graph = renderChangeAsMermaid(change)
   const { name = '', package: its = directory } = bundle.withMetadata
@@ -139,7 +142,7 @@ function formatProblems(problems: readonly string[]): string {
   return `the resulting catalogs would be invalid: ${shown}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-async function isInAllCatalogs(
+async function isBundleInAllCatalogs(
   name: string,
   { templates }: ReleasePlan,
   base: PackageReader,
@@ -164,10 +167,10 @@ async function readSettingsText(
   return { path: entry.path, text: new TextDecoder().decode(bytes) }
 }
 
-function rejectRelease(why: string): RejectedRelease {
+function createRejectedRelease(why: string): RejectedRelease {
   return { kind: 'refused', why }
 }
 
-function skipRelease(why: string): ReleaseResult {
+function createUnwantedReleaseResult(why: string): ReleaseResult {
   return { kind: 'unwanted', why }
 }

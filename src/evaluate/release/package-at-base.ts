@@ -6,7 +6,7 @@ import type { BaseCatalogFile, BasePackageFiles } from '../../checks/bundles/rel
 import type { TreeReader } from '../../ports/repository.ts'
 
 /** The tree holds something that a release must not overwrite. The message is for people, without a full stop. */
-export class UnwritableError extends Error {
+export class UnsafeOverwriteError extends Error {
   override readonly name = 'Unwritable'
 }
 
@@ -39,11 +39,11 @@ export function openPackageAtBase(
     // Naming a catalog doesn't create it.
     if (!all.some(({ path }) => path.startsWith(`catalogs/${name}/`))) return undefined
     const root = `catalogs/${name}/${directory}`
-    if (all.some(({ path }) => path === root)) throw new UnwritableError(`${root} is not a directory`)
+    if (all.some(({ path }) => path === root)) throw new UnsafeOverwriteError(`${root} is not a directory`)
     const [entry, ...more] = all.filter(({ path }) => path.startsWith(`${root}/`))
     if (!entry) return { path: `${root}/catalog.yaml`, format: 'yaml' }
     if (more.length > 0)
-      throw new UnwritableError(`${root} contains several files, but catalog-bot can update only one`)
+      throw new UnsafeOverwriteError(`${root} contains several files, but catalog-bot can update only one`)
     return {
       path: entry.path,
       format: entry.path.endsWith('.json') ? 'json' : 'yaml',
@@ -54,12 +54,12 @@ export function openPackageAtBase(
   return {
     async read(wanted) {
       if (entries.some(({ path }) => path === folder))
-        throw new UnwritableError(`${folder} is not a directory`)
+        throw new UnsafeOverwriteError(`${folder} is not a directory`)
       for (const { template, catalogs: names } of wanted) {
         const path = `${folder}/${template}`
         const entry = entries.find((one) => one.path === path)
         if (entries.some((one) => one.path.startsWith(`${path}/`)))
-          throw new UnwritableError(`${path} is a directory`)
+          throw new UnsafeOverwriteError(`${path} is a directory`)
         if (entry && !templates.has(template))
           templates.set(template, await readRegularFile(repository, entry, maxTemplateBytes))
         for (const name of names) {
@@ -80,6 +80,6 @@ export async function readRegularFile(
   { path, mode, oid }: TreePathEntry,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  if (!mode.startsWith('100')) throw new UnwritableError(`${path} is not a regular file`)
+  if (!mode.startsWith('100')) throw new UnsafeOverwriteError(`${path} is not a regular file`)
   return repository.read(oid, maxBytes)
 }

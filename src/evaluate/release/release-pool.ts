@@ -12,7 +12,7 @@ export interface ReleasePool {
 }
 
 /** Milliseconds that an idle process waits for another order. */
-const maxIdleMs = 60_000
+const maxProcessIdleMs = 60_000
 const maxWaitingReleases = 100
 /** Restarts the process to bound leaks. */
 const maxRequestsPerProcess = 50
@@ -25,7 +25,7 @@ export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool
     isForOneKey: true,
     maxWaiting: maxWaitingReleases,
     maxOrders: maxRequestsPerProcess,
-    maxIdleMs,
+    maxIdleMs: maxProcessIdleMs,
     heap: memory,
     niceness: 10,
   })

@@ -1,22 +1,26 @@
 // Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
 // has no secret and uses only git.
 import { GitError, isGitError } from '../../git/git-error.ts'
-import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
 import { serveWorkerOrders } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { TooLargeError } from '../worker/evaluation-budget.ts'
-import { UnwritableError } from './package-at-base.ts'
+import { UnsafeOverwriteError } from './package-at-base.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 import { computeRelease } from './compute-release.ts'
 
-const openMirrorAt = openReadOnlyMirrors()
+const openReadOnlyMirrorAt = createReadOnlyMirrorOpener()
 
 async function handleReleaseRequest(order: ReleaseRequest): Promise<ReleaseResponse> {
-  const repository = await openMirrorAt(order.mirror, { maxPaths: order.budget.paths })
+  const repository = await openReadOnlyMirrorAt(order.mirror, { maxPaths: order.budget.paths })
   try {
     return await computeRelease(order, repository)
   } catch (error) {
-    if (error instanceof TooLargeError || error instanceof UnwritableError || isGitError(error, 'too-large'))
+    if (
+      error instanceof TooLargeError ||
+      error instanceof UnsafeOverwriteError ||
+      isGitError(error, 'too-large')
+    )
       return { kind: 'refused', why: error.message }
     if (error instanceof GitError)
       return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }

@@ -38,9 +38,9 @@ export interface EvaluationHints {
 /** Milliseconds of work in the first two lanes when no other evaluation waits: enough for a large cached catalog. */
 const quickLaneTimeoutMs = 20_000
 /** CPU milliseconds for a small evaluation while others wait: twice its usual cost, process start included. */
-const smallCpuTimeMs = 1500
+const smallLaneCpuLimitMs = 1500
 /** CPU milliseconds for a large evaluation while others wait: enough for a whole new catalog. */
-const largeCpuTimeMs = 5000
+const largeLaneCpuLimitMs = 5000
 /** Megabytes of heap in the first two lanes, which run several processes at once. */
 const quickLaneHeapMegabytes = 1024
 const maxCachedLanes = 5000
@@ -53,7 +53,7 @@ const warmWorkerWaitMs = { small: 500, large: 0, slow: 0 } as const
 /** Each waiting evaluation holds a snapshot. */
 const maxWaitingEvaluations = 1000
 /** Milliseconds that an idle process waits for another evaluation of its repository. */
-const maxIdleMs = 5 * 60_000
+const maxProcessIdleMs = 5 * 60_000
 /** Evaluations per process, to bound leaks. */
 const maxEvaluationsPerProcess = 200
 
@@ -70,19 +70,19 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
       script,
       hasChildren: true,
       maxWaiting: maxWaitingEvaluations,
-      maxIdleMs,
+      maxIdleMs: maxProcessIdleMs,
       growAfterMs: warmWorkerWaitMs[lane],
       maxOrders: maxEvaluationsPerProcess,
       isForOneKey: true,
-      canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeCpuTimeMs,
+      canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeLaneCpuLimitMs,
       heap: Math.min(heap, budget.memory),
       niceness: nicenessByLane[lane],
       processes: at,
       ...(displaceAfterMs !== undefined && { displaceAfterMs }),
     })
   const pools = {
-    small: open('small', processes, quickLaneHeapMegabytes, smallCpuTimeMs),
-    large: open('large', maxLargeProcesses, quickLaneHeapMegabytes, largeCpuTimeMs),
+    small: open('small', processes, quickLaneHeapMegabytes, smallLaneCpuLimitMs),
+    large: open('large', maxLargeProcesses, quickLaneHeapMegabytes, largeLaneCpuLimitMs),
     slow: open('slow', maxSlowProcesses, budget.memory),
   }
   const quick = Math.min(quickLaneTimeoutMs, budget.time)
@@ -108,7 +108,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
     async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
       const key = toRepositoryKey(snapshot.repository)
-      const callback = captureAnswerError(answer)
+      const callback = captureCallbackError(answer)
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
         ;
@@ -117,7 +117,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
         try {
           return await pools[lane].run(order, time[lane], callback.call, key)
         } catch (error) {
-          const why = lane === 'slow' ? describeTooLarge(error, budget) : undefined
+          const why = lane === 'slow' ? describeExceededBudget(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
           known.set(toPullKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
@@ -132,7 +132,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
 }
 
 /** Only the error's message reaches the process, so the original error is kept here. */
-function captureAnswerError(answer: AnswerWorkerCallback) {
+function captureCallbackError(answer: AnswerWorkerCallback) {
   let failed: { readonly error: unknown } | undefined
   return {
     call: async (request: unknown) => {
@@ -151,7 +151,7 @@ function isResourceLimitError(error: unknown): boolean {
   return error instanceof WorkerFault && ['too-slow', 'too-much-memory', 'displaced'].includes(error.code)
 }
 
-function describeTooLarge(error: unknown, { time, memory }: EvaluationBudget): string | undefined {
+function describeExceededBudget(error: unknown, { time, memory }: EvaluationBudget): string | undefined {
   if (!(error instanceof WorkerFault)) return undefined
   if (error.code === 'too-slow')
     return `checking the change takes more than ${Math.round(time / 1000)} seconds`

@@ -3,7 +3,7 @@
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../git/git-error.ts'
-import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
 import { openBlobFactsCache } from '../catalogs/blob-facts-cache.ts'
 import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
@@ -23,7 +23,7 @@ import { prepareReport } from './prepare-report.ts'
 
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.
 let sharedLoader: CatalogLoader | undefined
-const openMirrorAt = openReadOnlyMirrors()
+const openReadOnlyMirrorAt = createReadOnlyMirrorOpener()
 
 async function handleEvaluationRequest(
   order: EvaluationRequest,
@@ -31,7 +31,7 @@ async function handleEvaluationRequest(
 ): Promise<EvaluationResponse> {
   const { snapshot, budget } = order
   const call = (request: WorkerCallbackRequest) => callBack(request)
-  const repository = await openMirrorAt(order.mirror, { maxPaths: budget.paths })
+  const repository = await openReadOnlyMirrorAt(order.mirror, { maxPaths: budget.paths })
   sharedLoader ??= createCatalogLoader(
     openCatalogFileReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
     openBlobFactsCache(order.facts),

@@ -6,13 +6,13 @@ import { describeCommands } from '../../messages/describe-commands.ts'
 import type { BaseBreak } from '../../messages/describe-base-breaks.ts'
 import type { HeadConflict } from '../../messages/describe-head-conflict.ts'
 import { summarizeChange } from '../../messages/summarize-change.ts'
-import type { FixView, TracedLine } from '../../messages/traced-line.ts'
+import type { FixForFinding, TracedLine } from '../../messages/traced-line.ts'
 import type { CommentPolicy } from '../../config/config.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { Evaluation } from '../evaluate.ts'
 import { traceFindings } from '../trace-findings.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
-import { findBaseBreaks } from '../find-base-breaks.ts'
+import { findBaseBreakingCommits } from '../find-base-breaks.ts'
 import { findHeadConflicts } from '../find-head-conflicts.ts'
 
 export interface EvaluationReport {
@@ -24,7 +24,7 @@ export interface EvaluationReport {
   readonly change?: string | undefined
   /** Absent: not traced. */
   readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly FixView[] | undefined
+  readonly fixes?: readonly FixForFinding[] | undefined
   /** Conflicting changes that were merged into the base since the pull request was opened. */
   readonly moved?: readonly HeadConflict[] | undefined
   /** Who broke the base, if the errors are on it already. */
@@ -65,7 +65,7 @@ export async function prepareReport(
   const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
   const traced = commits && (await traceFindings(findings, commits, repository))
   const moved = await findHeadConflicts(findings, verdict, repository)
-  const baseBreaks = await findBaseBreaks(findings, verdict.base, { repository, loader, config })
+  const baseBreaks = await findBaseBreakingCommits(findings, verdict.base, { repository, loader, config })
   return {
     summary: summarizeChange(change),
     changeLines:

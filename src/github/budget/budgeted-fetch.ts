@@ -1,7 +1,7 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
 // kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
 import { fetchFromGitHub } from '../github-fetch.ts'
-import { parseQuota, parseLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
+import { parseQuota, parseRateLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
 import { isSuccessWithBody, toParsedResponse, type ParsedResponse } from '../parsed-response.ts'
 import type { RequestBudget } from './request-budget.ts'
 import type { WaitReason } from './wait-policy.ts'
@@ -12,7 +12,7 @@ import type { WorkClass } from './work-class.ts'
 /** Marks answers to requests that were never sent. */
 export const heldRequestHeader = 'x-catalog-bot-held'
 
-export interface FetchEvents {
+export interface BudgetedFetchListeners {
   onQuota(quota: RateLimitQuota & { readonly resource: RateLimitResource }): void
   onAnswer(how: 'sent' | 'unchanged' | 'refused' | 'held', work: WorkClass): void
 }
@@ -23,7 +23,7 @@ export interface BudgetedFetchOptions {
   readonly work: WorkClass
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  readonly events: FetchEvents
+  readonly events: BudgetedFetchListeners
 }
 
 type BudgetedFetch = (input: string, init?: RequestInit) => Promise<Response | ParsedResponse>
@@ -55,7 +55,7 @@ export function createBudgetedFetch({
       const plain = bytes && toParsedResponse(answer, bytes.toString())
       const header = (name: string) => answer.headers.get(name)
       const quota = parseQuota(header, now())
-      const rejection = parseLimitRejection(
+      const rejection = parseRateLimitRejection(
         answer.status,
         header,
         await readLimitMessage(answer, plain, cost.resource),

@@ -3,12 +3,12 @@ import type { ProbotOctokit as Octokit } from 'probot'
 import { formatRateLimit } from '../../messages/format-rate-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { ForgeError } from '../forge-error.ts'
-import { listHeldClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
-import { createBudgetedFetch, heldRequestHeader, type FetchEvents } from './budgeted-fetch.ts'
+import { getHeldWorkClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
+import { createBudgetedFetch, heldRequestHeader, type BudgetedFetchListeners } from './budgeted-fetch.ts'
 import type { GitHubLimits } from './github-limits.ts'
 import { createResponseCache, type ResponseCache } from './response-cache.ts'
 import type { RateLimitResource } from './request-cost.ts'
-import { workClasses, type Reserves, type WorkClass } from './work-class.ts'
+import { workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
 
 /** An installation, or the App itself with its own key. */
 export type BudgetAccount = number | 'app'
@@ -24,9 +24,9 @@ export interface RemainingRequests {
 export interface InstallationBudgetsOptions {
   readonly clock: Clock
   readonly limits: GitHubLimits
-  readonly reserves: Reserves
+  readonly reserves: QuotaReserveByWorkClass
   readonly onRemaining?: ((left: RemainingRequests) => void) | undefined
-  readonly onAnswer?: FetchEvents['onAnswer'] | undefined
+  readonly onAnswer?: BudgetedFetchListeners['onAnswer'] | undefined
 }
 
 /** An installation with work waiting for GitHub's limit. */
@@ -53,7 +53,7 @@ interface AccountBudget {
 }
 
 /** Bytes of kept answers over all installations; the least recently used go first. */
-const maxCachedBytes = 64 * 1024 * 1024
+const maxCachedResponseBytes = 64 * 1024 * 1024
 
 export function createInstallationBudgets({
   clock,
@@ -75,7 +75,7 @@ export function createInstallationBudgets({
     accounts.set(account, its)
     let bytes = [...accounts.values()].reduce((sum, { responses }) => sum + responses.bytes, 0)
     for (const [name, { budget, responses }] of accounts) {
-      if (bytes <= maxCachedBytes || name === account) break
+      if (bytes <= maxCachedResponseBytes || name === account) break
       bytes -= responses.bytes
       // The known limits stay.
       accounts.set(name, { budget, responses: createResponseCache() })
@@ -86,7 +86,7 @@ export function createInstallationBudgets({
   return {
     attach(octokit, account, work, onSent) {
       const { budget, responses } = openAccountBudget(account)
-      const events: FetchEvents = {
+      const events: BudgetedFetchListeners = {
         onQuota({ resource, remaining, limit }) {
           if (account !== 'app') onRemaining?.({ installation: account, resource, remaining, limit })
         },
@@ -112,7 +112,7 @@ export function createInstallationBudgets({
     held: () =>
       [...accounts].flatMap(([installation, { budget }]) => {
         if (installation === 'app') return []
-        const { works, milliseconds } = listHeldClasses(budget)
+        const { works, milliseconds } = getHeldWorkClasses(budget)
         return works.length === 0 ? [] : [{ installation, works, until: clock.now() + milliseconds }]
       }),
   }

@@ -1,6 +1,6 @@
 // The amount used within the last span of time.
 
-export class RecentUsage {
+export class SlidingWindowUsage {
   readonly #span: number
   readonly #most: number
   readonly #entries: { readonly at: number; readonly amount: number }[] = []

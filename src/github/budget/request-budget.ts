@@ -1,10 +1,10 @@
 // One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../ports/clock.ts'
-import { defaultWaitSeconds, type RateLimitQuota, type LimitRejection } from '../rate-limit-response.ts'
+import { defaultWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../rate-limit-response.ts'
 import type { GitHubLimits } from './github-limits.ts'
 import { RateLimitQuotas } from './rate-limit-quotas.ts'
-import { RecentUsage } from './recent-usage.ts'
+import { SlidingWindowUsage } from './recent-usage.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import {
   decideHold,
@@ -15,14 +15,14 @@ import {
   type WaitingRequest,
   type BudgetRequest,
 } from './wait-policy.ts'
-import { getWorkClassRank, workClasses, type Reserves, type WorkClass } from './work-class.ts'
+import { getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
 
 /** Leave to send one request. */
 export interface RequestPass {
   readonly kind: 'pass'
   recordResponse(answer: {
     readonly quota?: RateLimitQuota | undefined
-    readonly rejection?: LimitRejection | undefined
+    readonly rejection?: RateLimitRejection | undefined
     readonly isFailure: boolean
   }): void
   /** The request ended, with or without an answer. */
@@ -38,7 +38,7 @@ export interface RequestBudget {
 
 export interface RequestBudgetOptions {
   readonly limits: GitHubLimits
-  readonly reserves: Reserves
+  readonly reserves: QuotaReserveByWorkClass
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'sleep'>
 }
 
@@ -55,12 +55,12 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
   const elapsed = () => clock.elapsed?.() ?? clock.now()
   const quotas = new RateLimitQuotas()
   const points = {
-    rest: new RecentUsage(limits.restPoints, minuteMs),
-    graphql: new RecentUsage(limits.graphqlPoints, minuteMs),
+    rest: new SlidingWindowUsage(limits.restPoints, minuteMs),
+    graphql: new SlidingWindowUsage(limits.graphqlPoints, minuteMs),
   }
   const content = [
-    new RecentUsage(limits.contentPerMinute, minuteMs),
-    new RecentUsage(limits.contentPerHour, 60 * minuteMs),
+    new SlidingWindowUsage(limits.contentPerMinute, minuteMs),
+    new SlidingWindowUsage(limits.contentPerHour, 60 * minuteMs),
   ]
   const line: PendingRequest[] = []
   let underWay = 0
@@ -128,7 +128,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
   }
 
   function applyLimitRejection(
-    { kind, seconds }: LimitRejection,
+    { kind, seconds }: RateLimitRejection,
     resource: RateLimitResource,
     isForToken: boolean,
     now: number,
@@ -193,7 +193,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
 }
 
 /** The waiting classes and the longest wait. */
-export function listHeldClasses(budget: RequestBudget): {
+export function getHeldWorkClasses(budget: RequestBudget): {
   readonly works: readonly WorkClass[]
   readonly milliseconds: number
 } {

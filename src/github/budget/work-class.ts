@@ -11,6 +11,6 @@ export const getWorkClassRank = (work: WorkClass): number => workClasses.indexOf
  * The fraction of a limit reserved from each class for higher ones. A merge may use the last request. A tenth allows
  * 33 merges an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
  */
-export type Reserves = Readonly<Record<WorkClass, number>>
+export type QuotaReserveByWorkClass = Readonly<Record<WorkClass, number>>
 
-export const defaultReserves: Reserves = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }
+export const defaultReserves: QuotaReserveByWorkClass = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }

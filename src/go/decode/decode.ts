@@ -2,14 +2,14 @@
 // a wrong type. opm prints the first problem.
 import { decodeBase64 } from '../base64.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
-import { quote } from '../text.ts'
+import { quoteLikeGo } from '../text.ts'
 import { sortEntries } from '../json/json-text.ts'
 import type { MapEntry, MapValue, NumberValue, Value } from '../tree.ts'
 import type { DecodedStruct, DecodedValue, DecodedFields, DecodedSources } from './decoded.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 import { uint8 } from './go-type.ts'
-import { getGoKind } from './go-value.ts'
+import { getJsonTypeName } from './go-value.ts'
 
 export interface DecodeProblem {
   readonly message: string
@@ -99,7 +99,7 @@ class GoStructDecoder {
       case 'struct':
         if (value.kind === 'map') return this.struct(type, value, before, path)
     }
-    this.mismatch(type, value, getGoKind(value), owner, path)
+    this.mismatch(type, value, getJsonTypeName(value), owner, path)
     return before
   }
 
@@ -113,7 +113,7 @@ class GoStructDecoder {
     if (!old && !this.rules && matchesGoType(type, value)) return new LazyDecodedStruct(type, value)
     const result = new FilledStruct(value)
     if (old) result.copyFrom(type, old)
-    const owner = getOwnerName(type)
+    const owner = getUnqualifiedTypeName(type)
     for (const { key, value: inner } of this.orderEntries(value)) {
       const field = findFieldName(type, key)
       if (field === undefined) {
@@ -133,8 +133,8 @@ class GoStructDecoder {
   }
 
   private rejectUnknownField(key: string, at: Value): void {
-    const message = `json: unknown field ${quote(key)}`
-    this.addProblem(() => ({ message, at, field: key, wanted: 'no such field', found: getGoKind(at) }))
+    const message = `json: unknown field ${quoteLikeGo(key)}`
+    this.addProblem(() => ({ message, at, field: key, wanted: 'no such field', found: getJsonTypeName(at) }))
   }
 
   private int(
@@ -251,7 +251,7 @@ function mergeMapEntries(value: MapValue, before: DecodedValue): MapValue {
     : { kind: 'map', start, end, entries: [...remainingEntries, ...entries] }
 }
 
-function getOwnerName({ name }: StructType): string {
+function getUnqualifiedTypeName({ name }: StructType): string {
   return name.startsWith('struct ') ? '' : name.slice(name.indexOf('.') + 1)
 }
 

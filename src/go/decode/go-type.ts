@@ -17,7 +17,7 @@ export interface StructType {
 export const string: GoType = { kind: 'string', name: 'string' }
 export const bool: GoType = { kind: 'bool', name: 'bool' }
 export const bytes: GoType = { kind: 'bytes', name: '[]uint8' }
-export const raw: GoType = { kind: 'raw', name: 'json.RawMessage' }
+export const rawMessage: GoType = { kind: 'raw', name: 'json.RawMessage' }
 export const uint8: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
 export const int32: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
 

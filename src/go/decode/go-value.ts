@@ -4,7 +4,7 @@ import { sortEntries } from '../json/json-text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
 import type { ListValue, MapValue, Value } from '../tree.ts'
 
-const maxLength = 1 << 20
+const maxFormattedLength = 1 << 20
 
 const jsonTypeByKind = {
   null: 'null',
@@ -15,7 +15,7 @@ const jsonTypeByKind = {
   map: 'object',
 }
 
-export function getGoKind(value: Value): string {
+export function getJsonTypeName(value: Value): string {
   return jsonTypeByKind[value.kind]
 }
 
@@ -24,7 +24,7 @@ export function formatGoValue(value: Value): string {
   return printValue(
     value,
     { partsOf: (part) => getGoValueParts(part, false), scalar: formatGoScalar },
-    maxLength,
+    maxFormattedLength,
   )
 }
 
@@ -36,7 +36,7 @@ export function formatAsGoBool(value: Value): string {
     if (part.kind === 'null') return '<nil>'
     return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${formatGoScalar(part)})`
   }
-  return printValue(value, { partsOf: (part) => getGoValueParts(part, true), scalar }, maxLength)
+  return printValue(value, { partsOf: (part) => getGoValueParts(part, true), scalar }, maxFormattedLength)
 }
 
 function formatGoScalar(value: Parameters<ValuePrinter['scalar']>[0]): string {

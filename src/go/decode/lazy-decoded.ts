@@ -1,7 +1,7 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeUnwrappedBase64 } from '../base64.ts'
 import type { Value } from '../tree.ts'
-import { valueAt } from '../tree.ts'
+import { getMapValue } from '../tree.ts'
 import type { DecodedStruct, DecodedValue, DecodedFields, DecodedSources } from './decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 
@@ -87,12 +87,12 @@ class LazyDecodedFields implements DecodedFields {
   }
 
   get(field: string): DecodedValue {
-    const found = valueAt(this.value, field)
+    const found = getMapValue(this.value, field)
     return found && toDecodedValue(this.type.fields[field] as GoType, found)
   }
 
   has(field: string): boolean {
-    return valueAt(this.value, field) !== undefined
+    return getMapValue(this.value, field) !== undefined
   }
 }
 
@@ -104,7 +104,7 @@ class LazyDecodedSources implements DecodedSources {
   }
 
   get(field: string): Value | undefined {
-    return valueAt(this.value, field)
+    return getMapValue(this.value, field)
   }
 }
 

@@ -18,35 +18,43 @@ export const CLOSE_BRACE = 0x7d
 export const TAB = 0x09
 
 /** Bytes where a text scan stops; 0 for all others. */
-export const StopByte = { newline: 1, colon: 2, hash: 3, wide: 4, odd: 5, quote: 6, backslash: 7 } as const
+export const StopByteClass = {
+  newline: 1,
+  colon: 2,
+  hash: 3,
+  wide: 4,
+  odd: 5,
+  quote: 6,
+  backslash: 7,
+} as const
 
 /** For plain scalars: bytes that may end the scalar or change its meaning. */
 export const plainScalarStops: Uint8Array = createStopTable([
-  [COLON, StopByte.colon],
-  [HASH, StopByte.hash],
-  [TAB, StopByte.odd],
+  [COLON, StopByteClass.colon],
+  [HASH, StopByteClass.hash],
+  [TAB, StopByteClass.odd],
 ])
 
 /** For block scalars and comments, where only line breaks and unreadable bytes matter. */
 export const blockTextStops: Uint8Array = createStopTable([])
 
 export const doubleQuotedStops: Uint8Array = createStopTable([
-  [DOUBLE_QUOTE, StopByte.quote],
-  [BACKSLASH, StopByte.backslash],
-  [TAB, StopByte.odd],
+  [DOUBLE_QUOTE, StopByteClass.quote],
+  [BACKSLASH, StopByteClass.backslash],
+  [TAB, StopByteClass.odd],
 ])
 
 export const singleQuotedStops: Uint8Array = createStopTable([
-  [SINGLE_QUOTE, StopByte.quote],
-  [TAB, StopByte.odd],
+  [SINGLE_QUOTE, StopByteClass.quote],
+  [TAB, StopByteClass.odd],
 ])
 
 /** For JSON strings: control characters are odd, but DEL is ordinary text. */
 export const jsonStringStops: Uint8Array = createStopTable([
-  [DOUBLE_QUOTE, StopByte.quote],
-  [BACKSLASH, StopByte.backslash],
-  [TAB, StopByte.odd],
-  [NEWLINE, StopByte.odd],
+  [DOUBLE_QUOTE, StopByteClass.quote],
+  [BACKSLASH, StopByteClass.backslash],
+  [TAB, StopByteClass.odd],
+  [NEWLINE, StopByteClass.odd],
   [0x7f, 0],
 ])
 
@@ -75,11 +83,11 @@ export const simpleEscapeBytes: Uint8Array = createByteSet('0abtnvfre "\\N_LP\''
 
 function createStopTable(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
   const stops = new Uint8Array(256)
-  stops.fill(StopByte.odd, 0, 0x20)
+  stops.fill(StopByteClass.odd, 0, 0x20)
   stops[TAB] = 0
-  stops[NEWLINE] = StopByte.newline
-  stops[0x7f] = StopByte.odd
-  stops.fill(StopByte.wide, 0x80)
+  stops[NEWLINE] = StopByteClass.newline
+  stops[0x7f] = StopByteClass.odd
+  stops.fill(StopByteClass.wide, 0x80)
   for (const [byte, stop] of special) stops[byte] = stop
   return stops
 }

@@ -10,7 +10,7 @@ const blockTableSlots = 8192
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
  */
-const prefixBytes = 128
+const comparedPrefixBytes = 128
 
 export interface KnownBlock {
   readonly start: number
@@ -46,10 +46,10 @@ export class RecurringBlocks {
   /** Returns -1 near the end of the file, where no block can recur. */
   computeSlot(at: number, column: number): number {
     const { view } = this
-    if (at + prefixBytes > view.byteLength) return -1
+    if (at + comparedPrefixBytes > view.byteLength) return -1
     let hash = column
     // Half of the bytes are enough, because names and digests differ in more than four bytes.
-    for (let offset = at; offset < at + prefixBytes; offset += 8)
+    for (let offset = at; offset < at + comparedPrefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
     return (hash ^ (hash >>> 15)) & (blockTableSlots - 1)
   }

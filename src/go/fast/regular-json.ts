@@ -2,7 +2,15 @@
 // reader (escaped or repeated keys, long lines, errors).
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
-import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, StopByte, TAB, jsonStringStops } from './byte-classes.ts'
+import {
+  NEWLINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  SPACE,
+  StopByteClass,
+  TAB,
+  jsonStringStops,
+} from './byte-classes.ts'
 import { exactReaderRequired } from './exact-reader-required.ts'
 import { hasDuplicateKeys } from './has-duplicate-keys.ts'
 import { LazyString, ScalarStyle } from './lazy-string.ts'
@@ -219,11 +227,11 @@ class RegularJsonParser {
       // Past the end the lookup gives undefined, not 0.
       while (jsonStringStops[bytes[at] as number] === 0) at++
       const stop = jsonStringStops[bytes[at] as number]
-      if (stop === StopByte.quote) break
-      if (stop === StopByte.backslash) {
+      if (stop === StopByteClass.quote) break
+      if (stop === StopByteClass.backslash) {
         hasEscapes = true
         at += this.escapeLength(at + 1)
-      } else if (stop === StopByte.wide) {
+      } else if (stop === StopByteClass.wide) {
         const width = getMultibyteLength(bytes, at)
         if (width === 0) throw exactReaderRequired
         at += width

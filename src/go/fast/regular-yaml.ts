@@ -4,7 +4,7 @@ import { resolvePlainScalar, toScalarValue } from '../yaml/resolve-scalar.ts'
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import {
-  StopByte,
+  StopByteClass,
   doubleQuotedStops,
   keyBytes,
   plainScalarStops,
@@ -63,7 +63,7 @@ export class RegularYamlReader {
   }
 }
 
-const noMemo: BlockMemo = {}
+const emptyBlockMemo: BlockMemo = {}
 
 class RegularYamlParser {
   private readonly bytes: Uint8Array
@@ -315,12 +315,12 @@ class RegularYamlParser {
       while (at < end && plainScalarStops[bytes[at] as number] === 0) at++
       if (at >= end) break
       const stop = plainScalarStops[bytes[at] as number]
-      if (stop === StopByte.newline) break
-      if (stop === StopByte.colon) {
+      if (stop === StopByteClass.newline) break
+      if (stop === StopByteClass.colon) {
         const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
         if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw exactReaderRequired
         at++
-      } else if (stop === StopByte.hash) {
+      } else if (stop === StopByteClass.hash) {
         if (bytes[at - 1] === byte.SPACE) throw exactReaderRequired
         at++
       } else {
@@ -342,11 +342,11 @@ class RegularYamlParser {
       while (at < end && doubleQuotedStops[bytes[at] as number] === 0) at++
       if (at >= end) throw exactReaderRequired
       const stop = doubleQuotedStops[bytes[at] as number]
-      if (stop === StopByte.quote) break
-      if (stop === StopByte.newline) {
+      if (stop === StopByteClass.quote) break
+      if (stop === StopByteClass.newline) {
         isSimple = false
         at = this.quotedLineEnd(at)
-      } else if (stop === StopByte.backslash) {
+      } else if (stop === StopByteClass.backslash) {
         isSimple = false
         at = this.escape(at)
       } else {
@@ -365,11 +365,11 @@ class RegularYamlParser {
       while (at < end && singleQuotedStops[bytes[at] as number] === 0) at++
       if (at >= end) throw exactReaderRequired
       const stop = singleQuotedStops[bytes[at] as number]
-      if (stop === StopByte.quote) {
+      if (stop === StopByteClass.quote) {
         if (bytes[at + 1] !== byte.SINGLE_QUOTE) break
         isSimple = false
         at += 2
-      } else if (stop === StopByte.newline) {
+      } else if (stop === StopByteClass.newline) {
         isSimple = false
         at = this.quotedLineEnd(at)
       } else {
@@ -425,7 +425,7 @@ class RegularYamlParser {
     const known = blocks.find(slot, 'literal', start, column, depth)
     if (known && this.skipKnownBlock(known))
       return new LazyString(bytes, start, start + known.length, ScalarStyle.literal, known.literalIndent)
-    const block = createKnownBlock('literal', start, column, depth, lines.count, noMemo)
+    const block = createKnownBlock('literal', start, column, depth, lines.count, emptyBlockMemo)
     const value = this.unknownLiteral(column)
     block.literalIndent = value.indent
     this.recordBlock(slot, block)
@@ -526,7 +526,7 @@ class RegularYamlParser {
     let at = start
     while (at < end) {
       const stop = blockTextStops[bytes[at] as number]
-      if (stop === StopByte.newline) {
+      if (stop === StopByteClass.newline) {
         this.lines.add(++at)
         return at
       }

@@ -1,13 +1,13 @@
 // Decodes the text of scalars that the fast reader found and verified: no invalid UTF-8, unknown escapes, tabs or odd
 // line ends.
-import { letterEscapes } from '../yaml/letter-escapes.ts'
+import { characterByEscapeLetter } from '../yaml/letter-escapes.ts'
 import { TextBuilder } from '../text-builder.ts'
 import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const codeUnitByEscape = new Uint16Array(128)
-for (const [letter, meaning] of Object.entries(letterEscapes))
+for (const [letter, meaning] of Object.entries(characterByEscapeLetter))
   codeUnitByEscape[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
 const textBuilder = new TextBuilder()

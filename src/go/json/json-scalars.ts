@@ -1,5 +1,5 @@
 // Strings and numbers of JSON, as Go's encoding/json reads them.
-import { hexValue, isDigit } from '../yaml/characters.ts'
+import { getHexDigitValue, isDigit } from '../yaml/characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import { JsonError } from './json-error.ts'
 
@@ -47,7 +47,7 @@ export function scanString(text: string, from: number): { value: string; end: nu
 function scanHex(text: string, from: number): number {
   let unit = 0
   for (let at = from; at < from + 4; at++) {
-    const digit = at < text.length ? hexValue(text.charCodeAt(at)) : -1
+    const digit = at < text.length ? getHexDigitValue(text.charCodeAt(at)) : -1
     if (digit < 0) throw createUnexpectedCharacterError(text, at, 'in \\u hexadecimal character escape')
     unit = unit * 16 + digit
   }

@@ -70,7 +70,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
     } else {
       const word = c === 0x74 ? 'true' : c === 0x66 ? 'false' : c === 0x6e ? 'null' : undefined
       if (word === undefined) throw createUnexpectedCharacterError(text, at, 'looking for beginning of value')
-      at = scanWord(text, at, word)
+      at = scanJsonLiteral(text, at, word)
       value =
         word === 'null'
           ? { kind: 'null', start, end: at }
@@ -118,7 +118,7 @@ function closeFrame(frames: JsonFrame[], end: number): Value {
   return map ? map.build(start, end) : { kind: 'list', start, end, items: trimSpareCapacity(items) }
 }
 
-function scanWord(text: string, from: number, word: string): number {
+function scanJsonLiteral(text: string, from: number, word: string): number {
   for (let offset = 1; offset < word.length; offset++) {
     if (text[from + offset] !== word[offset]) {
       throw createUnexpectedCharacterError(

@@ -2,13 +2,15 @@
 // uses it too. Never checks whether the image exists.
 import { toLower } from '../text.ts'
 
-const labelSource = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
-const domainSource = `${labelSource}(?:\\.${labelSource})*(?::[0-9]+)?`
-const componentSource = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
-const nameSource = `(?:${domainSource}/)?${componentSource}(?:/${componentSource})*`
-const tagSource = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
-const digestSource = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}'
-const referencePattern = new RegExp(`^(${nameSource})(?::(${tagSource}))?(?:@(${digestSource}))?$`)
+const hostLabelPatternSource = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
+const domainPatternSource = `${hostLabelPatternSource}(?:\\.${hostLabelPatternSource})*(?::[0-9]+)?`
+const pathComponentPatternSource = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
+const namePatternSource = `(?:${domainPatternSource}/)?${pathComponentPatternSource}(?:/${pathComponentPatternSource})*`
+const tagPatternSource = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
+const digestPatternSource = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}'
+const referencePattern = new RegExp(
+  `^(${namePatternSource})(?::(${tagPatternSource}))?(?:@(${digestPatternSource}))?$`,
+)
 
 const invalidFormatMessage = 'invalid reference format'
 const upperCaseMessage = 'repository name must be lowercase'

@@ -1,5 +1,5 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
-import { compareWalkOrder } from '../walk-order.ts'
+import { comparePathsInWalkOrder } from '../walk-order.ts'
 import { getPieceLength, type BytePiece } from './byte-pieces.ts'
 import { tarEndBytes, encodeTarHeader, getTarPadding } from './tar-header.ts'
 
@@ -17,7 +17,7 @@ export interface TarTreeModes {
 /** Returns a path's name in the archive; undefined omits the member and its content. */
 export type GetArchiveName = (path: string, kind: 'file' | 'directory') => string | undefined
 
-const zeroBytes = new Uint8Array(tarEndBytes)
+const tarEndZeroBytes = new Uint8Array(tarEndBytes)
 
 /** Yields the archive without its end. The root's path is empty. */
 export function* packTarTree(
@@ -34,7 +34,7 @@ export function* packTarTree(
     if (name !== undefined) yield encodeTarHeader({ kind: 'directory', name, mode: modes.directory, size: 0 })
   }
   yield* packDirectory('')
-  for (const { path, pieces } of [...files].sort((a, b) => compareWalkOrder(a.path, b.path))) {
+  for (const { path, pieces } of [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))) {
     yield* packDirectory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
     const name = nameOf(path, 'file')
     if (name === undefined) continue
@@ -42,10 +42,10 @@ export function* packTarTree(
     yield encodeTarHeader({ kind: 'file', name, mode: modes.file, size })
     yield* pieces
     const padding = getTarPadding(size)
-    if (padding > 0) yield zeroBytes.subarray(0, padding)
+    if (padding > 0) yield tarEndZeroBytes.subarray(0, padding)
   }
 }
 
 export function getTarEnd(): Uint8Array {
-  return zeroBytes
+  return tarEndZeroBytes
 }

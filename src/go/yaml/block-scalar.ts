@@ -1,5 +1,5 @@
 // Scans literal (`|`) and folded (`>`) block scalars like go-yaml v2.
-import { CR, LF, SPACE, TAB, isBlank, isBreak, isBreakOrEnd, isDigit } from './characters.ts'
+import { CR, LF, SPACE, TAB, isBlank, isLineBreak, isLineBreakOrEnd, isDigit } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
@@ -20,7 +20,7 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
 
   scalarBuilder.clear()
   const stated = increment > 0 ? Math.max(parentIndent, 0) + increment : 0
-  const indent = scanBreaks(cursor, stated, parentIndent)
+  const indent = scanLineBreaks(cursor, stated, parentIndent)
   let leadingBreak = 0
   let leadingBlank = false
   cursor.need(1)
@@ -28,40 +28,40 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
     const blank = isBlank(cursor.peek())
     // A break between two text lines folds to a space, or disappears before empty lines.
     if (!literal && !leadingBlank && !blank && leadingBreak === LF) {
-      if (trailingBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
+      if (trailingLineBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
     } else if (leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
-    if (!trailingBreaks.isEmpty) scalarBuilder.add(trailingBreaks.take())
+    if (!trailingLineBreaks.isEmpty) scalarBuilder.add(trailingLineBreaks.take())
     leadingBlank = blank
     let at = cursor.index
     for (; at < size; at++) {
       const c = text.charCodeAt(at)
-      if ((c <= CR || c >= 0x7f) && isBreakOrEnd(c)) break
+      if ((c <= CR || c >= 0x7f) && isLineBreakOrEnd(c)) break
     }
     scalarBuilder.add(text, cursor.index, at)
     cursor.index = at
     cursor.need(2)
     leadingBreak = cursor.readBreak()
-    if (!skipNextLineIndent(cursor, indent)) scanBreaks(cursor, indent, parentIndent)
+    if (!skipNextLineIndent(cursor, indent)) scanLineBreaks(cursor, indent, parentIndent)
   }
   if (chomping !== -1 && leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
-  if (chomping === 1) scalarBuilder.add(trailingBreaks.take())
-  return { value: scalarBuilder.take(), end: trailingBreaksEnd }
+  if (chomping === 1) scalarBuilder.add(trailingLineBreaks.take())
+  return { value: scalarBuilder.take(), end: trailingLineBreaksEnd }
 }
 
 /** The scalar so far, and the breaks after its last line, which may not belong to it. */
 const scalarBuilder = new TextBuilder()
-const trailingBreaks = new TextBuilder()
-let trailingBreaksEnd = 0
+const trailingLineBreaks = new TextBuilder()
+let trailingLineBreaksEnd = 0
 
-/** Fast path: skips the next line's indentation if scanBreaks() would do nothing else. */
+/** Fast path: skips the next line's indentation if scanLineBreaks() would do nothing else. */
 function skipNextLineIndent(cursor: Cursor, indent: number): boolean {
   const { text, index, size } = cursor
   const content = index + indent
   if (content >= size || content + 2 > cursor.watched || cursor.column !== 0) return false
   for (let at = index; at < content; at++) if (text.charCodeAt(at) !== SPACE) return false
-  if (isBreak(text.charCodeAt(content))) return false
+  if (isLineBreak(text.charCodeAt(content))) return false
   cursor.index = content
-  trailingBreaksEnd = index
+  trailingLineBreaksEnd = index
   return true
 }
 
@@ -89,12 +89,12 @@ function scanHeader(cursor: Cursor): BlockScalarHeader {
     cursor.need(1)
   }
   if (cursor.peek() === 0x23) {
-    while (!isBreakOrEnd(cursor.peek())) {
+    while (!isLineBreakOrEnd(cursor.peek())) {
       cursor.skip()
       cursor.need(1)
     }
   }
-  if (!isBreakOrEnd(cursor.peek())) {
+  if (!isLineBreakOrEnd(cursor.peek())) {
     throw createScannerError('did not find expected comment or line break', cursor)
   }
   cursor.need(2)
@@ -106,10 +106,10 @@ function scanHeader(cursor: Cursor): BlockScalarHeader {
  * Skips indentation and empty lines and records their breaks. Returns the indentation; if `indent` is 0, detects it as
  * the deepest one or the parent's + 1.
  */
-function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
-  trailingBreaks.clear()
+function scanLineBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
+  trailingLineBreaks.clear()
   let maxIndent = 0
-  trailingBreaksEnd = cursor.index
+  trailingLineBreaksEnd = cursor.index
   for (;;) {
     cursor.need(1)
     while ((indent === 0 || cursor.column < indent) && cursor.peek() === SPACE) {
@@ -121,13 +121,13 @@ function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): numbe
     if ((indent === 0 || cursor.column < indent) && c === TAB) {
       throw createScannerError('found a tab character where an indentation space is expected', cursor)
     }
-    if (!isBreak(c)) break
+    if (!isLineBreak(c)) break
     cursor.need(2)
-    trailingBreaks.addUnit(cursor.readBreak())
+    trailingLineBreaks.addUnit(cursor.readBreak())
     const { index } = cursor
     cursor.skipLineFeeds()
-    if (cursor.index > index) trailingBreaks.add(cursor.text, index, cursor.index)
-    trailingBreaksEnd = cursor.index
+    if (cursor.index > index) trailingLineBreaks.add(cursor.text, index, cursor.index)
+    trailingLineBreaksEnd = cursor.index
   }
   return indent === 0 ? Math.max(maxIndent, parentIndent + 1, 1) : indent
 }

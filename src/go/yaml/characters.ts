@@ -12,16 +12,16 @@ export function isBlank(c: number): boolean {
   return c === SPACE || c === TAB
 }
 
-export function isBreak(c: number): boolean {
+export function isLineBreak(c: number): boolean {
   return c === LF || c === CR || c === NEXT_LINE || c === LINE_SEPARATOR || c === PARAGRAPH_SEPARATOR
 }
 
-export function isBreakOrEnd(c: number): boolean {
-  return c === 0 || isBreak(c)
+export function isLineBreakOrEnd(c: number): boolean {
+  return c === 0 || isLineBreak(c)
 }
 
 export function isBlankOrEnd(c: number): boolean {
-  return c === SPACE || c === LF || c === 0 || c === TAB || isBreak(c)
+  return c === SPACE || c === LF || c === 0 || c === TAB || isLineBreak(c)
 }
 
 /** Characters of anchors, handles and directive names. */
@@ -33,7 +33,7 @@ export function isDigit(c: number): boolean {
   return c >= 0x30 && c <= 0x39
 }
 
-export function hexValue(c: number): number {
+export function getHexDigitValue(c: number): number {
   if (isDigit(c)) return c - 0x30
   if (c >= 0x61 && c <= 0x66) return c - 0x57
   if (c >= 0x41 && c <= 0x46) return c - 0x37

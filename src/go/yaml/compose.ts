@@ -1,11 +1,16 @@
 // Converts YAML nodes to values like opm's JSON conversion. Uses its own stack. Aliases share values, so an alias bomb
 // takes no more memory than its text.
-import { quote } from '../text.ts'
+import { quoteLikeGo } from '../text.ts'
 import type { StringValue, Value } from '../tree.ts'
 import { MapBuilder, trimSpareCapacity } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
-import { createInvalidKeyError, keySyntax, createUnsupportedKeyError, type TypedKeys } from './go-syntax.ts'
-import { findBadKeyBelow, findJsonRejection } from './json-limits.ts'
+import {
+  createInvalidKeyError,
+  formatKeySyntax,
+  createUnsupportedKeyError,
+  type NonStringKeysByMap,
+} from './go-syntax.ts'
+import { findInvalidJsonKey, findJsonConversionError } from './json-limits.ts'
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
 import type { ResolvedScalar } from './resolve-scalar.ts'
 import { formatKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
@@ -58,7 +63,7 @@ interface OverwrittenValues {
 }
 
 /** A completed anchored collection. */
-interface FinishedCollection {
+interface AnchoredCollection {
   readonly value: Value
   readonly size: number
   readonly height: number
@@ -71,11 +76,11 @@ const maxJsonDepth = 10_000
 
 class Composer {
   private readonly frames: ComposeFrame[] = []
-  private readonly finished = new Map<YamlNode, FinishedCollection>()
+  private readonly finished = new Map<YamlNode, AnchoredCollection>()
   private readonly open = new Set<YamlNode>()
   private readonly badKeys = new Map<Value, YamlError>()
   private readonly withoutBadKeys = new Set<Value>()
-  private readonly typedKeys: TypedKeys = new Map()
+  private readonly typedKeys: NonStringKeysByMap = new Map()
   private readonly budget = new AliasBudget()
   private hasInfinite = false
   private result: Value | undefined
@@ -96,7 +101,7 @@ class Composer {
     const value = this.result as Value
     if (this.repeated && this.repeated.found.length > 0) return value
     if (this.hasInfinite || this.badKeys.size > 0 || this.height > maxJsonDepth) {
-      const rejection = findJsonRejection(value, this.badKeys, maxJsonDepth)
+      const rejection = findJsonConversionError(value, this.badKeys, maxJsonDepth)
       if (rejection) throw rejection
     }
     return value
@@ -145,7 +150,7 @@ class Composer {
   }
 
   /** Counts an alias and returns its collection; undefined if it was only ever merged. */
-  private finishedTarget(alias: AliasNode): FinishedCollection | undefined {
+  private finishedTarget(alias: AliasNode): AnchoredCollection | undefined {
     if (this.open.has(alias.target)) {
       throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`, alias.start)
     }
@@ -188,7 +193,7 @@ class Composer {
     if (typed) owner.typed = new Map([...(owner.typed ?? []), ...typed])
     if (finished.value.kind !== 'map') return
     for (const entry of finished.value.entries) {
-      this.repeated?.note(into.map, quote(entry.key), entry.value.start)
+      this.repeated?.note(into.map, quoteLikeGo(entry.key), entry.value.start)
       into.map.set(entry.key, entry.keyStart, entry.keyEnd, entry.value, true)
     }
   }
@@ -241,7 +246,7 @@ class Composer {
     const height = frame.height + 1
     if (this.badKeys.size > 0)
       for (const lost of frame.lost?.values.values() ?? [])
-        frame.bad ??= findBadKeyBelow(lost, this.badKeys, this.withoutBadKeys)
+        frame.bad ??= findInvalidJsonKey(lost, this.badKeys, this.withoutBadKeys)
     if (frame.bad) this.badKeys.set(value, frame.bad)
     if (frame.typed) this.typedKeys.set(value, frame.typed)
     if (node.anchor !== '') {
@@ -269,14 +274,14 @@ class Composer {
     const { start, end } = key.node
     const isMerge = frame.purpose === 'merge'
     if ('kind' in scalar) {
-      this.repeated?.note(frame.map, quote(scalar.value), node.start)
+      this.repeated?.note(frame.map, quoteLikeGo(scalar.value), node.start)
       const before = frame.map.set(scalar.value, start, end, value, isMerge)
       if (before)
         this.recordOverwritten(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
       return
     }
     const text = formatKey(scalar)
-    this.repeated?.note(frame.map, keySyntax(scalar), node.start)
+    this.repeated?.note(frame.map, formatKeySyntax(scalar), node.start)
     if (text === undefined) {
       frame.bad ??= createUnsupportedKeyError(scalar, value, this.typedKeys, start)
       return

@@ -1,5 +1,5 @@
 // A forward-only position in a YAML text that counts lines.
-import { CR, LF, isBreak } from './characters.ts'
+import { CR, LF, isLineBreak } from './characters.ts'
 import type { YamlMark } from './yaml-error.ts'
 import { YamlError } from './yaml-error.ts'
 
@@ -64,7 +64,7 @@ export class Cursor implements YamlMark {
   /** Skips one line break and returns its value in a scalar: LF, or LS and PS unchanged; 0 without a break. */
   readBreak(): number {
     const c = this.peek()
-    if (!isBreak(c)) return 0
+    if (!isLineBreak(c)) return 0
     this.index += c === CR && this.peek(1) === LF ? 2 : 1
     this.line++
     this.lineStart = this.index
@@ -88,7 +88,7 @@ export class Cursor implements YamlMark {
     const c = this.peek()
     if ((c !== 0x2d && c !== 0x2e) || this.peek(1) !== c || this.peek(2) !== c) return false
     const next = this.peek(3)
-    return next === 0 || next === 0x20 || next === 0x09 || isBreak(next)
+    return next === 0 || next === 0x20 || next === 0x09 || isLineBreak(next)
   }
 
   mark(): YamlMark {

@@ -1,6 +1,6 @@
 // Formats values like Go's %#v, for the two errors about keys that show the value.
 import { formatGoFloat } from '../number.ts'
-import { compareBytes, quote } from '../text.ts'
+import { compareBytes, quoteLikeGo } from '../text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
 import type { ListValue, MapValue, NumberValue, Value } from '../tree.ts'
 import type { ResolvedScalar } from './resolve-scalar.ts'
@@ -12,9 +12,9 @@ const maxLength = 1 << 20
 const maxInt64 = 2n ** 63n - 1n
 
 /** For maps with non-text keys: those keys, by their text. */
-export type TypedKeys = Map<Value, ReadonlyMap<string, ResolvedScalar>>
+export type NonStringKeysByMap = Map<Value, ReadonlyMap<string, ResolvedScalar>>
 
-export function createInvalidKeyError(value: Value, typedKeys: TypedKeys, at: number): YamlError {
+export function createInvalidKeyError(value: Value, typedKeys: NonStringKeysByMap, at: number): YamlError {
   return new YamlError(`yaml: invalid map key: ${formatGoSyntax(value, typedKeys)}`, at)
 }
 
@@ -22,7 +22,7 @@ export function createInvalidKeyError(value: Value, typedKeys: TypedKeys, at: nu
 export function createUnsupportedKeyError(
   key: ResolvedScalar,
   value: Value,
-  typedKeys: TypedKeys,
+  typedKeys: NonStringKeysByMap,
   at: number,
 ): YamlError {
   const shown = value.kind === 'null' ? '<nil>' : formatGoSyntax(value, typedKeys)
@@ -31,7 +31,7 @@ export function createUnsupportedKeyError(
   return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
 }
 
-export function keySyntax(key: ResolvedScalar): string {
+export function formatKeySyntax(key: ResolvedScalar): string {
   switch (key.type) {
     case 'null':
       return '<nil>'
@@ -44,11 +44,11 @@ export function keySyntax(key: ResolvedScalar): string {
     case 'float':
       return formatGoFloat(key.value)
     case 'str':
-      return quote(key.value)
+      return quoteLikeGo(key.value)
   }
 }
 
-function formatGoSyntax(root: Value, typedKeys: TypedKeys): string {
+function formatGoSyntax(root: Value, typedKeys: NonStringKeysByMap): string {
   const printer = {
     partsOf: (value: ListValue | MapValue) => getGoSyntaxParts(value, typedKeys),
     scalar: formatScalarSyntax,
@@ -65,7 +65,7 @@ function formatScalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): strin
     case 'number':
       return formatIntegerSyntax(value) ?? formatGoFloat(value.value)
     case 'string':
-      return quote(value.value)
+      return quoteLikeGo(value.value)
   }
 }
 
@@ -76,7 +76,10 @@ function formatIntegerSyntax({ text, isFloat }: NumberValue): string | undefined
   return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
-function* getGoSyntaxParts(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<Value | string> {
+function* getGoSyntaxParts(
+  value: ListValue | MapValue,
+  typedKeys: NonStringKeysByMap,
+): Generator<Value | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '[]interface {}{'
@@ -93,7 +96,7 @@ function* getGoSyntaxParts(value: ListValue | MapValue, typedKeys: TypedKeys): G
     }))
     yield 'map[interface {}]interface {}{'
     for (const { key, inner } of entries.sort((a, b) => compareKeys(a.key, b.key))) {
-      yield `${between}${keySyntax(key)}:`
+      yield `${between}${formatKeySyntax(key)}:`
       yield inner
       between = ', '
     }

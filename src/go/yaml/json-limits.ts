@@ -8,7 +8,7 @@ import { YamlError } from './yaml-error.ts'
  * Returns the first JSON conversion error, if any: keys first, then infinities in Go's writing order (keys sorted),
  * then nesting.
  */
-export function findJsonRejection(
+export function findJsonConversionError(
   root: Value,
   badKeys: ReadonlyMap<Value, YamlError>,
   maxDepth: number,
@@ -41,7 +41,7 @@ export function findJsonRejection(
 /**
  * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
  */
-export function findBadKeyBelow(
+export function findInvalidJsonKey(
   root: Value,
   badKeys: ReadonlyMap<Value, YamlError>,
   clean: Set<Value>,

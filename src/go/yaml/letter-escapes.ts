@@ -1,5 +1,5 @@
 /** One-letter escapes in double quotes, without JSON's `\/`. The exact reader also accepts a tab. */
-export const letterEscapes: Readonly<Record<string, string>> = {
+export const characterByEscapeLetter: Readonly<Record<string, string>> = {
   '0': '\0',
   a: '\x07',
   b: '\b',

@@ -1,5 +1,5 @@
 // Scans and folds plain (unquoted) scalars like go-yaml v2.
-import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
+import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isLineBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
@@ -43,8 +43,8 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
         scalarBuilder.add(text, pieceStart, pieceEnd)
         // A single line feed folds to a space. Of several line feeds, all but the first remain. LS and PS remain.
         if (firstBreak !== LF) scalarBuilder.addUnit(firstBreak)
-        else if (pendingBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
-        if (!pendingBreaks.isEmpty) scalarBuilder.add(pendingBreaks.take())
+        else if (pendingLineBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
+        if (!pendingLineBreaks.isEmpty) scalarBuilder.add(pendingLineBreaks.take())
         pieceStart = cursor.index
         newLine = false
       }
@@ -54,7 +54,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     cursor.need(2)
 
     const next = cursor.peek()
-    if (!isBlank(next) && !isBreak(next)) break
+    if (!isBlank(next) && !isLineBreak(next)) break
     for (;;) {
       const c = cursor.peek()
       if (isBlank(c)) {
@@ -62,17 +62,17 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
           throw createScannerError('found a tab character that violates indentation', cursor)
         }
         cursor.skip()
-      } else if (isBreak(c)) {
+      } else if (isLineBreak(c)) {
         cursor.need(2)
-        if (newLine) pendingBreaks.addUnit(cursor.readBreak())
+        if (newLine) pendingLineBreaks.addUnit(cursor.readBreak())
         else {
           firstBreak = cursor.readBreak()
-          pendingBreaks.clear()
+          pendingLineBreaks.clear()
           newLine = true
         }
         const from = cursor.index
         cursor.skipLineFeeds()
-        if (cursor.index > from) pendingBreaks.add(text, from, cursor.index)
+        if (cursor.index > from) pendingLineBreaks.add(text, from, cursor.index)
       } else break
       cursor.need(1)
     }
@@ -86,7 +86,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
 
 /** The scalar before its last line, and the breaks after it, which belong to it only if more text follows. */
 const scalarBuilder = new TextBuilder()
-const pendingBreaks = new TextBuilder()
+const pendingLineBreaks = new TextBuilder()
 
 /** Fast path: where text certainly continues after whitespace on the same line, or 0. */
 function findTextAfterBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {

@@ -1,5 +1,5 @@
-import { letterEscapes } from './letter-escapes.ts'
-import { LF, SPACE, hexValue, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
+import { characterByEscapeLetter } from './letter-escapes.ts'
+import { LF, SPACE, getHexDigitValue, isBlank, isBlankOrEnd, isLineBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
@@ -10,7 +10,7 @@ const BACKSLASH = 0x5c
 
 /** Code units of one-letter escapes by letter; -1 for others. */
 const codeUnitByEscape = new Int32Array(128).fill(-1)
-for (const [letter, meaning] of Object.entries({ ...letterEscapes, '\t': '\t' }))
+for (const [letter, meaning] of Object.entries({ ...characterByEscapeLetter, '\t': '\t' }))
   codeUnitByEscape[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
 const scalarBuilder = new TextBuilder()
@@ -40,7 +40,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
       } else if (c === BACKSLASH && quote === DOUBLE_QUOTE) {
         scalarBuilder.add(text, pieceStart, at)
         cursor.index = at
-        newLine = isBreak(cursor.peek(1))
+        newLine = isLineBreak(cursor.peek(1))
         if (newLine) {
           cursor.need(3)
           cursor.skip()
@@ -89,7 +89,7 @@ function scanBlanksAndBreaks(cursor: Cursor, afterEscapedBreak: boolean): void {
   for (;;) {
     const c = cursor.peek()
     if (isBlank(c)) cursor.skip()
-    else if (isBreak(c)) {
+    else if (isLineBreak(c)) {
       cursor.need(2)
       const lineBreak = cursor.readBreak()
       foldsToBlank = !newLine && lineBreak === LF
@@ -122,7 +122,7 @@ function scanEscape(cursor: Cursor): void {
   cursor.need(digits)
   let point = 0
   for (let at = 0; at < digits; at++) {
-    const digit = hexValue(cursor.peek(at))
+    const digit = getHexDigitValue(cursor.peek(at))
     if (digit < 0) throw createScannerError('did not find expected hexdecimal number', cursor)
     point = point * 16 + digit
   }

@@ -3,7 +3,7 @@ import { decodeBase64 } from '../base64.ts'
 import { decodeLikeGo } from '../utf8.ts'
 import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
-import { hexValue, isDigit } from './characters.ts'
+import { getHexDigitValue, isDigit } from './characters.ts'
 import type { ScalarNode } from './node.ts'
 import { YamlError } from './yaml-error.ts'
 
@@ -21,7 +21,7 @@ export type ResolvedScalar =
 
 const yamlTagPrefix = 'tag:yaml.org,2002:'
 
-const resolvedByWord: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
+const scalarByWord: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
   ...toWordEntries(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
   ...toWordEntries('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
   ...toWordEntries('n N no No NO false False FALSE off Off OFF'.split(' '), { type: 'bool', value: false }),
@@ -74,15 +74,16 @@ function requireType(node: ScalarNode, wanted: string, found: ResolvedScalar): R
 export function resolvePlainScalar(text: string): ResolvedScalar {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
-  if (!isNumeric && first !== 0x2e && first !== 0 && !isWordStart(first)) return { type: 'str', value: text }
-  const word = text.length <= 5 ? resolvedByWord.get(text) : undefined
+  if (!isNumeric && first !== 0x2e && first !== 0 && !canStartResolvedWord(first))
+    return { type: 'str', value: text }
+  const word = text.length <= 5 ? scalarByWord.get(text) : undefined
   if (word) return word
   if (isNumeric) return resolveNumber(text)
   return first === 0x2e ? resolveLeadingPoint(text) : { type: 'str', value: text }
 }
 
 /** n, t, f, o, y in either case, and the tilde. */
-function isWordStart(c: number): boolean {
+function canStartResolvedWord(c: number): boolean {
   const lower = c | 0x20
   return lower === 0x6e || lower === 0x74 || lower === 0x66 || lower === 0x6f || lower === 0x79 || c === 0x7e
 }
@@ -153,7 +154,7 @@ function parseIntegerScalar(text: string): bigint | undefined {
   if (text.length - at > 64) return undefined
   let magnitude = 0n
   for (; at < text.length; at++) {
-    const digit = hexValue(text.charCodeAt(at))
+    const digit = getHexDigitValue(text.charCodeAt(at))
     if (digit < 0 || digit >= base) return undefined
     magnitude = magnitude * BigInt(base) + BigInt(digit)
   }

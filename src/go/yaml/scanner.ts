@@ -1,5 +1,5 @@
 // Converts YAML text to tokens like go-yaml v2. Keeps its order of checks, which decides the first error.
-import { TAB, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.ts'
+import { TAB, isBlank, isBlankOrEnd, isLineBreak, isLineBreakOrEnd } from './characters.ts'
 import type { Cursor } from './cursor.ts'
 import { scanBlockScalar } from './block-scalar.ts'
 import { scanPlainScalar } from './plain-scalar.ts'
@@ -175,10 +175,10 @@ export class YamlScanner {
         c = cursor.peek()
       }
       if (c === 0x23) {
-        while (!isBreakOrEnd(cursor.peek())) cursor.skip()
+        while (!isLineBreakOrEnd(cursor.peek())) cursor.skip()
         cursor.need(1)
       }
-      if (!isBreak(cursor.peek())) return
+      if (!isLineBreak(cursor.peek())) return
       cursor.need(2)
       cursor.readBreak()
       cursor.skipLineFeeds()

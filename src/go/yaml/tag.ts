@@ -1,4 +1,11 @@
-import { hexValue, isBlank, isBlankOrEnd, isBreakOrEnd, isDigit, isWordCharacter } from './characters.ts'
+import {
+  getHexDigitValue,
+  isBlank,
+  isBlankOrEnd,
+  isLineBreakOrEnd,
+  isDigit,
+  isWordCharacter,
+} from './characters.ts'
 import type { Cursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
 
@@ -32,7 +39,7 @@ export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
     if (cursor.peek() !== 0x3e) throw createScannerError("did not find the expected '>'", cursor)
     cursor.skip()
   } else {
-    handle = scanHandle(cursor, false)
+    handle = scanTagHandle(cursor, false)
     if (handle.length > 1 && handle.endsWith('!')) {
       suffix = scanUri(cursor, '')
     } else {
@@ -63,8 +70,8 @@ export function scanDirective(cursor: Cursor): YamlDirective {
     name === 'YAML' ? scanVersion(cursor) : name === 'TAG' ? scanTagDirective(cursor) : undefined
   if (!directive) throw createScannerError('found unknown directive name', cursor)
   skipBlanks(cursor)
-  if (cursor.peek() === 0x23) while (!isBreakOrEnd(cursor.peek())) skipCharacter(cursor)
-  if (!isBreakOrEnd(cursor.peek())) {
+  if (cursor.peek() === 0x23) while (!isLineBreakOrEnd(cursor.peek())) skipCharacter(cursor)
+  if (!isLineBreakOrEnd(cursor.peek())) {
     throw createScannerError('did not find expected comment or line break', cursor)
   }
   cursor.need(2)
@@ -96,7 +103,7 @@ function scanVersionNumber(cursor: Cursor): number {
 
 function scanTagDirective(cursor: Cursor): YamlDirective {
   skipBlanks(cursor)
-  const handle = scanHandle(cursor, true)
+  const handle = scanTagHandle(cursor, true)
   cursor.need(1)
   if (!isBlank(cursor.peek())) throw createScannerError('did not find expected whitespace', cursor)
   skipBlanks(cursor)
@@ -109,7 +116,7 @@ function scanTagDirective(cursor: Cursor): YamlDirective {
 }
 
 /** `!`, `!!` or `!name!`; outside a directive also `!name`, which begins a suffix. */
-function scanHandle(cursor: Cursor, inDirective: boolean): string {
+function scanTagHandle(cursor: Cursor, inDirective: boolean): string {
   cursor.need(1)
   if (cursor.peek() !== BANG) throw createScannerError("did not find expected '!'", cursor)
   cursor.skip()
@@ -146,8 +153,8 @@ function scanUriEscape(cursor: Cursor): string {
   let width = 1
   while (bytes.length < width) {
     cursor.need(3)
-    const high = hexValue(cursor.peek(1))
-    const low = hexValue(cursor.peek(2))
+    const high = getHexDigitValue(cursor.peek(1))
+    const low = getHexDigitValue(cursor.peek(2))
     if (cursor.peek() !== PERCENT || high < 0 || low < 0) {
       throw createScannerError('did not find URI escaped octet', cursor)
     }

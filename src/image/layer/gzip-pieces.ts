@@ -16,7 +16,7 @@ const minThreadedBytes = 65_536
 
 /** The fastest level. A catalog's cache is mostly base64 images, which higher levels hardly reduce. */
 const deflateOptions: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
-const deflateInThread = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
+const deflateRawAsync = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
 
 /** Omits the name, time, and operating system, which could differ between machines. */
 const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
@@ -27,7 +27,7 @@ type DeflatedParts = readonly Promise<Uint8Array>[]
 
 export async function gzipPieces(pieces: readonly BytePiece[]): Promise<Buffer> {
   const counts = new Map<BytePiece, number>()
-  for (const piece of pieces) countPieces(piece, counts)
+  for (const piece of pieces) countPieceUses(piece, counts)
   const parts = deflateParts(pieces, counts, new Map())
   let crc = 0
   let size = 0
@@ -41,10 +41,10 @@ export async function gzipPieces(pieces: readonly BytePiece[]): Promise<Buffer> 
   return Buffer.concat([gzipHeader, ...(await Promise.all(parts)), finalDeflateBlock, trailer])
 }
 
-function countPieces(piece: BytePiece, counts: Map<BytePiece, number>): void {
+function countPieceUses(piece: BytePiece, counts: Map<BytePiece, number>): void {
   const known = counts.get(piece) ?? 0
   counts.set(piece, known + 1)
-  if (known === 0 && !(piece instanceof Uint8Array)) for (const part of piece) countPieces(part, counts)
+  if (known === 0 && !(piece instanceof Uint8Array)) for (const part of piece) countPieceUses(part, counts)
 }
 
 function deflateParts(
@@ -89,5 +89,5 @@ function deflateParts(
 async function deflateBytes(bytes: Uint8Array): Promise<Uint8Array> {
   return bytes.length < minThreadedBytes
     ? deflateRawSync(bytes, deflateOptions)
-    : deflateInThread(bytes, deflateOptions)
+    : deflateRawAsync(bytes, deflateOptions)
 }

@@ -13,7 +13,10 @@ export function createSignedEnvelope(statement: Uint8Array, key: SigningKey): Ui
     payloadType: inTotoType,
     payload: Buffer.from(statement).toString('base64'),
     signatures: [
-      { keyid: '', sig: Buffer.from(key.sign(encodePreAuth(inTotoType, statement))).toString('base64') },
+      {
+        keyid: '',
+        sig: Buffer.from(key.sign(encodePreAuthentication(inTotoType, statement))).toString('base64'),
+      },
     ],
   }
   return Buffer.from(JSON.stringify(envelope))
@@ -45,7 +48,7 @@ export function verifyEnvelope(
     return { problem: 'its envelope does not contain an in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
   if (typeof statement === 'number') return { problem: 'its envelope is not valid base64' }
-  const signed = encodePreAuth(inTotoType, statement)
+  const signed = encodePreAuthentication(inTotoType, statement)
   for (const { sig } of envelope.signatures ?? []) {
     const signature = decodeBase64(sig ?? '')
     if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
@@ -54,6 +57,6 @@ export function verifyEnvelope(
 }
 
 /** DSSE's "pre-authentication encoding": the signature covers the type too. */
-function encodePreAuth(type: string, payload: Uint8Array): Uint8Array {
+function encodePreAuthentication(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }

@@ -93,7 +93,11 @@ async function verifySignatures(
 /** cosign rejects invalid certificates even with a key, so signatures with certificates are not accepted. */
 const certificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
 
-function findLayerProblem(layer: ArtifactLayer, mediaType: string, maxBytes: number): string | undefined {
+function findSignedLayerProblem(
+  layer: ArtifactLayer,
+  mediaType: string,
+  maxBytes: number,
+): string | undefined {
   if (layer.mediaType !== mediaType) return `its media type ${layer.mediaType} is unexpected`
   if (layer.size > maxBytes) return `it has more than ${maxBytes} bytes`
   if (certificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
@@ -108,7 +112,7 @@ async function findSignatureProblem(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<string | undefined> {
-  const problem = findLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
+  const problem = findSignedLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
   if (problem !== undefined) return problem
   const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
@@ -126,7 +130,7 @@ export async function fetchAttestation(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<{ readonly provenance: ImageProvenance } | { readonly problem: string }> {
-  const problem = findLayerProblem(layer, envelopeType, maxEnvelopeBytes)
+  const problem = findSignedLayerProblem(layer, envelopeType, maxEnvelopeBytes)
   if (problem !== undefined) return { problem }
   const envelope = await fetchPayload(registry, at, layer)
   if ('problem' in envelope) return envelope

@@ -2,7 +2,7 @@
 // credentials to another host or requests more than `Rights`. Does not retry.
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseChallenges, type Challenge } from './challenges.ts'
-import { credentialIdentity } from './credential-identity.ts'
+import { computeCredentialIdentity } from './credential-identity.ts'
 import { findCredential, type RegistryCredential, type CredentialSource } from './credentials.ts'
 import type { RegistryEndpoint } from '../endpoints.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -45,7 +45,7 @@ export function createAuthorizedExchange(
   return async (request) => {
     const { endpoint, signal } = request
     const credential = await findCredential(sources, endpoint.name, endpoint.repository)
-    const memory = `${endpoint.host} ${credentialIdentity(credential)}`
+    const memory = `${endpoint.host} ${computeCredentialIdentity(credential)}`
     const origin = originOf(endpoint.host)
     const url =
       typeof request.path === 'string'

@@ -9,7 +9,7 @@ import {
   type CredentialHelperOptions,
 } from './credential-helper.ts'
 import type { CredentialSource } from './credentials.ts'
-import { dockerConfigCredentials, parseDockerConfig } from './docker-config.ts'
+import { createDockerConfigCredentials, parseDockerConfig } from './docker-config.ts'
 import { RegistryError } from '../registry-error.ts'
 
 // Milliseconds between checks for a changed file.
@@ -31,7 +31,7 @@ export async function loadSystemCredentials(
   const sources = secrets ? [...(await loadMountedPullSecrets(secrets, options))] : []
   const inline = environment['DOCKER_AUTH_CONFIG']
   if (inline)
-    sources.push(dockerConfigCredentials(parseDockerConfig(inline, 'DOCKER_AUTH_CONFIG'), queryHelper))
+    sources.push(createDockerConfigCredentials(parseDockerConfig(inline, 'DOCKER_AUTH_CONFIG'), queryHelper))
   const paths = [
     environment['REGISTRY_AUTH_FILE'],
     runtime && join(runtime, 'containers', 'auth.json'),
@@ -40,7 +40,7 @@ export async function loadSystemCredentials(
     join(home, '.dockercfg'),
   ]
   for (const path of paths) {
-    const source = path ? await fileCredentials(path, queryHelper, options.now) : undefined
+    const source = path ? await openCredentialFile(path, queryHelper, options.now) : undefined
     if (source) sources.push(source)
   }
   return sources
@@ -60,7 +60,7 @@ export async function loadMountedPullSecrets(
   const sources: CredentialSource[] = []
   for (const folder of folders)
     for (const name of ['.dockerconfigjson', '.dockercfg']) {
-      const source = await fileCredentials(join(folder, name), queryHelper, options.now)
+      const source = await openCredentialFile(join(folder, name), queryHelper, options.now)
       if (source) sources.push(source)
     }
   if (sources.length === 0)
@@ -76,28 +76,28 @@ export async function loadCredentialFile(
   path: string,
   options: CredentialHelperOptions = {},
 ): Promise<CredentialSource> {
-  const source = await fileCredentials(path, createCachedHelperQuery(options), options.now)
+  const source = await openCredentialFile(path, createCachedHelperQuery(options), options.now)
   if (source === undefined) throw new RegistryError('credentials', `${path} does not exist`)
   return source
 }
 
 /** Undefined if the file does not exist. Rejects if it cannot be used. */
-async function fileCredentials(
+async function openCredentialFile(
   path: string,
   queryHelper: QueryCredentialHelper,
   now: () => number = () => performance.now(),
 ): Promise<CredentialSource | undefined> {
-  let version = await readFileVersion(path)
+  let version = await readFileFingerprint(path)
   if (version === undefined) return undefined
   const load = async (): Promise<CredentialSource> =>
-    dockerConfigCredentials(parseDockerConfig(await readCredentialFile(path), path), queryHelper)
+    createDockerConfigCredentials(parseDockerConfig(await readCredentialFile(path), path), queryHelper)
   let source = Promise.resolve(await load())
   let checkedAt = now()
   return {
     async find(host, repository) {
       if (now() - checkedAt >= recheckIntervalMs) {
         checkedAt = now()
-        const found = await readFileVersion(path)
+        const found = await readFileFingerprint(path)
         // A missing file keeps its last content: it is being replaced, or the registry will soon reject the
         // credentials.
         if (found !== undefined && found !== version) {
@@ -112,7 +112,7 @@ async function fileCredentials(
   }
 }
 
-async function readFileVersion(path: string): Promise<string | undefined> {
+async function readFileFingerprint(path: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size, ino } = await stat(path)
     return `${mtimeMs} ${size} ${ino}`

@@ -53,7 +53,7 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
 }
 
 /** Looks in `credHelpers`, then `credsStore`, then at the most specific key of `auths`. */
-export function dockerConfigCredentials(
+export function createDockerConfigCredentials(
   config: DockerConfig,
   queryHelper: QueryCredentialHelper = createCachedHelperQuery(),
 ): CredentialSource {

@@ -2,7 +2,7 @@
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { credentialIdentity } from './credential-identity.ts'
+import { computeCredentialIdentity } from './credential-identity.ts'
 import type { RegistryCredential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseErrorBody, toReplyError } from '../transport/reply-error.ts'
@@ -158,7 +158,7 @@ function toTokenCacheKey(request: TokenRequest): string {
     request.realm,
     request.service,
     [...request.scopes].sort(),
-    credentialIdentity(request.credential),
+    computeCredentialIdentity(request.credential),
   ])
 }
 

@@ -1,7 +1,7 @@
 // Adaptive concurrency per host and request kind. A success adds one slot; a rate limit halves the slots once per wave.
 import type { Clock } from '../../ports/clock.ts'
 
-export interface AdaptiveWindow {
+export interface AdaptiveConcurrencyLimit {
   /** Waits for a slot, runs the work, releases the slot. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
   succeeded(): void
@@ -16,7 +16,7 @@ export interface WindowSizes {
   readonly max: number
 }
 
-export function createAdaptiveWindow(limits: WindowSizes, clock: Clock): AdaptiveWindow {
+export function createAdaptiveWindow(limits: WindowSizes, clock: Clock): AdaptiveConcurrencyLimit {
   let size = limits.start
   let active = 0
   let pausedUntil = 0

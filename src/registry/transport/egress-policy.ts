@@ -3,7 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import type { ProxyServer } from '../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
-import { canonicalHostname, isGlobalUnicast, isInternalName, type IpAddress } from './public-host.ts'
+import { canonicalizeHostname, isGlobalUnicast, isInternalName, type IpAddress } from './public-host.ts'
 
 export interface EgressOptions {
   /** Hosts (`host` or `host:port`, exact) to reach without TLS. */
@@ -95,15 +95,15 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
     if (getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
     if (!isGlobalUnicast(parsed) || denied.some((cidr) => isInCidr(cidr, parsed)))
       throw createBlockedHostError(
-        canonicalHostname(address) === hostname
+        canonicalizeHostname(address) === hostname
           ? `${address} is not a public address`
           : `${hostname} resolves to ${address}, which is not a public address`,
       )
   }
 
   function checkHost(url: URL): void {
-    const hostname = canonicalHostname(url.hostname)
-    const port = portOf(url)
+    const hostname = canonicalizeHostname(url.hostname)
+    const port = getUrlPort(url)
     const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
       throw createBlockedHostError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
@@ -132,12 +132,12 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
     },
     checkHop(from, to) {
       const isOpenedInternal = (url: URL) =>
-        getInternalRanges(canonicalHostname(url.hostname), portOf(url)) !== undefined
+        getInternalRanges(canonicalizeHostname(url.hostname), getUrlPort(url)) !== undefined
       if (isOpenedInternal(to) && !isOpenedInternal(from))
         throw createBlockedHostError(`${from.host} redirects to ${to.host}, which is on an internal network`)
     },
     checkAddresses(host, port, addresses) {
-      const hostname = canonicalHostname(host)
+      const hostname = canonicalizeHostname(host)
       if (addresses.length === 0) throw new RegistryError('dns', `${hostname} has no address`)
       // One bad address among good ones indicates DNS rebinding, so the whole name is rejected.
       for (const address of addresses) checkAddress(hostname, port, address)
@@ -176,7 +176,7 @@ export function allowLoopbackRegistries(...hosts: readonly string[]): EgressOpti
   }
 }
 
-function portOf(url: URL): number {
+function getUrlPort(url: URL): number {
   return url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
 }
 

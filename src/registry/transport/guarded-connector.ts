@@ -6,14 +6,14 @@ import { createSecureContext, getCACertificates } from 'node:tls'
 import { buildConnector } from 'undici'
 import type { EgressPolicy } from './egress-policy.ts'
 import { openProxyTunnel } from './proxy-tunnel.ts'
-import { canonicalHostname } from './public-host.ts'
+import { canonicalizeHostname } from './public-host.ts'
 import { RegistryError } from '../registry-error.ts'
 
 /** Every address of a name, in the order to try them. Rejects if the name has no address. */
 export type ResolveHostname = (hostname: string) => Promise<readonly string[]>
 
 // IPv4 first: without an IPv6 route, each such address would cost a failed attempt.
-const resolveWithSystem: ResolveHostname = async (hostname) =>
+const resolveHostnameWithSystem: ResolveHostname = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'ipv4first' })).map(({ address }) => address)
 
 /** A connector for undici's Agent. Fails with RegistryErrors `blocked`, `dns`, or the socket's own errors. */
@@ -21,7 +21,7 @@ export function createGuardedConnector(
   policy: EgressPolicy,
   options: { readonly connectTimeout: number; readonly resolve?: ResolveHostname | undefined },
 ): buildConnector.connector {
-  const resolve = options.resolve ?? resolveWithSystem
+  const resolve = options.resolve ?? resolveHostnameWithSystem
   const connectors = new Map<string, buildConnector.connector>()
 
   function connectorFor(hostname: string): buildConnector.connector {
@@ -44,7 +44,7 @@ export function createGuardedConnector(
   }
 
   async function connect(target: buildConnector.Options): Promise<Parameters<buildConnector.Callback>> {
-    const hostname = canonicalHostname(target.hostname)
+    const hostname = canonicalizeHostname(target.hostname)
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
     const proxyRoute = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
     // The policy has already checked the name. The proxy resolves it.

@@ -14,7 +14,7 @@ export function isGlobalUnicast(address: IpAddress): boolean {
   return address.range() === 'unicast' && isHandedOut
 }
 
-export function canonicalHostname(hostname: string): string {
+export function canonicalizeHostname(hostname: string): string {
   return hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
@@ -30,6 +30,6 @@ export function isInternalName(hostname: string): boolean {
 
 /** Whether a host could be public. Does not resolve names. */
 export function isPublicHost(hostname: string): boolean {
-  const host = canonicalHostname(hostname)
+  const host = canonicalizeHostname(hostname)
   return ipaddr.isValid(host) ? isGlobalUnicast(ipaddr.process(host)) : !isInternalName(host)
 }

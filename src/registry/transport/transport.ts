@@ -88,13 +88,13 @@ export function openTransport(
     exchange: TransportRequest,
     url: URL,
     headers: TransportRequest['headers'],
-    run: ExchangeRun,
+    run: ExchangeAbortHandle,
   ): Promise<TransportReply> {
     policy.checkUrl(url)
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = []
       let status = 0
-      let received: TransportReplyHeaders = noHeaders
+      let received: TransportReplyHeaders = emptyReplyHeaders
       let limit = 0
       let length = 0
       const succeed = () => resolve({ status, headers: received, body: Buffer.concat(pieces), url })
@@ -141,7 +141,10 @@ export function openTransport(
     })
   }
 
-  async function followRedirects(exchange: TransportRequest, run: ExchangeRun): Promise<TransportReply> {
+  async function followRedirects(
+    exchange: TransportRequest,
+    run: ExchangeAbortHandle,
+  ): Promise<TransportReply> {
     let url = exchange.url
     let headers = exchange.headers
     for (let hop = 0; ; hop += 1) {
@@ -164,7 +167,7 @@ export function openTransport(
   return {
     policy,
     async exchange(exchange) {
-      const run: ExchangeRun = { stop: undefined, stopped: undefined }
+      const run: ExchangeAbortHandle = { stop: undefined, stopped: undefined }
       const abortExchange = (error: RegistryError) => {
         run.stopped ??= error
         run.stop?.(run.stopped)
@@ -192,7 +195,7 @@ export function openTransport(
 }
 
 /** Lets the caller abort an exchange. */
-interface ExchangeRun {
+interface ExchangeAbortHandle {
   stop: ((error: RegistryError) => void) | undefined
   stopped: RegistryError | undefined
 }
@@ -211,7 +214,7 @@ function parseRedirectUrl(location: string, base: URL): URL {
   }
 }
 
-const noHeaders: TransportReplyHeaders = { get: () => undefined }
+const emptyReplyHeaders: TransportReplyHeaders = { get: () => undefined }
 
 function toReplyHeaders(map: Readonly<Record<string, string | string[] | undefined>>): TransportReplyHeaders {
   return {

@@ -63,7 +63,7 @@ export function createLayeredFiles(): LayeredFiles {
 
   function put(path: string, node: LeafNode | Omit<DirectoryNode, 'children'>): void {
     const { children } = ensureParent(path)
-    const name = baseName(path)
+    const name = getBaseName(path)
     entered.add(path)
     const known = children.get(name)
     if (node.kind !== 'directory') children.set(name, { ...node, layer })
@@ -73,7 +73,7 @@ export function createLayeredFiles(): LayeredFiles {
 
   function hardLink(path: string, target: string): void {
     // opm removes any entry with the link's name first, even its target.
-    ensureParent(path).children.delete(baseName(path))
+    ensureParent(path).children.delete(getBaseName(path))
     let source: LayeredNode | undefined = root
     for (const part of target.split('/')) {
       if (source?.kind === 'symlink') break
@@ -155,7 +155,7 @@ export function createLayeredFiles(): LayeredFiles {
     },
     add(entry) {
       const { path } = entry
-      const name = baseName(path)
+      const name = getBaseName(path)
       if (entry.kind === 'global') {
         // opm removes entries with the name of such a header.
         if (path === '' || name.startsWith(whiteoutPrefix) || ensureParent(path).children.has(name))
@@ -203,7 +203,7 @@ export function createLayeredFiles(): LayeredFiles {
   }
 }
 
-function baseName(path: string): string {
+function getBaseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 

@@ -12,7 +12,7 @@ import { bulkyPropertyTypes } from '../../catalog/template/find-drift.ts'
 import { computeInstallFacts, type InstallFacts } from '../../checks/install/install-facts.ts'
 import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { selectHighestPriority } from '../../findings/most-important.ts'
+import { selectMostSevereFindings } from '../../findings/most-important.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { computeGzippedSize } from './gzipped-size.ts'
 
@@ -48,7 +48,7 @@ export function readBundleFiles(
 ): BundleReadingWithInstall {
   return {
     ...toBundleReading(files),
-    install: truncateFacts(
+    install: truncateInstallFacts(
       computeInstallFacts(files, { labels, packedSize: computeGzippedSize, maxCrds: maxJsonCharacters }),
     ),
   }
@@ -64,7 +64,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
     findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
   )
   const shown = [usual, optional]
-    .flatMap((some) => selectHighestPriority(some ?? [], maxFindings).findings.map(truncateFinding))
+    .flatMap((some) => selectMostSevereFindings(some ?? [], maxFindings).findings.map(truncateFinding))
     .sort(compareFindings)
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)
@@ -85,7 +85,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
 }
 
 /** Facts can be as long as the text that they quote. */
-function truncateFacts(facts: InstallFacts): InstallFacts {
+function truncateInstallFacts(facts: InstallFacts): InstallFacts {
   const truncate = (text: string) =>
     text.length <= maxQuotedLength ? text : `${text.slice(0, maxQuotedLength)}…`
   const truncateList = (strings: readonly string[]) => strings.slice(0, maxFindings).map(truncate)

@@ -19,7 +19,7 @@ export function parseTarHeader(header: Uint8Array): TarHeader {
   if (parseOctal(header.subarray(148, 156)) !== computeChecksums(header)[0])
     throw createRejectedArchiveError('it contains a damaged header')
   const form = detectTarFormat(header)
-  const fields = form === 'v7' ? commonNumericFields : ustarNumericFields
+  const fields = form === 'v7' ? commonNumericFieldRanges : ustarNumericFieldRanges
   for (const [start, end] of fields)
     if (parseTarNumber(header.subarray(start, end)) === undefined)
       throw createRejectedArchiveError('a header contains an invalid number')
@@ -73,13 +73,13 @@ const slashByte = 0x2f
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Mode, user, group, and time don't matter here, but Go fails if they are not numbers. */
-const commonNumericFields = [
+const commonNumericFieldRanges = [
   [100, 108],
   [108, 116],
   [116, 124],
   [136, 148],
 ] as const
-const ustarNumericFields = [...commonNumericFields, [329, 337], [337, 345]] as const
+const ustarNumericFieldRanges = [...commonNumericFieldRanges, [329, 337], [337, 345]] as const
 
 function detectTarFormat(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
   const magic = decodeLatin1(header.subarray(257, 265))

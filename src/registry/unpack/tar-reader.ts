@@ -133,7 +133,7 @@ export function createTarReader(
       else if (type === 'K') longLink = decodeLongName(bytes)
       else {
         checkGlobalPaxRecords(bytes)
-        onEntry({ kind: 'global', path: cleanPath(decodeUtf8(name)) })
+        onEntry({ kind: 'global', path: normalizeEntryPath(decodeUtf8(name)) })
       }
     })
   }
@@ -143,7 +143,7 @@ export function createTarReader(
     if ((pax?.size ?? size) !== size) throw createRejectedArchiveError('an entry has two different sizes')
     const written = pax?.path ?? longName ?? decodeUtf8(name)
     const target = () => pax?.linkpath ?? longLink ?? decodeUtf8(link)
-    const path = cleanPath(written)
+    const path = normalizeEntryPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
@@ -163,7 +163,7 @@ export function createTarReader(
       throw createRejectedArchiveError(`${quotePath(path)} has a size, but its type has no content`)
     if (path === '') {
       if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
-    } else if (kind === 'hardlink') onEntry({ kind, path, target: cleanPath(target()) })
+    } else if (kind === 'hardlink') onEntry({ kind, path, target: normalizeEntryPath(target()) })
     else if (kind === 'symlink') onEntry({ kind, path, target: checkLinkTarget(path, target()) })
     else onEntry({ kind, path })
   }
@@ -226,7 +226,7 @@ function checkLinkTarget(path: string, target: string): string {
 }
 
 /** Removes `./`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
-function cleanPath(name: string): string {
+function normalizeEntryPath(name: string): string {
   if (name.length > maxPathLength)
     throw createRejectedArchiveError(`a name is longer than ${maxPathLength} characters`)
   if (name.includes('\0')) throw createRejectedArchiveError('a name contains a NUL')

@@ -99,7 +99,7 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
       if (frames.some(({ window }) => window > maxZstdWindowBytes))
         throw createRejectedArchiveError(`it requires a zstd window of more than ${maxZstdWindowBytes} bytes`)
       for (const frame of frames) yield* decompressZstdFrame(bytes, frame)
-    } else yield* sliceBytes(bytes)
+    } else yield* splitIntoSlices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
     throw createRejectedArchiveError(`its compression is damaged (${(error as Error).message})`, error)
@@ -129,7 +129,7 @@ function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
 
 async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 65_536 })
-  yield* decodeSlices(gunzip, bytes)
+  yield* decompressSlices(gunzip, bytes)
   // gunzip silently stops at zeros after the last member, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
     throw createRejectedArchiveError('its compression is damaged (data after the end)')
@@ -148,8 +148,8 @@ async function* decompressZstdFrame(
   const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxZstdWindowBytes) }
   const decoder = createZstdDecompress({ chunkSize: 65_536, params })
   let unpacked = 0
-  for await (const piece of decodeSlices(decoder, frame, [
-    ...sliceBytes(frame.subarray(0, -1)),
+  for await (const piece of decompressSlices(decoder, frame, [
+    ...splitIntoSlices(frame.subarray(0, -1)),
     frame.subarray(-1),
   ])) {
     unpacked += piece.length
@@ -159,10 +159,10 @@ async function* decompressZstdFrame(
     throw createRejectedArchiveError('its compression is damaged (a frame does not have its declared size)')
 }
 
-async function* decodeSlices(
+async function* decompressSlices(
   decoder: ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>,
   bytes: Uint8Array,
-  slicesOfIt: Iterable<Uint8Array> = sliceBytes(bytes),
+  slicesOfIt: Iterable<Uint8Array> = splitIntoSlices(bytes),
 ): AsyncGenerator<Uint8Array> {
   const pieces = Readable.from(slicesOfIt)
   try {
@@ -174,6 +174,6 @@ async function* decodeSlices(
 }
 
 // Small pieces, so that a budget is exceeded only slightly.
-function* sliceBytes(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
+function* splitIntoSlices(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }

@@ -11,12 +11,12 @@ const workerScriptUrl = new URL(`./unpack-process${extname(import.meta.url)}`, i
 // Files are outside the heap and have a budget. Parsed content is inside the heap and many times as large. Callers
 // limit concurrency, because each waiting order holds its layers in memory.
 const commonPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
-const unpackWorkers = openWorkerPool<UnpackRequest, UnpackResult>({
+const unpackWorkerPool = openWorkerPool<UnpackRequest, UnpackResult>({
   ...commonPoolOptions,
   heap: 128,
   maxOrders: 1,
 })
-const readWorkers = openWorkerPool<UnpackRequest, UnpackResult>({
+const bundleReaderWorkerPool = openWorkerPool<UnpackRequest, UnpackResult>({
   ...commonPoolOptions,
   heap: 512,
   maxOrders: 50,
@@ -27,7 +27,7 @@ export async function runUnpackProcess(
   order: UnpackRequest,
   milliseconds: number,
 ): Promise<Exclude<UnpackResult, { readonly code: string }>> {
-  const result = await (order.labels === undefined ? unpackWorkers : readWorkers)
+  const result = await (order.labels === undefined ? unpackWorkerPool : bundleReaderWorkerPool)
     .run(order, milliseconds)
     .catch((error: unknown) => {
       throw error instanceof WorkerFault ? toUnpackError(error, milliseconds) : error

@@ -116,7 +116,7 @@ export function renderQueuePage(model: QueueModel, setting: PageContext, resumeT
           ? markup`after ${link(pull.behind)}`
           : pull.who.length > 0
             ? markup`${pull.who.join(', ')}`
-            : markup`<span class="faint">${formatWaitingFor(pull.state)}</span>`,
+            : markup`<span class="faint">${formatWaitingForWhom(pull.state)}</span>`,
         renderTime(pull.openedAt, now),
       ]),
     )} ${
@@ -143,7 +143,7 @@ function renderReasons({ reasons }: QueuedPullView): Html {
   return markup`${toSentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
 }
 
-function formatWaitingFor(shown: PullDisplayState): string {
+function formatWaitingForWhom(shown: PullDisplayState): string {
   if (shown === 'blocked') return 'the author'
   return shown === 'wait' ? 'reviewers' : 'catalog-bot'
 }

@@ -1,14 +1,14 @@
-import type { AnyRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '../../findings/rule.ts'
 import { markup, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
 import { rulePageUrl } from './page-urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 
 export interface RulesModel {
-  readonly rules: readonly Pick<AnyRule, 'id' | 'check' | 'severity' | 'title'>[]
+  readonly rules: readonly Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title'>[]
 }
 
-export interface RuleModel extends Pick<AnyRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
+export interface RuleModel extends Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
   /** Our own Markdown. Absent if it is not installed. */
   readonly page?: string
 }

@@ -99,9 +99,9 @@ async function handleSetupRequest(
   if (url.pathname === '/setup' && isSetupToken(url.searchParams.get('word'), token)) {
     const query = url.searchParams
     if (!query.has('name')) return sendPage(response, 200, renderFormPage(options, query, {}))
-    const form = parseSetupForm(query, isGitHubHosted(gitUrl))
+    const form = parseSetupForm(query, isGitHubCloudUrl(gitUrl))
     if ('problems' in form) return sendPage(response, 422, renderFormPage(options, query, form.problems))
-    const here = findOwnUrl(request, options, form.wanted)
+    const here = chooseSetupRedirectUrl(request, options, form.wanted)
     if (here === undefined)
       return sendPage(response, 422, renderFormPage(options, query, { address: missingUrlMessage }))
     return sendPage(response, 200, renderConfirmPage(options, form.wanted, here), new URL(gitUrl).origin)
@@ -123,13 +123,14 @@ async function handleSetupRequest(
 }
 
 /** GitHub.com and GHE.com send webhooks only to public addresses. */
-const isGitHubHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
+const isGitHubCloudUrl = (gitUrl: string): boolean =>
+  /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
 /**
  * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
  * machine, and otherwise uses the administrator's `publicUrl`.
  */
-function findOwnUrl(
+function chooseSetupRedirectUrl(
   { headers: { host = '' } }: IncomingMessage,
   { publicUrl }: SetupOptions,
   { address }: AppRegistration,

@@ -1,7 +1,7 @@
 // The redirect target after signing in: always one of our pages, to prevent open redirects.
 import { parsePageUrl } from '../pages/page-urls.ts'
 
-export function toLocalPath(wanted: string | null | undefined): string {
+export function toSafeSignInRedirectPath(wanted: string | null | undefined): string {
   if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
   const address = parsePageUrl(wanted)
   if (address === undefined) return '/'

@@ -10,7 +10,7 @@ import {
   handleClusterTestRequest,
   type ClusterTestHandlerContext,
 } from '../../../src/app/cluster-tests/cluster-test-handler.ts'
-import { extractClusterTestEnvironment } from '../../../src/app/cluster-tests/cluster-test-client.ts'
+import { takeClusterTestEnvVariables } from '../../../src/app/cluster-tests/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
@@ -321,6 +321,6 @@ test('only the process that tries learns where the list is', () => {
     WEBHOOK_SECRET: 'y',
     PUBLISH_CREDENTIALS: 'z',
   }
-  expect(extractClusterTestEnvironment(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
+  expect(takeClusterTestEnvVariables(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
   expect(environment['CLUSTER_TARGETS']).toBeUndefined()
 })

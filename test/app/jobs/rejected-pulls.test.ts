@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import {
   handleMergeRejection,
-  clearRejections,
+  clearMergeRejections,
   readMergeBackoff,
 } from '../../../src/app/jobs/rejected-pulls.ts'
 import { toPullNumber } from '../../../src/change/ids.ts'
@@ -60,7 +60,7 @@ test('another text at a second pull request, or the same on another branch, stop
 
 test('a merge in between shows that the text is not about the branch', async () => {
   await recordRejection(1, 'The moon must be full.')
-  await clearRejections(createPullSnapshot(3), ctx)
+  await clearMergeRejections(createPullSnapshot(3), ctx)
   await recordRejection(2, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
 })

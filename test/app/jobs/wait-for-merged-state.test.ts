@@ -2,7 +2,7 @@
 // is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
-import { checkMergedState } from '../../../src/app/jobs/wait-for-merged-state.ts'
+import { decideOnContainedPull } from '../../../src/app/jobs/wait-for-merged-state.ts'
 import type { JobContext } from '../../../src/app/jobs/job-context.ts'
 import { toCommitSha } from '../../../src/change/ids.ts'
 import { toLeaseName } from '../../../src/merge/lease-name.ts'
@@ -40,20 +40,24 @@ function openMergeSetup() {
 test('whoever is landing it is waited for, and what they merged is merged', async () => {
   const { place, store, snapshot, begin } = openMergeSetup()
   const { lease, intent } = await begin()
-  expect(await checkMergedState(snapshot, place)).toBe('wait')
+  expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
   await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
-  expect(await checkMergedState(snapshot, place)).toBe('merged')
+  expect(await decideOnContainedPull(snapshot, place)).toBe('merged')
   // A head that was pushed since is another matter.
-  expect(await checkMergedState({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe('wait')
+  expect(await decideOnContainedPull({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
+    'wait',
+  )
 })
 
 test('what somebody else pushed has half a minute to be noticed by GitHub', async () => {
   const { place, snapshot, later } = openMergeSetup()
-  expect(await checkMergedState(snapshot, place)).toBe('wait')
+  expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
   later(29)
-  expect(await checkMergedState(snapshot, place)).toBe('wait')
+  expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
   later(1)
-  expect(await checkMergedState(snapshot, place)).toBe('open')
-  expect(await checkMergedState({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe('wait')
+  expect(await decideOnContainedPull(snapshot, place)).toBe('open')
+  expect(await decideOnContainedPull({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
+    'wait',
+  )
 })

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { workClassOfJob } from '../../../src/app/jobs/work-class-of-job.ts'
+import { getWorkClass } from '../../../src/app/jobs/work-class-of-job.ts'
 
 test('what merges goes first; pull requests, pushes and what they lead to next; then the sweep; then scans', () => {
-  expect(['train', 'group'].map((kind) => workClassOfJob(kind as 'train'))).toEqual(['landing', 'landing'])
+  expect(['train', 'group'].map((kind) => getWorkClass(kind as 'train'))).toEqual(['landing', 'landing'])
   for (const kind of ['pull', 'branch', 'publish', 'preview', 'trial', undefined] as const)
-    expect(workClassOfJob(kind)).toBe('look')
-  expect(['sweep', 'release'].map((kind) => workClassOfJob(kind as 'sweep'))).toEqual(['sweep', 'sweep'])
-  expect(workClassOfJob('scan')).toBe('scan')
+    expect(getWorkClass(kind)).toBe('look')
+  expect(['sweep', 'release'].map((kind) => getWorkClass(kind as 'sweep'))).toEqual(['sweep', 'sweep'])
+  expect(getWorkClass('scan')).toBe('scan')
 })

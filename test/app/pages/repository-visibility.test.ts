@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { decideVisibility, type VisibilityInputs } from '../../../src/app/pages/repository-visibility.ts'
 import {
-  clientAddressOf,
+  parseClientAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
 } from '../../../src/app/pages/request-rate-limiter.ts'
@@ -50,7 +50,7 @@ describe('what strangers may ask for', () => {
     expect([budget.take('one'), budget.take('one')]).toEqual([true, false])
   })
   const from = (remoteAddress: string, forwarded?: string) =>
-    clientAddressOf({
+    parseClientAddress({
       socket: { remoteAddress },
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
     } as never)

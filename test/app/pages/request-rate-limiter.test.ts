@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { clientAddressOf } from '../../../src/app/pages/request-rate-limiter.ts'
+import { parseClientAddress } from '../../../src/app/pages/request-rate-limiter.ts'
 
 const getClientAddress = (remoteAddress: string, forwarded?: string) =>
-  clientAddressOf({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)
+  parseClientAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)
 
 test('the zone of an address, which is text of any length, is no part of who asks', () => {
   expect(getClientAddress('10.0.0.1', `fe80::1%${'z'.repeat(5000)}`)).toBe(

@@ -1,6 +1,6 @@
 // Bundles with every feature that OLM v1's renderer knows, and some that it refuses.
 import fc from '../../seeded.ts'
-import { annotationKeys } from '../../../src/bundle/bundle-metadata.ts'
+import { bundleAnnotationKeys } from '../../../src/bundle/bundle-metadata.ts'
 
 type BundleContents = Readonly<Record<string, unknown>>
 type AnyArbitrary = fc.Arbitrary<unknown>
@@ -356,7 +356,7 @@ export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
       },
     }
     return {
-      'metadata/annotations.yaml': { annotations: { [annotationKeys.package]: shape.package } },
+      'metadata/annotations.yaml': { annotations: { [bundleAnnotationKeys.package]: shape.package } },
       ...(shape.properties && { 'metadata/properties.yaml': { properties: shape.properties } }),
       'manifests/csv.yaml': csv,
       'manifests/crds.yaml': shape.crds.map((one) => `---\n${JSON.stringify(one)}\n`).join(''),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { factsVersion } from '../../../src/catalog/facts/facts-version.ts'
+import { fileFactsVersion } from '../../../src/catalog/facts/facts-version.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { renderedDocuments } from '../../go/fast/mutated-documents.ts'
 
@@ -24,8 +24,8 @@ test('facts that come out differently have another version, so that no cache ser
     parseCatalogFile(new TextEncoder().encode(text)),
   )
   const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16)
-  expect({ version: factsVersion, digest }).toEqual({
-    version: factsVersion,
-    digest: factsDigestByVersion[factsVersion],
+  expect({ version: fileFactsVersion, digest }).toEqual({
+    version: fileFactsVersion,
+    digest: factsDigestByVersion[fileFactsVersion],
   })
 })

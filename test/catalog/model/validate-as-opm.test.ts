@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import { modelRules } from '../../../src/catalog/model/rules/all.ts'
-import { defaultRuleSet, findRuleSet } from '../../../src/catalog/model/rule-set.ts'
+import { defaultRuleSet, findOpmRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
 import { validateAsOpm } from '../../../src/catalog/model/validate-as-opm.ts'
 import {
@@ -19,7 +19,7 @@ function listRuleIds(catalog: Catalog): string[] {
 }
 
 function findOpmMessage(catalog: Catalog, release?: string): string | undefined {
-  return validateAsOpm(catalog, release === undefined ? defaultRuleSet : findRuleSet(release)).message
+  return validateAsOpm(catalog, release === undefined ? defaultRuleSet : findOpmRuleSet(release)).message
 }
 
 describe('a sound catalog', () => {
@@ -296,9 +296,9 @@ describe('the rule set', () => {
   })
 
   test('exists from v1.28.0 on', () => {
-    expect(findRuleSet('1.28.0')?.deprecations).toBe(false)
-    expect(findRuleSet('1.27.9')).toBeUndefined()
-    expect(findRuleSet('latest')).toBeUndefined()
+    expect(findOpmRuleSet('1.28.0')?.deprecations).toBe(false)
+    expect(findOpmRuleSet('1.27.9')).toBeUndefined()
+    expect(findOpmRuleSet('latest')).toBeUndefined()
   })
 })
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  updateMissingImage,
+  updateMissingImageState,
   parseTagAndDigest,
   toMissingImageKey,
   toImageScanResult,
   toTagScanResult,
-  type MissingImage,
+  type MissingImageState,
   type ImageScanResult,
 } from '../../../src/checks/images/missing-images.ts'
 import { decideIssueAction } from '../../../src/checks/images/missing-images-issue.ts'
@@ -19,9 +19,9 @@ const otherDigest = `sha256:${'b'.repeat(64)}`
 /** Looks at these hours, one after the other. */
 function applySightings(
   ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
-): MissingImage | undefined {
-  return sightings.reduce<MissingImage | undefined>(
-    (known, [at, sighting]) => updateMissingImage(known, sighting, at * hourMs, hourMs),
+): MissingImageState | undefined {
+  return sightings.reduce<MissingImageState | undefined>(
+    (known, [at, sighting]) => updateMissingImageState(known, sighting, at * hourMs, hourMs),
     undefined,
   )
 }

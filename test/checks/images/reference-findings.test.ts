@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { findRuleSet } from '../../../src/catalog/model/rule-set.ts'
+import { findOpmRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
@@ -65,7 +65,7 @@ describe('validate tells without asking anybody', () => {
   test('of what is no reference, in one sentence: that of opm, where opm has one', () => {
     const images = ['https://quay.io/foo/a', 'quay.io:99999/foo/a:1']
     expect(listRuleIds(images)).toEqual(['3 invalid-pull-spec error 0', '4 malformed-reference error 0'])
-    const early = findRuleSet('1.60.0')
+    const early = findOpmRuleSet('1.60.0')
     expect(early && listRuleIds(images, { ruleSet: early })).toEqual([
       '3 malformed-reference error 0',
       '4 malformed-reference error 0',

@@ -5,7 +5,7 @@ import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
 import { queryServedCatalog } from '../../../src/checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
 import {
-  createRunningCatalogStep,
+  createServedCatalogStep,
   type CatalogServerResponse,
   type ServedCatalogImage,
 } from '../../../src/checks/install/running-catalog.ts'
@@ -33,7 +33,7 @@ const serverAnswer = queryServedCatalog(
 if (serverAnswer.kind !== 'answered') throw new Error(serverAnswer.reason)
 
 const evaluateRunningCatalog = (...servers: readonly CatalogServerResponse[]) =>
-  createRunningCatalogStep({ responses: servers, images: [] }, catalogUnderTest)
+  createServedCatalogStep({ responses: servers, images: [] }, catalogUnderTest)
 
 describe('a catalog runs', () => {
   test('where its server gives the package with its channels and bundles', () => {
@@ -59,7 +59,7 @@ describe('a catalog runs', () => {
   })
 
   test('is not said where nobody was asked', () => {
-    expect(createRunningCatalogStep(undefined, catalogUnderTest).outcome).toBe('left out')
+    expect(createServedCatalogStep(undefined, catalogUnderTest).outcome).toBe('left out')
   })
 })
 
@@ -81,7 +81,7 @@ describe('a catalog image', () => {
     ['warning', { entrypoint: ['/bin/sh'] }],
   ])('%s: %j', (outcome, differences) => {
     const images = [{ ...image, ...differences }]
-    expect(createRunningCatalogStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(
+    expect(createServedCatalogStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(
       outcome,
     )
   })

@@ -1,17 +1,17 @@
 // Lists of people that two readers could read differently are read by none of ours: an error, and nobody's yes.
 import { describe, expect, test } from '@jest/globals'
-import { readCatalogOwners } from '../../../src/checks/ownership/sources/catalog-owners.ts'
-import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
-import { readMaintainers } from '../../../src/checks/ownership/sources/config-yaml.ts'
-import { readAliases, readOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
+import { parseCatalogOwners } from '../../../src/checks/ownership/sources/catalog-owners.ts'
+import { parseOwnershipCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
+import { parseMaintainers } from '../../../src/checks/ownership/sources/config-yaml.ts'
+import { parseOwnersAliases, parseOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openOwnershipScenario } from './ownership-scenario.ts'
 
 const ownerFileReaders: readonly [string, (text: string) => { kind: string }, string][] = [
-  ['ci.yaml', (text) => readCiYaml('ci.yaml', text), 'reviewers'],
-  ['OWNERS', (text) => readOwnersFile('OWNERS', text), 'approvers'],
-  ['CATALOG_OWNERS', (text) => readCatalogOwners('CATALOG_OWNERS', text), 'approvers'],
-  ['config.yaml', (text) => readMaintainers('config.yaml', text), 'maintainers'],
+  ['ci.yaml', (text) => parseOwnershipCiYaml('ci.yaml', text), 'reviewers'],
+  ['OWNERS', (text) => parseOwnersFile('OWNERS', text), 'approvers'],
+  ['CATALOG_OWNERS', (text) => parseCatalogOwners('CATALOG_OWNERS', text), 'approvers'],
+  ['config.yaml', (text) => parseMaintainers('config.yaml', text), 'maintainers'],
 ]
 
 describe.each(ownerFileReaders)('%s', (_, read, key) => {
@@ -70,7 +70,7 @@ describe.each(ownerFileReaders)('%s', (_, read, key) => {
 })
 
 test('aliases are read in the same way', () => {
-  expect(readAliases('OWNERS_ALIASES', 'aliases:\n  core: [ann]\n').kind).toBe('read')
+  expect(parseOwnersAliases('OWNERS_ALIASES', 'aliases:\n  core: [ann]\n').kind).toBe('read')
   for (const text of [
     'aliases:\n  core: [ann]\n# x\u2028  more: [mallory]\n',
     'aliases:\n  core: [null]\n',
@@ -78,7 +78,7 @@ test('aliases are read in the same way', () => {
     'aliases:\n  "core\u200b": [ann]\n',
     'Aliases:\n  core: [ann]\n',
   ])
-    expect([text, readAliases('OWNERS_ALIASES', text).kind]).toEqual([text, 'broken'])
+    expect([text, parseOwnersAliases('OWNERS_ALIASES', text).kind]).toEqual([text, 'broken'])
 })
 
 test('the configuration has no names that nobody can type', () => {

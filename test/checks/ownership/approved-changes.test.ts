@@ -6,7 +6,7 @@ import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/change/snapshot.ts'
 import {
-  computeCoverage,
+  computeApprovalCoverage,
   listCoverageDifferences,
   isChangeCovered,
   isDirectoryCovered,
@@ -316,7 +316,7 @@ describe('what a change does', () => {
     owners: [],
   })
   const made = (before: string, after: string, kinds: readonly string[] = ['edit-sources']) =>
-    computeCoverage(
+    computeApprovalCoverage(
       { paths: [file('operators/mine/a', before, after)], catalogs: [], references: [] } as never,
       [demand(kinds)] as never,
     )
@@ -330,7 +330,7 @@ describe('what a change does', () => {
   })
   test('to one directory is all files that speak of it, wherever they lie', () => {
     const speaks = (after: string) =>
-      computeCoverage(
+      computeApprovalCoverage(
         {
           paths: [{ ...file('catalog/evil/a', 'a', after), role: { kind: 'catalog', directory: 'evil' } }],
         } as never,

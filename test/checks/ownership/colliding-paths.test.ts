@@ -5,7 +5,7 @@ import type { BlobSha } from '../../../src/change/ids.ts'
 import {
   findCollidingPaths,
   indexRemainingPaths,
-  indexRemainingPathsNear,
+  indexRemainingPathsNearAdded,
 } from '../../../src/checks/ownership/colliding-paths.ts'
 import { toCaseFoldedPath } from '../../../src/checks/ownership/package-name.ts'
 
@@ -33,7 +33,7 @@ test('the same is taken near the new paths as anywhere', () => {
     const added = all.filter((path) => !base.includes(path))
     const gone = new Set(base.filter(() => randomBelow(4) === 0))
     const anywhere = indexRemainingPaths(base, gone)
-    const near = indexRemainingPathsNear(added, base, gone)
+    const near = indexRemainingPathsNearAdded(added, base, gone)
     for (const path of added)
       for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
         const like = anywhere.get(toCaseFoldedPath(at))

@@ -8,7 +8,7 @@ import { describeChange } from '../../../src/change/describe-change.ts'
 import { toBlobSha } from '../../../src/change/ids.ts'
 import { detectLayout } from '../../../src/change/layout/detect-layout.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
-import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
+import { parseOwnershipCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
 import { computeNameSkeleton, isPackageName } from '../../../src/checks/ownership/package-name.ts'
 import { selectOwnerFilesToRead } from '../../../src/checks/ownership/ownership.ts'
 import { formatPrincipal } from '../../../src/checks/ownership/principal.ts'
@@ -170,7 +170,10 @@ describeWithCommunity('the real catalog repository', () => {
 
   const owners = new Map(
     directories.map((directory) => {
-      const read = readCiYaml(`operators/${directory}/ci.yaml`, text(`operators/${directory}/ci.yaml`) ?? '')
+      const read = parseOwnershipCiYaml(
+        `operators/${directory}/ci.yaml`,
+        text(`operators/${directory}/ci.yaml`) ?? '',
+      )
       if (read.kind === 'broken') throw new Error(`${directory}: ${read.problems[0].problem}`)
       return [directory, read.value.reviewers.map(formatPrincipal)] as const
     }),

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { factsVersion } from '../../../src/catalog/facts/facts-version.ts'
+import { fileFactsVersion } from '../../../src/catalog/facts/facts-version.ts'
 import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { getCacheDirectory } from '../../../src/evaluate/catalogs/cache-directory.ts'
 import { openFileFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const catalogBytes = Buffer.from(renderedDocuments.join('').repeat(10))
-const getCacheFolder = (): string => join(directory, `v${factsVersion}`)
+const getCacheFolder = (): string => join(directory, `v${fileFactsVersion}`)
 const listCacheFiles = (): string[] =>
   readdirSync(getCacheFolder()).map((name) => join(getCacheFolder(), name))
 
@@ -69,7 +69,7 @@ describe('the cache of facts', () => {
     utimesSync(old, 0, 0)
     mkdirSync(join(directory, 'v0'))
     openFileFactsCache(directory).factsOf(Buffer.concat([catalogBytes, catalogBytes]))
-    expect(readdirSync(directory)).toEqual([`v${factsVersion}`])
+    expect(readdirSync(directory)).toEqual([`v${fileFactsVersion}`])
     expect(listCacheFiles()).not.toContain(old)
   })
 

@@ -9,11 +9,11 @@ import {
   type CredentialHelperOptions,
 } from '../../../src/registry/auth/credential-helper.ts'
 import { findCredential } from '../../../src/registry/auth/credentials.ts'
-import { dockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
+import { createDockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>
-  dockerConfigCredentials(
+  createDockerConfigCredentials(
     parseDockerConfig(JSON.stringify(config), 'config.json'),
     createCachedHelperQuery(options),
   )

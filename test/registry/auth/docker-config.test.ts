@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { dockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
+import { createDockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown) =>
-  dockerConfigCredentials(parseDockerConfig(JSON.stringify(config), 'config.json'))
+  createDockerConfigCredentials(parseDockerConfig(JSON.stringify(config), 'config.json'))
 const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('credential files', () => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'
-import type { RecordedExchange } from '../../../sandbox/github/http/router.ts'
+import type { RecordedHttpExchange } from '../../../sandbox/github/http/router.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
@@ -336,7 +336,7 @@ test('every operation answers as the document says', async () => {
 
 test('the validator finds what is wrong, in either direction', () => {
   const validator = createTrafficValidator()
-  const validate = (it: RecordedExchange): string[] => validator.checkExchange(it)
+  const validate = (it: RecordedHttpExchange): string[] => validator.checkExchange(it)
   const exchange = {
     method: 'POST',
     template: '/repos/{owner}/{repo}/issues/{issue_number}/comments',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startMockRegistry } from '../../../sandbox/registry/registry.ts'
 import type { MockRegistry, MockRegistryOptions } from '../../../sandbox/registry/registry.ts'
-import { digestOf, mediaTypes } from '../../../sandbox/registry/registry-image.ts'
+import { computeBytesDigest, mediaTypes } from '../../../sandbox/registry/registry-image.ts'
 import { findMissingProgram } from '../../left-out.ts'
 
 const runCommand = promisify(execFile)
@@ -30,7 +30,7 @@ describe('pulling', () => {
     const byTag = await fetchFromRegistry('/v2/org/bundle/manifests/v1')
     expect(byTag.headers.get('docker-content-digest')).toBe(digest)
     const bytes = Buffer.from(await byTag.arrayBuffer())
-    expect(digestOf(bytes)).toBe(digest)
+    expect(computeBytesDigest(bytes)).toBe(digest)
     expect(
       Buffer.from(await (await fetchFromRegistry(`/v2/org/bundle/manifests/${digest}`)).arrayBuffer()),
     ).toEqual(bytes)
@@ -213,7 +213,7 @@ describe('misbehaviour', () => {
     })
     expect(moved.status).toBe(307)
     const bytes = await (await fetch(moved.headers.get('location') ?? '')).arrayBuffer()
-    expect(digestOf(new Uint8Array(bytes))).toBe(layers[0]?.digest)
+    expect(computeBytesDigest(new Uint8Array(bytes))).toBe(layers[0]?.digest)
   })
 
   test('faults last as long as ordered and are in the log', async () => {
@@ -239,7 +239,7 @@ describe('pushing', () => {
     await startTestRegistry()
     const put = (path: string, body: string, type = 'application/octet-stream'): Promise<Response> =>
       fetch(mockRegistry.url + path, { method: 'PUT', body, headers: { 'content-type': type } })
-    const config = { mediaType: 'x', digest: digestOf(Buffer.from('{}')), size: 2 }
+    const config = { mediaType: 'x', digest: computeBytesDigest(Buffer.from('{}')), size: 2 }
     const manifest = JSON.stringify({
       schemaVersion: 2,
       mediaType: mediaTypes.ociManifest,
@@ -249,7 +249,9 @@ describe('pushing', () => {
     expect((await put('/v2/new/one/manifests/v1', manifest, mediaTypes.ociManifest)).status).toBe(400)
     const { headers } = await fetch(`${mockRegistry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
     const location = headers.get('location') ?? ''
-    expect((await put(`${location}?digest=${digestOf(Buffer.from('else'))}`, '{}')).status).toBe(400)
+    expect((await put(`${location}?digest=${computeBytesDigest(Buffer.from('else'))}`, '{}')).status).toBe(
+      400,
+    )
     const again = await fetch(`${mockRegistry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
     expect((await put(`${again.headers.get('location')}?digest=${config.digest}`, '{}')).status).toBe(201)
     expect((await put('/v2/new/one/manifests/v1', manifest, mediaTypes.ociManifest)).status).toBe(201)

@@ -8,7 +8,7 @@ import {
   repositoryPageUrl,
   rulePageUrl,
 } from '../../../src/web/pages/page-urls.ts'
-import { toLocalPath } from '../../../src/web/sign-in/local-path.ts'
+import { toSafeSignInRedirectPath } from '../../../src/web/sign-in/local-path.ts'
 
 const sampleRepository = { owner: 'Coast', name: 'operators.x' }
 
@@ -67,4 +67,6 @@ test.each([
   ['/sign-out', '/'],
   ['/metrics', '/'],
   [null, '/'],
-])('whoever signs in for %s goes to %s', (wanted, path) => expect(toLocalPath(wanted)).toBe(path))
+])('whoever signs in for %s goes to %s', (wanted, path) =>
+  expect(toSafeSignInRedirectPath(wanted)).toBe(path),
+)

@@ -13,7 +13,7 @@ import type { ClusterTestRequest } from './cluster-test-state.ts'
 /** By catalog root. `coming`: the preview is being built. */
 export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestImages | 'coming'>
 
-export async function findCatalogImages(
+export async function loadImagesByCatalog(
   pull: PullNumber,
   request: ClusterTestRequest,
   ctx: JobContext<StateStore>,
@@ -28,14 +28,14 @@ export async function findCatalogImages(
     const own = (inputs?.plan.publications ?? []).filter(
       ({ catalog, entry }) => catalog.root === root && entry.preview !== undefined,
     )
-    found.set(root, await findSingleCatalogImages(own, root, pull, request, ctx))
+    found.set(root, await loadImagesOfCatalog(own, root, pull, request, ctx))
   }
   return found
 }
 
 type PlannedPublications = NonNullable<Awaited<ReturnType<typeof loadPublishInputs>>>['plan']['publications']
 
-async function findSingleCatalogImages(
+async function loadImagesOfCatalog(
   own: PlannedPublications,
   root: string,
   pull: PullNumber,

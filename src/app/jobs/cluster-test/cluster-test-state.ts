@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
 import { installTargets } from '../../../checks/install/install-targets.ts'
-import { defineState } from '../../../ports/state.ts'
+import { defineStateNamespace } from '../../../ports/state.ts'
 
 const installStepSchema = z.object({
   root: z.string(),
@@ -36,7 +36,7 @@ const clusterTestRequestSchema = z.object({
 })
 export type ClusterTestRequest = Readonly<z.infer<typeof clusterTestRequestSchema>>
 
-export const clusterTestRequestState = defineState<ClusterTestRequest>('trial wish', {
+export const clusterTestRequestState = defineStateNamespace<ClusterTestRequest>('trial wish', {
   version: 1,
   read: (stored) => clusterTestRequestSchema.safeParse(stored).data,
 })
@@ -52,7 +52,7 @@ const clusterTestRunsSchema = z.object({
 })
 export type ClusterTestRuns = Readonly<z.infer<typeof clusterTestRunsSchema>>
 
-export const clusterTestRunState = defineState<ClusterTestRuns>('trial', {
+export const clusterTestRunState = defineStateNamespace<ClusterTestRuns>('trial', {
   version: 1,
   read: (stored) => clusterTestRunsSchema.safeParse(stored).data,
 })
@@ -60,10 +60,9 @@ export const clusterTestRunState = defineState<ClusterTestRuns>('trial', {
 /** When a repository's last install test ended; it then yields for a while. */
 const lastClusterTestRunSchema = z.object({ ended: z.number() })
 
-export const lastClusterTestRunState = defineState<Readonly<z.infer<typeof lastClusterTestRunSchema>>>(
-  'trial turn',
-  {
-    version: 1,
-    read: (stored) => lastClusterTestRunSchema.safeParse(stored).data,
-  },
-)
+export const lastClusterTestRunState = defineStateNamespace<
+  Readonly<z.infer<typeof lastClusterTestRunSchema>>
+>('trial turn', {
+  version: 1,
+  read: (stored) => lastClusterTestRunSchema.safeParse(stored).data,
+})

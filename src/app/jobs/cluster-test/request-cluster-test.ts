@@ -33,7 +33,7 @@ export function decideClusterTestRequest(
   if (plannedTests.length === 0) return undefined
   // Without these checks it cannot be installed, or its images are unknown.
   const isSound = (['validation', 'images', 'install'] as const).every((id) =>
-    outcomes.some((outcome) => outcome.check === id && hasPassed(outcome)),
+    outcomes.some((outcome) => outcome.check === id && hasCheckPassed(outcome)),
   )
   if (!isSound) return undefined
   const comment = records.findLast(
@@ -44,7 +44,9 @@ export function decideClusterTestRequest(
       record.epoch === epoch,
   )?.comment
   const allAgree = checkIds.every((id) =>
-    outcomes.some((outcome) => outcome.check === id && hasPassed(outcome) && outcome.waiting.length === 0),
+    outcomes.some(
+      (outcome) => outcome.check === id && hasCheckPassed(outcome) && outcome.waiting.length === 0,
+    ),
   )
   if (comment === undefined && !(onCluster === 'automatic' && allAgree)) return undefined
   // Independent of the base; a repeated request by comment runs again.
@@ -60,7 +62,7 @@ export function decideClusterTestRequest(
   }
 }
 
-function hasPassed({ findings, unanswered }: CheckOutcome): boolean {
+function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
   return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 

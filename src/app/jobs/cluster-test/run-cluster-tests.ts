@@ -11,7 +11,7 @@ import type {
 } from '../../cluster-tests/cluster-test-protocol.ts'
 import type { JobContext } from '../job-context.ts'
 import { addContentDigest } from '../publish-report.ts'
-import { findCatalogImages, type ClusterTestImagesByCatalog } from './catalog-images.ts'
+import { loadImagesByCatalog, type ClusterTestImagesByCatalog } from './catalog-images.ts'
 import {
   clusterTestRunState,
   lastClusterTestRunState,
@@ -35,7 +35,7 @@ const lastRunStateKey = 'last'
 /** Milliseconds between check updates while it runs. */
 const checkRunUpdateIntervalMs = 15_000
 
-const noTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
+const emptyClusterTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
 const maxTestAttempts = 3
 const processFailureRetrySeconds = 60
@@ -46,12 +46,12 @@ const maxPreviewImagePolls = 30
 export async function runClusterTests(
   job: ClusterTestJob,
   ctx: ClusterTestContext,
-  findImages: typeof findCatalogImages = findCatalogImages,
+  findImages: typeof loadImagesByCatalog = loadImagesByCatalog,
 ): Promise<void> {
   const { app, forge, installation } = ctx
   const key = String(job.pull)
   const request = await app.store.readState(clusterTestRequestState, forge.repository, key)
-  const made = (await app.store.readState(clusterTestRunState, forge.repository, key)) ?? noTestRuns
+  const made = (await app.store.readState(clusterTestRunState, forge.repository, key)) ?? emptyClusterTestRuns
   if (request === undefined || request.isOver || made.key === request.key) return
   const prepared = await app.clusterTests.order({ kind: 'prepare', github: forge.repository, installation })
   if (prepared.kind !== 'prepared') {
@@ -202,7 +202,7 @@ async function runSingleClusterTest(
         trial,
         abandoned,
         ...(catalogs && { catalogs }),
-        ...(imagesOfRoot && { images: imagesOfRoot === 'coming' ? noPreviewImage : imagesOfRoot }),
+        ...(imagesOfRoot && { images: imagesOfRoot === 'coming' ? missingPreviewImageReason : imagesOfRoot }),
       },
       onNews,
     )
@@ -220,7 +220,7 @@ async function runSingleClusterTest(
   return 'unserved' in answer ? { kind: 'failed', why: answer.unserved } : answer
 }
 
-const noPreviewImage = {
+const missingPreviewImageReason = {
   why: 'OLM v1 loads catalogs from images, and the preview image for this commit was not ready in time',
 }
 

@@ -1,6 +1,6 @@
 // Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
 import { createHash } from 'node:crypto'
-import { readChangedTexts } from './read-changed-texts.ts'
+import { readChangedFileTexts } from './read-changed-texts.ts'
 import { describeChange } from '../../../change/describe-change.ts'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import { isPathBelow } from '../../../change/layout/layout.ts'
@@ -27,7 +27,7 @@ export async function computeCatalogContentKey(
   return createHash('sha256').update(made).digest('hex')
 }
 
-const maxChangeLines = 40
+const maxCatalogChangeLines = 40
 
 /** Returns Markdown lines, or none if the change cannot be described. */
 export async function describeCatalogChange(
@@ -49,9 +49,9 @@ export async function describeCatalogChange(
       paths,
       layout: { catalogs: [catalog] },
       catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
-      treeFiles: await readChangedTexts(paths, repository),
+      treeFiles: await readChangedFileTexts(paths, repository),
     })
-    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxChangeLines)
+    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxCatalogChangeLines)
   } catch (error) {
     // A forced push may have removed the old commit, or a file may be too large.
     if (isGitError(error) && !error.retryable) return []

@@ -3,7 +3,7 @@
 import { minimatch } from 'minimatch'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import type { RepositoryLayout } from '../../../change/layout/layout.ts'
-import { findLayout } from '../../../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../../evaluate/find-layout.ts'
 import { readConfig } from '../../../evaluate/read-config.ts'
 import type { JobContext } from '../job-context.ts'
 import { planPublications, type PublicationPlan } from './plan-publications.ts'
@@ -45,7 +45,7 @@ export async function loadPublishInputs({
     }
   const layouts = new Map<string, RepositoryLayout>()
   for (const [branch, { tree }] of tips)
-    layouts.set(branch, await findLayout(repository, await repository.list(tree), config.catalogs))
+    layouts.set(branch, await readRepositoryLayout(repository, await repository.list(tree), config.catalogs))
   return { plan: planPublications(config.publish, main, layouts), tips }
 }
 

@@ -61,7 +61,7 @@ export function planPublications(
       else found.push(made)
     }
   }
-  return removeTagConflicts(found, problems)
+  return removeConflictingPublications(found, problems)
 }
 
 function isCatalogSelectedByGlob({ root, names = [root] }: CatalogRoot, glob: string): boolean {
@@ -73,7 +73,7 @@ function createPublication(
   catalog: CatalogRoot,
   image: string,
 ): Publication | string {
-  const fill = createPlaceholderLookup(catalog)
+  const fill = createTemplateRenderer(catalog)
   const tags = entry.tags.map((tag) => fill(tag))
   const environment = fill(entry.environment)
   for (const text of [...tags, environment])
@@ -95,7 +95,7 @@ function createPublication(
 }
 
 /** Two catalogs with one tag would overwrite each other forever. */
-function removeTagConflicts(
+function removeConflictingPublications(
   planned: readonly Publication[],
   problems: PublicationPlanProblem[],
 ): PublicationPlan {
@@ -121,7 +121,7 @@ function removeTagConflicts(
 }
 
 /** Returns undefined if a placeholder has no value. */
-export function createPlaceholderLookup(
+export function createTemplateRenderer(
   { root, version }: CatalogRoot,
   more: Readonly<Record<string, string>> = {},
 ): (template: string) => string | undefined {
@@ -148,6 +148,6 @@ export function isValidTag(text: string): boolean {
 /** Returns the permanent tag, or undefined if the image gets none. */
 export function formatHistoryTag({ entry, catalog }: Publication, commit: string): string | undefined {
   if (entry.retention.keep === 0) return undefined
-  const tag = createPlaceholderLookup(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
+  const tag = createTemplateRenderer(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
   return tag !== undefined && isValidTag(tag) ? tag : undefined
 }

@@ -1,7 +1,7 @@
 // Persistent state of preview images: the requested result, and the images to remove later.
 import { z } from 'zod'
 import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
-import { defineState } from '../../../ports/state.ts'
+import { defineStateNamespace } from '../../../ports/state.ts'
 
 const previewRequestSchema = z.object({
   /** The pull request's head, which has the check. */
@@ -17,7 +17,7 @@ const previewRequestSchema = z.object({
 })
 export type PreviewRequest = Readonly<z.infer<typeof previewRequestSchema>>
 
-export const previewRequestState = defineState<PreviewRequest>('preview wish', {
+export const previewRequestState = defineStateNamespace<PreviewRequest>('preview wish', {
   version: 1,
   read: (stored) => previewRequestSchema.safeParse(stored).data,
 })
@@ -42,7 +42,7 @@ const builtPreviewsSchema = z.object({
 })
 export type BuiltPreviews = Readonly<z.infer<typeof builtPreviewsSchema>>
 
-export const builtPreviewState = defineState<BuiltPreviews>('preview', {
+export const builtPreviewState = defineStateNamespace<BuiltPreviews>('preview', {
   version: 1,
   read: (stored) => builtPreviewsSchema.safeParse(stored).data,
 })

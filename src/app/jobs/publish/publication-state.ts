@@ -2,7 +2,7 @@
 // continue.
 import { z } from 'zod'
 import { toCommitSha, isObjectId } from '../../../change/ids.ts'
-import { defineState } from '../../../ports/state.ts'
+import { defineStateNamespace } from '../../../ports/state.ts'
 
 const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
 const imageDigestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
@@ -71,7 +71,7 @@ const publicationStateSchema = z.object({
 export type PublishedImageState = Readonly<z.infer<typeof publishedImageSchema>>
 export type PublicationState = Readonly<z.infer<typeof publicationStateSchema>>
 
-export const publicationStates = defineState<PublicationState>('publication', {
+export const publicationStates = defineStateNamespace<PublicationState>('publication', {
   version: 1,
   read: (stored) => publicationStateSchema.safeParse(stored).data,
 })
@@ -85,7 +85,7 @@ const rollbackRequestSchema = z.object({
   digest: imageDigestSchema,
 })
 export type RollbackRequest = Readonly<z.infer<typeof rollbackRequestSchema>>
-export const rollbackRequestState = defineState<RollbackRequest>('rollback', {
+export const rollbackRequestState = defineStateNamespace<RollbackRequest>('rollback', {
   version: 1,
   read: (stored) => rollbackRequestSchema.safeParse(stored).data,
 })
@@ -100,7 +100,7 @@ const shownPublicationsSchema = z.object({
   problems: z.record(z.string(), z.number()),
 })
 export type ShownPublications = Readonly<z.infer<typeof shownPublicationsSchema>>
-export const shownPublicationsState = defineState<ShownPublications>('shown publications', {
+export const shownPublicationsState = defineStateNamespace<ShownPublications>('shown publications', {
   version: 1,
   read: (stored) => shownPublicationsSchema.safeParse(stored).data,
 })
@@ -112,7 +112,7 @@ const pullPublicationSchema = z.object({
   isShown: z.boolean(),
 })
 export type PullPublication = Readonly<z.infer<typeof pullPublicationSchema>>
-export const pullPublicationState = defineState<PullPublication>('publication of a pull request', {
+export const pullPublicationState = defineStateNamespace<PullPublication>('publication of a pull request', {
   version: 1,
   read: (stored) => pullPublicationSchema.safeParse(stored).data,
 })

@@ -9,7 +9,7 @@ import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
 import { addContentDigest } from '../publish-report.ts'
 import { computeCatalogContentKey } from './content-key.ts'
-import { isValidTag, createPlaceholderLookup, type Publication } from './plan-publications.ts'
+import { isValidTag, createTemplateRenderer, type Publication } from './plan-publications.ts'
 import {
   builtPreviewState,
   previewRequestState,
@@ -22,21 +22,21 @@ type PreviewJob = Extract<Job, { kind: 'preview' }>
 type PreviewJobContext = JobContext<StateStore & JobQueue>
 type PreviewImage = BuiltPreviews['images'][number]
 
-const noPreviews: BuiltPreviews = { images: [], ended: [], attempts: 0 }
+const emptyBuiltPreviews: BuiltPreviews = { images: [], ended: [], attempts: 0 }
 /** For each pull request. */
 const maxEndedPreviews = 100
 /** Maximum seconds between attempts, and their number. */
 const maxRetryDelaySeconds = 1800
-const maxAttempts = 10
+const maxPreviewBuildAttempts = 10
 /** Seconds until a failed removal is retried. */
-const removalRetrySeconds = 600
+const previewRemovalRetrySeconds = 600
 
 export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): Promise<void> {
   const { app, forge } = ctx
   const key = String(job.pull)
   const request = await app.store.readState(previewRequestState, forge.repository, key)
   if (request === undefined) return
-  const before = (await app.store.readState(builtPreviewState, forge.repository, key)) ?? noPreviews
+  const before = (await app.store.readState(builtPreviewState, forge.repository, key)) ?? emptyBuiltPreviews
   const now = app.clock.now()
   const inputs = request.isClosed ? undefined : await loadPublishInputs(ctx)
   const over = before.images.filter(({ until }) => request.isClosed || until <= now)
@@ -63,11 +63,13 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
     new Map([[key, { images, ended: [...new Set(ended)], attempts, ...(shown !== undefined && { shown }) }]]),
   )
   const waits = [
-    ...(failed && attempts < maxAttempts
+    ...(failed && attempts < maxPreviewBuildAttempts
       ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, maxRetryDelaySeconds)]
       : []),
     // Failed removals are retried after a delay.
-    ...images.map(({ until }) => (until > now ? Math.ceil((until - now) / 1000) : removalRetrySeconds)),
+    ...images.map(({ until }) =>
+      until > now ? Math.ceil((until - now) / 1000) : previewRemovalRetrySeconds,
+    ),
   ]
   if (waits.length > 0) await app.store.enqueue(job, Math.min(...waits))
 }
@@ -90,7 +92,7 @@ async function buildPreviews(
     const base = tips.get(publication.branch)
     if (preview === undefined || base === undefined || publication.branch !== request.baseRef) continue
     if (!request.isAsked && !preview.automatic) continue
-    const tag = createPlaceholderLookup(catalog, { number: String(pull) })(preview.tag)
+    const tag = createTemplateRenderer(catalog, { number: String(pull) })(preview.tag)
     if (tag === undefined || !isValidTag(tag) || views.some((one) => one.image === image && one.tag === tag))
       continue
     if (!(await isCatalogChanged(publication, base.tree, request.tree, ctx))) continue

@@ -31,7 +31,7 @@ export interface PublishStepInput {
 }
 
 /** Failed attempts before people are notified: some minutes with the default settings. */
-const failuresBeforeReport = 4
+const minReportedPublishFailures = 4
 /** Maximum milliseconds between two attempts. */
 const maxRetryDelayMs = 30 * 60_000
 /** Milliseconds between two checks of unchanged tags. */
@@ -122,10 +122,11 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
   triggerCrashPoint('publish-pushed')
   if (answer.kind === 'superseded') return { kind: 'superseded', by: by ?? tip.commit, state }
   const before = (await ctx.app.store.readState(publicationStates, forge.repository, publication.id)) ?? state
-  if (answer.kind !== 'published') return { kind: 'done', state: await recordFailure(step, before, answer) }
+  if (answer.kind !== 'published')
+    return { kind: 'done', state: await recordPublishFailure(step, before, answer) }
   const { pinned: _pinned, ...unpinned } = before
   const made = {
-    ...toImageState(answer, step, (performance.now() - started) / 1000, before),
+    ...toPublishedImageState(answer, step, (performance.now() - started) / 1000, before),
     changeLines:
       before.current === undefined
         ? []
@@ -133,7 +134,7 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
   }
   const since = before.current?.commit
   const next = await writePublicationState(step, {
-    ...withCurrentImage(unpinned, made),
+    ...replaceCurrentImage(unpinned, made),
     ...(since !== undefined && since !== made.commit && { since }),
   })
   app.log.info({ image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds }, 'published')
@@ -162,11 +163,11 @@ export async function rollBackImage(
     digest: request.digest,
     tags: publication.tags,
   })
-  if (answer.kind !== 'published') return recordFailure(step, state, answer, granted)
+  if (answer.kind !== 'published') return recordPublishFailure(step, state, answer, granted)
   const { digest, login } = request
   const pinned = { key, digest, login, commit: tip.commit }
   triggerCrashPoint('rolled-back')
-  return writePublicationState(step, { ...withCurrentImage(state, wanted), pinned, granted })
+  return writePublicationState(step, { ...replaceCurrentImage(state, wanted), pinned, granted })
 }
 
 /** Checks for a new base digest and for tags that others moved. */
@@ -218,15 +219,15 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
       return 'go'
     },
   )
-  if (answer.kind !== 'published') return recordFailure({ ...step, key: current.key }, rest, answer)
+  if (answer.kind !== 'published') return recordPublishFailure({ ...step, key: current.key }, rest, answer)
   const made = {
-    ...toImageState(answer, step, (performance.now() - started) / 1000, state),
+    ...toPublishedImageState(answer, step, (performance.now() - started) / 1000, state),
     commit: current.commit,
     key: current.key,
     rebased: true,
     changeLines: [],
   }
-  return writePublicationState(step, withCurrentImage(rest, made))
+  return writePublicationState(step, replaceCurrentImage(rest, made))
 }
 
 const toKnownDigestField = ({ current }: PublicationState) =>
@@ -244,7 +245,7 @@ function createSourceAnnotations({
   }
 }
 
-function toImageState(
+function toPublishedImageState(
   answer: PublishedImageResponse,
   { tip, key, ctx }: PublishStepInput,
   seconds: number,
@@ -276,7 +277,7 @@ function toImageState(
 }
 
 /** The current image first, then earlier ones, without duplicates. */
-function withCurrentImage(state: PublicationState, made: PublishedImageState): PublicationState {
+function replaceCurrentImage(state: PublicationState, made: PublishedImageState): PublicationState {
   const { intent: _intent, failure: _failure, strayed: _strayed, ...rest } = state
   const before = [...(state.current ? [state.current] : []), ...state.history]
   return { ...rest, current: made, history: before.filter(({ digest }) => digest !== made.digest) }
@@ -284,7 +285,7 @@ function withCurrentImage(state: PublicationState, made: PublishedImageState): P
 
 type PublishFailure = Exclude<PublishResponse, PublishedImageResponse>
 
-async function recordFailure(
+async function recordPublishFailure(
   step: PublishStepInput,
   state: PublicationState,
   answer: PublishFailure,
@@ -296,7 +297,7 @@ async function recordFailure(
   const retryable = answer.kind === 'failed' && answer.retryable
   const known = state.failure?.key === key ? state.failure : undefined
   const attempts = (known?.attempts ?? 0) + 1
-  const isLasting = !retryable || attempts >= failuresBeforeReport
+  const isLasting = !retryable || attempts >= minReportedPublishFailures
   const first = app.settings.publishRetrySeconds * 1000
   const requestedDelayMs = answer.kind === 'failed' ? (answer.retryAfter ?? 0) * 1000 : 0
   const wait = retryable

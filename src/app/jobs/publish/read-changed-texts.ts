@@ -4,14 +4,14 @@ import type { PathChange, TreeEntry } from '../../../change/path-change.ts'
 import type { GitRepository } from '../../../ports/repository.ts'
 
 /** Limit for all files together. */
-const maxTotalBytes = 256 * 1024 * 1024
+const maxTotalChangedTextBytes = 256 * 1024 * 1024
 
-export async function readChangedTexts(
+export async function readChangedFileTexts(
   paths: readonly PathChange[],
   { read }: Pick<GitRepository, 'read'>,
 ): Promise<TreeFileReader> {
   const contentsBySide = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
-  let remainingBytes = maxTotalBytes
+  let remainingBytes = maxTotalChangedTextBytes
   const readSide = async (side: 'base' | 'result', path: string, entry: TreeEntry | undefined) => {
     if (entry?.mode.startsWith('100') !== true || remainingBytes <= 0) return
     const bytes = await read(entry.oid)

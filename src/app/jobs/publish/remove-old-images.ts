@@ -6,7 +6,7 @@ import { publicationStates, type PublicationState, type PublishedImageState } fr
 import type { PublicationStatus } from './publication-views.ts'
 
 /** More follow with the next image. */
-const maxRemovalsAtOnce = 20
+const maxImageRemovalsPerRun = 20
 
 export async function removeOldImages(
   statuses: readonly PublicationStatus[],
@@ -60,5 +60,5 @@ function findImagesBeyondRetention(
   return history
     .slice(keep)
     .filter(({ digest, tag }) => tag !== undefined && !stays.has(digest))
-    .slice(0, maxRemovalsAtOnce)
+    .slice(0, maxImageRemovalsPerRun)
 }

@@ -42,7 +42,7 @@ export interface PublicationRollbackStatus extends Told {
 
 type PublicationReportContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
 
-const noShownPublications: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
+const emptyShownPublications: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
 const deploymentRejectedNote =
   'GitHub rejected the deployment record because the App lacks the "deployments: write" permission or the environment is protected. The image was still published.'
 
@@ -63,7 +63,7 @@ export async function reportPublications(
 ): Promise<void> {
   const { app, forge } = ctx
   const before =
-    (await app.store.readState(shownPublicationsState, forge.repository, 'all')) ?? noShownPublications
+    (await app.store.readState(shownPublicationsState, forge.repository, 'all')) ?? emptyShownPublications
   let shown = before
   const saveShown = async (next: ShownPublications) => {
     if (JSON.stringify(next) === JSON.stringify(shown)) return
@@ -73,7 +73,7 @@ export async function reportPublications(
   const deploymentReport = await reportDeployments(statuses, shown, ctx)
   await saveShown({ ...shown, deployments: deploymentReport.deployments })
   await saveShown({ ...shown, checks: await reportImageChecks(statuses, shown, deploymentReport.ids, ctx) })
-  await reportToPulls(statuses, ctx)
+  await reportPublicationsToPulls(statuses, ctx)
   await saveShown({ ...shown, answers: await answerRollbackComments(statuses, shown, ctx) })
   const now = app.clock.now()
   const problemsSince = Object.fromEntries(
@@ -115,7 +115,7 @@ async function reportDeployments(
     }
     const isGood = view.kind === 'published' || view.kind === 'rolled-back'
     const description = formatDeploymentDescription(view)
-    const digest = digestOfJson([commit, environment, description])
+    const digest = computeJsonDigest([commit, environment, description])
     if (known === digest || known === `${digest} refused`) {
       deployments[id] = known
       if (known !== digest) rejectedIds.add(id)
@@ -154,7 +154,7 @@ async function reportImageChecks(
     const notes = group.some(({ publication }) => rejectedIds.has(publication.id))
       ? [deploymentRejectedNote]
       : []
-    const digest = digestOfJson([views, notes])
+    const digest = computeJsonDigest([views, notes])
     if (shown.checks[commit] !== digest) await publishImageCheck(commit, views, notes, ctx)
     checks[commit] = digest
   }
@@ -180,7 +180,7 @@ async function publishImageCheck(
 }
 
 /** Includes pull requests whose commits a newer commit superseded. */
-async function reportToPulls(
+async function reportPublicationsToPulls(
   statuses: readonly PublicationRollbackStatus[],
   ctx: PublicationReportContext,
 ): Promise<void> {
@@ -204,7 +204,7 @@ async function reportToPulls(
           new Map([[String(pull), { ...wanted, isShown }]]),
         )
       await writeReported(false)
-      await reportToPull(pull, statuses, ctx)
+      await reportPublicationsToPull(pull, statuses, ctx)
       await writeReported(true)
     }
     if (wanted.state === 'published') ended.add(number)
@@ -224,7 +224,7 @@ async function reportToPulls(
   )
 }
 
-async function reportToPull(
+async function reportPublicationsToPull(
   pull: PullNumber,
   statuses: readonly PublicationRollbackStatus[],
   ctx: PublicationReportContext,
@@ -283,6 +283,6 @@ async function answerRollbackComments(
   return answers
 }
 
-function digestOfJson(value: unknown): string {
+function computeJsonDigest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 20)
 }

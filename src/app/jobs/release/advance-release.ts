@@ -12,7 +12,7 @@ import { publishMissingChecks } from '../../../merge/publish-checks.ts'
 import {
   renderReleaseCheck,
   renderReleaseProblem,
-  type ReleaseProblem,
+  type ReleasePullProblem,
 } from '../../../messages/release-pull.ts'
 import type { OwnPull } from '../../../ports/forge.ts'
 import type { MergeRecords } from '../../../ports/merge-records.ts'
@@ -112,11 +112,11 @@ async function applyComputedRelease(
       return { ...rest, tries: reported.tries + 1, again: app.clock.now() + maxRetryDelayMs }
     }
     case 'ready':
-      return openOrUpdatePull(step, computed, own, ctx)
+      return openOrUpdateReleasePull(step, computed, own, ctx)
   }
 }
 
-async function openOrUpdatePull(
+async function openOrUpdateReleasePull(
   step: ReleaseStepInput,
   readyRelease: ReadyRelease,
   own: OwnPull | undefined,
@@ -218,7 +218,7 @@ async function scheduleRegistryRetry(
 /** Reports once, even if the registry's wording varies. */
 async function reportReleaseProblemOnce(
   entry: PendingRelease,
-  news: ReleaseProblem,
+  news: ReleasePullProblem,
   { base }: ReleaseStepInput,
   ctx: ReleaseContext,
 ): Promise<PendingRelease> {

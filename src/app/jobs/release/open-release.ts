@@ -43,7 +43,7 @@ export async function openReleasePull(
 ): Promise<PendingRelease> {
   const branch = formatReleaseBranchName(entry)
   const view: ReleasePullView = { ...release, ...entry, image: release.image }
-  const digest = digestOfFiles(release.files)
+  const digest = computeFilesDigest(release.files)
   let next = entry
   if (entry.digest !== digest || entry.head === undefined) {
     const from = own?.head ?? (await fetchBranchTip(branch, repository))
@@ -97,7 +97,7 @@ async function fetchBranchTip(
   return repository.tip(branch)
 }
 
-function digestOfFiles(files: readonly CommitFile[]): string {
+function computeFilesDigest(files: readonly CommitFile[]): string {
   const hash = createHash('sha256')
   for (const { path, bytes, isExecutable } of files)
     hash.update(`${JSON.stringify([path, isExecutable, bytes.length])}\n`).update(bytes)

@@ -1,7 +1,7 @@
 // State of a branch's releases: the last commit searched for merged bundles, and the progress of each bundle.
 import { z } from 'zod'
 import { toCommitSha, isObjectId } from '../../../change/ids.ts'
-import { defineState } from '../../../ports/state.ts'
+import { defineStateNamespace } from '../../../ports/state.ts'
 
 const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
 const millisecondsSchema = z.number()
@@ -40,7 +40,7 @@ export type PendingRelease = Readonly<z.infer<typeof pendingReleaseSchema>>
 export type ReleaseState = Readonly<z.infer<typeof releaseStateSchema>>
 
 /** By branch name. */
-export const releaseStates = defineState<ReleaseState>('release', {
+export const releaseStates = defineStateNamespace<ReleaseState>('release', {
   version: 1,
   read: (stored) => releaseStateSchema.safeParse(stored).data,
 })

@@ -1,10 +1,10 @@
-import type { AnyRule } from '../../../findings/rule.ts'
+import type { AnyFindingRule } from '../../../findings/rule.ts'
 import * as bundleRules from './bundle-rules.ts'
 import * as channelRules from './channel-rules.ts'
 import * as deprecationRules from './deprecation-rules.ts'
 import * as packageRules from './package-rules.ts'
 
-export const modelRules: readonly AnyRule[] = [
+export const modelRules: readonly AnyFindingRule[] = [
   ...Object.values(packageRules),
   ...Object.values(channelRules),
   ...Object.values(bundleRules),

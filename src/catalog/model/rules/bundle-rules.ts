@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 
 interface BundleRuleData {
   readonly package: string
@@ -15,7 +15,7 @@ export const duplicateBundle = defineRule<BundleRuleData>({
   fixed: true,
   title: 'Each bundle is declared only once in its package',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} is declared more than once`,
+    what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} is declared more than once`,
     why: 'opm cannot distinguish two bundles with the same name, even if they are identical.',
     fix: 'Keep one of the olm.bundle blobs, or rename one of the bundles.',
   }),
@@ -30,7 +30,7 @@ export const invalidProperty = defineRule<BundleRuleData & { index: number; type
   fixed: true,
   title: 'The value of each property matches its type',
   format: (data) => ({
-    what: `property ${data.index} (${quote(data.type)}) of bundle ${quote(data.bundle)} cannot be parsed: ${data.error}`,
+    what: `property ${data.index} (${quoteLikeGo(data.type)}) of bundle ${quoteLikeGo(data.bundle)} cannot be parsed: ${data.error}`,
     why: 'OLM uses properties to determine what a bundle provides and requires.',
     fix: 'Correct the value. Put strings that look like numbers or booleans in quotes, such as `"4.10"` or `"yes"`.',
   }),
@@ -45,7 +45,7 @@ export const notOnePackageProperty = defineRule<BundleRuleData & { found: number
   fixed: true,
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has ${data.found} olm.package properties`,
+    what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has ${data.found} olm.package properties`,
     why: "This property specifies the bundle's version. Without exactly one, the version is unknown.",
     fix: 'Keep exactly one `olm.package` property, with `packageName` and `version`.',
   }),
@@ -60,7 +60,7 @@ export const packageMismatch = defineRule<BundleRuleData & { packageName: string
   fixed: true,
   title: "The olm.package property of a bundle names the bundle's package",
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} belongs to package ${quote(data.package)}, but its olm.package property names ${quote(data.packageName)}`,
+    what: `bundle ${quoteLikeGo(data.bundle)} belongs to package ${quoteLikeGo(data.package)}, but its olm.package property names ${quoteLikeGo(data.packageName)}`,
     why: 'The catalog lists the bundle in one package, but OLM resolves it as part of the other.',
     fix: 'Use the same name in `package:` and in the `packageName` of the property.',
   }),
@@ -75,7 +75,7 @@ export const invalidPullSpec = defineRule<BundleRuleData & { field: string; imag
   fixed: true,
   title: 'Image references are valid',
   format: (data) => ({
-    what: `${data.field} of bundle ${quote(data.bundle)} is not a valid image reference: ${quote(data.image)} (${data.error})`,
+    what: `${data.field} of bundle ${quoteLikeGo(data.bundle)} is not a valid image reference: ${quoteLikeGo(data.image)} (${data.error})`,
     why: 'An image cannot be pulled without a valid reference.',
     fix: 'Use host/repository@sha256:digest (preferred) or host/repository:tag. Remove any scheme, whitespace, or variables.',
   }),
@@ -90,7 +90,7 @@ export const invalidVersion = defineRule<BundleRuleData & { version: string; err
   fixed: true,
   title: "A bundle's version is a semantic version",
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} has invalid version ${quote(data.version)}: ${data.error}`,
+    what: `bundle ${quoteLikeGo(data.bundle)} has invalid version ${quoteLikeGo(data.version)}: ${data.error}`,
     why: 'OLM compares versions to choose upgrades and to match version ranges and dependencies.',
     fix: 'Use three numbers without a leading `v` or leading zeros, such as `1.4.2` or `1.5.0-rc.1`.',
   }),
@@ -105,7 +105,7 @@ export const invalidRelease = defineRule<BundleRuleData & { release: string; err
   fixed: true,
   title: "A bundle's release is valid",
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} has invalid release ${quote(data.release)}: ${data.error}`,
+    what: `bundle ${quoteLikeGo(data.bundle)} has invalid release ${quoteLikeGo(data.release)}: ${data.error}`,
     why: 'The release orders bundles of the same version.',
     fix: 'Use up to 20 letters, digits, and `-`, with dots between identifiers. Remove leading zeros from numeric identifiers.',
   }),
@@ -120,7 +120,7 @@ export const bundleInNoChannel = defineRule<BundleRuleData>({
   fixed: true,
   title: 'Every bundle is in a channel',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} is not in any channel of package ${quote(data.package)}`,
+    what: `bundle ${quoteLikeGo(data.bundle)} is not in any channel of package ${quoteLikeGo(data.package)}`,
     why: 'Users can install or upgrade to a bundle only through a channel.',
     fix: 'Add an entry for the bundle to a channel, or remove the bundle.',
   }),
@@ -135,7 +135,7 @@ export const nameNotNormalized = defineRule<BundleRuleData & { wanted: string }>
   fixed: true,
   title: 'A bundle with a release is named after its package, version, and release',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} must be named ${quote(data.wanted)}`,
+    what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} must be named ${quoteLikeGo(data.wanted)}`,
     why: 'Bundles of the same version differ in their release, so opm requires the release in the name.',
     fix: 'Rename the bundle and its channel entries, or correct the version and release.',
   }),
@@ -150,7 +150,7 @@ export const bundleWithoutImage = defineRule<BundleRuleData>({
   fixed: true,
   title: 'A bundle has an image',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has no image and no manifests`,
+    what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has no image and no manifests`,
     why: "The image contains the bundle's manifests. Without it, there is nothing to install.",
     fix: 'Set `image:` to the bundle image.',
   }),
@@ -165,7 +165,7 @@ export const releaseWithBuildMetadata = defineRule<BundleRuleData & { version: s
   fixed: true,
   title: 'A version with a release has no build metadata',
   format: (data) => ({
-    what: `bundle ${quote(data.bundle)} of package ${quote(data.package)} has both build metadata (${data.version}) and a release (${data.release})`,
+    what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has both build metadata (${data.version}) and a release (${data.release})`,
     why: 'Both distinguish builds of the same version, so they could contradict each other.',
     fix: 'Move the part after `+` to the release, or remove the release.',
   }),

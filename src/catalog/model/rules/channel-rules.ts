@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 
 interface ChannelRuleData {
   readonly package: string
@@ -16,7 +16,7 @@ export const unknownPackage = defineRule<{ package: string; object: string }>({
   fixed: true,
   title: 'Channels, bundles, and deprecations belong to a package in the catalog',
   format: (data) => ({
-    what: `${data.object} belongs to package ${quote(data.package)}, which this catalog does not declare`,
+    what: `${data.object} belongs to package ${quoteLikeGo(data.package)}, which this catalog does not declare`,
     why: 'A package cannot be served without its olm.package blob.',
     fix: `Add the olm.package blob, or correct \`package:\`. Names are case-sensitive.`,
   }),
@@ -46,7 +46,7 @@ export const namelessChannel = defineRule<{ package: string }>({
   fixed: true,
   title: 'Every channel has a name',
   format: (data) => ({
-    what: `a channel of package ${quote(data.package)} has no name`,
+    what: `a channel of package ${quoteLikeGo(data.package)} has no name`,
     why: 'Subscriptions refer to a channel by name.',
     fix: 'Add `name:` with the channel name.',
   }),
@@ -61,7 +61,7 @@ export const duplicateChannel = defineRule<ChannelRuleData>({
   fixed: true,
   title: 'Each channel is declared only once in its package',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} is declared more than once`,
+    what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} is declared more than once`,
     why: 'One blob contains all entries of a channel. opm does not merge two blobs.',
     fix: 'Combine the entries in one olm.channel blob.',
   }),
@@ -76,7 +76,7 @@ export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
   fixed: true,
   title: 'Each bundle is listed only once in a channel',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} lists ${quote(data.entry)} more than once`,
+    what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} lists ${quoteLikeGo(data.entry)} more than once`,
     why: 'One entry contains all upgrade edges of a bundle in the channel.',
     fix: 'Combine the edges in one entry and remove the other.',
   }),
@@ -91,7 +91,7 @@ export const entryWithoutBundle = defineRule<ChannelRuleData & { entry: string }
   fixed: true,
   title: 'Every channel entry refers to a bundle in the catalog',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} lists ${quote(data.entry)}, but the catalog has no such bundle`,
+    what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} lists ${quoteLikeGo(data.entry)}, but the catalog has no such bundle`,
     why: 'OLM could choose the entry, but would find nothing to install.',
     fix: 'Add the olm.bundle blob, correct the name, or remove the entry.',
   }),
@@ -106,7 +106,7 @@ export const emptyChannel = defineRule<ChannelRuleData>({
   fixed: true,
   title: 'A channel has at least one entry',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} has no entries`,
+    what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no entries`,
     why: 'A subscription to the channel would find nothing to install.',
     fix: 'Add entries, or remove the channel. If the channel has entries, make sure that the field is spelled `entries:`.',
   }),
@@ -121,7 +121,7 @@ export const noHead = defineRule<ChannelRuleData>({
   fixed: true,
   title: 'A channel has a head',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} has no head because every entry is replaced or skipped by another`,
+    what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no head because every entry is replaced or skipped by another`,
     why: 'The head is the version that new installations get.',
     fix: 'Remove the edge to the newest version. Its name must not appear in any `replaces` or `skips`.',
   }),
@@ -136,7 +136,7 @@ export const severalHeads = defineRule<ChannelRuleData & { heads: readonly strin
   fixed: true,
   title: 'A channel has one head',
   format: (data) => ({
-    what: `channel ${quote(data.channel)} of package ${quote(data.package)} has ${data.heads.length} heads: ${data.heads.map(quote).join(', ')}`,
+    what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has ${data.heads.length} heads: ${data.heads.map(quoteLikeGo).join(', ')}`,
     why: 'The head is the version that new installations get. Exactly one entry must be neither replaced nor skipped.',
     fix: 'Make the newest entry replace or skip the others, directly or through intermediate entries.',
   }),
@@ -151,7 +151,7 @@ export const replacesCycle = defineRule<ChannelRuleData & { cycle: readonly stri
   fixed: true,
   title: 'Upgrades do not form a cycle',
   format: (data) => ({
-    what: `in channel ${quote(data.channel)} of package ${quote(data.package)}, \`replaces\` forms a cycle: ${data.cycle.map(quote).join(' replaces ')}`,
+    what: `in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}, \`replaces\` forms a cycle: ${data.cycle.map(quoteLikeGo).join(' replaces ')}`,
     why: 'Upgrades along the cycle would never end.',
     fix: 'Remove the `replaces` that points from an older version to a newer one.',
   }),
@@ -166,7 +166,7 @@ export const strandedBundle = defineRule<ChannelRuleData & { entry: string }>({
   fixed: true,
   title: 'Every entry can be upgraded to the head',
   format: (data) => ({
-    what: `${quote(data.entry)} is stranded in channel ${quote(data.channel)} of package ${quote(data.package)}: no chain of \`replaces\` leads from the head to it, and no entry skips it`,
+    what: `${quoteLikeGo(data.entry)} is stranded in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}: no chain of \`replaces\` leads from the head to it, and no entry skips it`,
     why: 'Users of this version cannot upgrade. opm follows `replaces` from the head only until it reaches a skipped entry.',
     fix: 'Make a newer entry replace it, or add it to the `skips` of a newer entry.',
   }),
@@ -181,7 +181,7 @@ export const namelessEntry = defineRule<ChannelRuleData>({
   fixed: true,
   title: 'Every channel entry names a bundle',
   format: (data) => ({
-    what: `an entry of channel ${quote(data.channel)} of package ${quote(data.package)} has no name`,
+    what: `an entry of channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no name`,
     why: 'An entry refers to its bundle by name.',
     fix: 'Add `name:` with the bundle name.',
   }),
@@ -196,7 +196,7 @@ export const emptySkip = defineRule<ChannelRuleData & { entry: string; index: nu
   fixed: true,
   title: 'Every item in skips names a bundle',
   format: (data) => ({
-    what: `skips[${data.index}] of entry ${quote(data.entry)} in channel ${quote(data.channel)} of package ${quote(data.package)} is empty`,
+    what: `skips[${data.index}] of entry ${quoteLikeGo(data.entry)} in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} is empty`,
     why: 'An empty name does not skip any bundle.',
     fix: 'Remove the empty item, or replace it with the name of the bundle to skip.',
   }),
@@ -213,7 +213,7 @@ export const invalidSkipRange = defineRule<
   fixed: true,
   title: 'A skipRange is a valid version range',
   format: (data) => ({
-    what: `skipRange ${quote(data.skipRange)} of entry ${quote(data.entry)} in channel ${quote(data.channel)} of package ${quote(data.package)} cannot be parsed: ${data.error}`,
+    what: `skipRange ${quoteLikeGo(data.skipRange)} of entry ${quoteLikeGo(data.entry)} in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} cannot be parsed: ${data.error}`,
     why: 'OLM cannot offer upgrades based on a range that it cannot parse.',
     fix: 'Use comparisons with full versions, such as `>=1.0.0 <1.4.2`. Commas, `^`, and `~` are not supported.',
   }),

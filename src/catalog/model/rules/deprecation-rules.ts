@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 
 export const severalDeprecations = defineRule<{ package: string }>({
   id: 'several-deprecations',
@@ -10,7 +10,7 @@ export const severalDeprecations = defineRule<{ package: string }>({
   fixed: true,
   title: 'A package has at most one olm.deprecations blob',
   format: (data) => ({
-    what: `package ${quote(data.package)} has a second olm.deprecations blob`,
+    what: `package ${quoteLikeGo(data.package)} has a second olm.deprecations blob`,
     why: 'One blob contains all deprecations of a package. opm does not merge two blobs.',
     fix: 'Combine the entries in one olm.deprecations blob.',
   }),
@@ -25,7 +25,7 @@ export const deprecationWithoutSchema = defineRule<{ package: string; index: num
   fixed: true,
   title: 'A deprecation specifies the schema of the deprecated object',
   format: (data) => ({
-    what: `deprecation ${data.index} of package ${quote(data.package)} has no reference schema`,
+    what: `deprecation ${data.index} of package ${quoteLikeGo(data.package)} has no reference schema`,
     why: 'The schema specifies whether a package, a channel, or a bundle is deprecated.',
     fix: 'Set `reference.schema:` to olm.package, olm.channel, or olm.bundle.',
   }),
@@ -40,7 +40,7 @@ export const duplicateDeprecation = defineRule<{ package: string; schema: string
   fixed: true,
   title: 'Each object is deprecated only once',
   format: (data) => ({
-    what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)} more than once`,
+    what: `package ${quoteLikeGo(data.package)} deprecates ${data.schema} ${quoteLikeGo(data.name)} more than once`,
     why: 'OLM can show only one message for an object.',
     fix: 'Keep only one of the entries.',
   }),
@@ -55,7 +55,7 @@ export const unknownDeprecatedObject = defineRule<{ package: string; schema: str
   fixed: true,
   title: 'Every deprecated object exists',
   format: (data) => ({
-    what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)}, which it does not have`,
+    what: `package ${quoteLikeGo(data.package)} deprecates ${data.schema} ${quoteLikeGo(data.name)}, which it does not have`,
     why: 'Users never see the message of a deprecation that does not match an object.',
     fix: 'Correct `reference.name:`, or remove the entry.',
   }),
@@ -70,7 +70,7 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
   fixed: true,
   title: 'The deprecation of a package does not name an object',
   format: (data) => ({
-    what: `the deprecation of package ${quote(data.package)} names ${quote(data.name)}`,
+    what: `the deprecation of package ${quoteLikeGo(data.package)} names ${quoteLikeGo(data.name)}`,
     why: 'A reference with schema olm.package always refers to the package of its blob, so opm rejects any name in it.',
     fix: 'Remove `reference.name:`, or correct `reference.schema:`.',
   }),
@@ -85,7 +85,7 @@ export const unknownDeprecationSchema = defineRule<{ package: string; schema: st
   fixed: true,
   title: 'Deprecations refer only to packages, channels, or bundles',
   format: (data) => ({
-    what: `package ${quote(data.package)} deprecates an object of schema ${quote(data.schema)}`,
+    what: `package ${quoteLikeGo(data.package)} deprecates an object of schema ${quoteLikeGo(data.schema)}`,
     why: 'opm supports deprecations only for packages, channels, and bundles.',
     fix: 'Set `reference.schema:` to olm.package, olm.channel, or olm.bundle.',
   }),

@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 
 export const namelessPackage = defineRule<object>({
   id: 'nameless-package',
@@ -25,7 +25,7 @@ export const duplicatePackage = defineRule<{ package: string }>({
   fixed: true,
   title: 'Each package is declared only once in a catalog',
   format: (data) => ({
-    what: `package ${quote(data.package)} is declared more than once`,
+    what: `package ${quoteLikeGo(data.package)} is declared more than once`,
     why: 'opm accepts one olm.package blob for each package and rejects a second one, even if it is identical.',
     fix: 'Keep one of the olm.package blobs and remove the other.',
   }),
@@ -40,7 +40,7 @@ export const invalidPackageName = defineRule<{ package: string }>({
   fixed: true,
   title: 'A package name is a valid DNS label',
   format: (data) => ({
-    what: `package name ${quote(data.package)} is not a valid DNS label`,
+    what: `package name ${quoteLikeGo(data.package)} is not a valid DNS label`,
     why: 'Package names become part of Kubernetes object names.',
     fix: 'Use up to 63 lowercase letters, digits, and `-`. Start and end the name with a letter or digit.',
   }),
@@ -55,7 +55,7 @@ export const noDefaultChannel = defineRule<{ package: string }>({
   fixed: true,
   title: 'A package has a default channel',
   format: (data) => ({
-    what: `package ${quote(data.package)} has no default channel`,
+    what: `package ${quoteLikeGo(data.package)} has no default channel`,
     why: 'Users who install the Operator without choosing a channel get the default channel.',
     fix: "Set `defaultChannel:` in the olm.package blob to one of the package's channels.",
   }),
@@ -70,7 +70,7 @@ export const unknownDefaultChannel = defineRule<{ package: string; channel: stri
   fixed: true,
   title: 'The default channel exists',
   format: (data) => ({
-    what: `package ${quote(data.package)} has the default channel ${quote(data.channel)}, which does not exist`,
+    what: `package ${quoteLikeGo(data.package)} has the default channel ${quoteLikeGo(data.channel)}, which does not exist`,
     why: 'A subscription without a channel would find nothing to install. opm reports this problem as a channel without bundles.',
     fix: "Set `defaultChannel:` to one of the package's channels, or add the channel.",
   }),
@@ -85,7 +85,7 @@ export const packageWithoutChannel = defineRule<{ package: string }>({
   fixed: true,
   title: 'A package has at least one channel',
   format: (data) => ({
-    what: `package ${quote(data.package)} has no channel`,
+    what: `package ${quoteLikeGo(data.package)} has no channel`,
     why: 'Users can install bundles only through a channel.',
     fix: 'Add an olm.channel blob for the package.',
   }),
@@ -100,7 +100,7 @@ export const duplicateVersion = defineRule<{ package: string; version: string; b
   fixed: true,
   title: 'Each version of a package has only one bundle',
   format: (data) => ({
-    what: `bundles ${data.bundles.map(quote).join(', ')} of package ${quote(data.package)} all have version ${data.version}`,
+    what: `bundles ${data.bundles.map(quoteLikeGo).join(', ')} of package ${quoteLikeGo(data.package)} all have version ${data.version}`,
     why: 'OLM cannot distinguish two bundles of the same version when it chooses an upgrade.',
     fix: 'Give each bundle a unique version. With opm v1.62 or later, you can give each bundle a unique release instead.',
   }),
@@ -116,7 +116,7 @@ export const deprecationWithoutMessage = defineRule<{ package: string; object: s
   fixed: true,
   title: 'Every deprecation has a message',
   format: (data) => ({
-    what: `the deprecation of ${data.object} in package ${quote(data.package)} has no message`,
+    what: `the deprecation of ${data.object} in package ${quoteLikeGo(data.package)} has no message`,
     why: 'The message is the only information that users of the deprecated Operator see.',
     fix: 'Add a `message:` that explains what is deprecated and what to use instead.',
   }),

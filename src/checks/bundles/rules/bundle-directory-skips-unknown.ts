@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { formatNames } from '../../validation/format-names.ts'
+import { formatTruncatedNames } from '../../validation/format-names.ts'
 
 export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
   id: 'bundle-directory-skips-unknown',
@@ -10,7 +10,7 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
   since: '0.1.0',
   title: 'A bundle skips only existing bundles',
   format: ({ name, skipped }) => ({
-    what: `${name} skips ${formatNames(skipped, 3)}, which exists neither in the package's directories nor in its catalogs`,
+    what: `${name} skips ${formatTruncatedNames(skipped, 3)}, which exists neither in the package's directories nor in its catalogs`,
     why: 'A misspelled name has no effect, so clusters remain on the version that should be skipped.',
     fix: 'Correct the names, or remove them.',
   }),

@@ -18,10 +18,10 @@ import {
 } from './cluster-test-objects.ts'
 import {
   toClusterScopedName,
-  absentCrdsAnnotation,
-  expiresLabel,
+  initiallyAbsentCrdsAnnotation,
+  expirationLabelKey,
   parseJsonNameList,
-  clusterTestLabel,
+  clusterTestLabelKey,
 } from './cluster-test-plan.ts'
 import type { ClusterTestEvent } from './cluster-test-state.ts'
 
@@ -51,7 +51,7 @@ export interface CleanUpOptions {
   readonly force?: boolean
 }
 
-export function startCleanUp(id: string, now: number): CleanUpState {
+export function createCleanUpState(id: string, now: number): CleanUpState {
   return { id, started: now, group: 0, since: now, namespaces: [], crds: [], leftovers: [], events: [] }
 }
 
@@ -68,28 +68,28 @@ interface CleanUpPhase {
   readonly timeoutMs: (deadlines: ClusterTestDeadlines) => number
 }
 
-const toTestSelector = (state: CleanUpState) => `${clusterTestLabel}=${state.id}`
-const computeHalfCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
-const computeShortCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
+const toTestLabelSelector = (state: CleanUpState) => `${clusterTestLabelKey}=${state.id}`
+const computeLongPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
+const computeShortPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
 /** Ordered so that an Operator still runs during its own clean-up, and the namespace is deleted last. */
 const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'Subscriptions',
-    queries: createQueriesPerNamespace(olmApiVersion, 'Subscription'),
-    timeoutMs: computeShortCleanUpMs,
+    queries: createPerNamespaceQueryLister(olmApiVersion, 'Subscription'),
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'extensions',
     queries: (state) => [
-      { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: toTestSelector(state) },
+      { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: toTestLabelSelector(state) },
       ...rukPakApiVersions.map((apiVersion) => ({
         apiVersion,
         kind: 'BundleDeployment',
-        labels: toTestSelector(state),
+        labels: toTestLabelSelector(state),
       })),
     ],
-    timeoutMs: computeHalfCleanUpMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     // The garbage collector deletes it after the BundleDeployment; the next test must not see it.
@@ -103,23 +103,23 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
       ]
     },
     isDeletedByController: true,
-    timeoutMs: computeHalfCleanUpMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'ClusterServiceVersions',
-    queries: createQueriesPerNamespace(olmApiVersion, 'ClusterServiceVersion'),
+    queries: createPerNamespaceQueryLister(olmApiVersion, 'ClusterServiceVersion'),
     isOurs: isOriginalCsv,
-    timeoutMs: computeHalfCleanUpMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'catalogs and plans',
     queries: (state) => [
-      ...createQueriesPerNamespace(olmApiVersion, 'InstallPlan')(state),
-      ...createQueriesPerNamespace(olmApiVersion, 'CatalogSource')(state),
-      ...createQueriesPerNamespace(operatorGroupApiVersion, 'OperatorGroup')(state),
-      { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: toTestSelector(state) },
+      ...createPerNamespaceQueryLister(olmApiVersion, 'InstallPlan')(state),
+      ...createPerNamespaceQueryLister(olmApiVersion, 'CatalogSource')(state),
+      ...createPerNamespaceQueryLister(operatorGroupApiVersion, 'OperatorGroup')(state),
+      { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: toTestLabelSelector(state) },
     ],
-    timeoutMs: computeShortCleanUpMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'cluster-scoped OLM objects',
@@ -134,24 +134,24 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
           ] as const
         ).map(([apiVersion, kind]) => ({ apiVersion, kind, labels: `olm.owner.namespace=${namespace}` })),
       ),
-    timeoutMs: computeShortCleanUpMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'CRDs',
     queries: ({ crds }) => crds.map((name) => ({ ...crdResource, name })),
     isOurs: isInstalledByTest,
-    timeoutMs: computeHalfCleanUpMs,
+    timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'ClusterRoleBindings',
     queries: (state) => [
-      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: toTestSelector(state) },
+      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: toTestLabelSelector(state) },
     ],
-    timeoutMs: computeShortCleanUpMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'namespaces',
-    queries: (state) => [{ apiVersion: 'v1', kind: 'Namespace', labels: toTestSelector(state) }],
+    queries: (state) => [{ apiVersion: 'v1', kind: 'Namespace', labels: toTestLabelSelector(state) }],
     timeoutMs: ({ namespace }) => namespace,
   },
   {
@@ -161,13 +161,13 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
     isOurs: ({ metadata }, { namespaces }) =>
       namespaces.some((namespace) => metadata.name.endsWith(`.${namespace}`)),
     // Controllers recreate these until their last part is gone, and they do no harm.
-    timeoutMs: computeShortCleanUpMs,
+    timeoutMs: computeShortPhaseTimeoutMs,
   },
 ]
 
 export function listCleanUpQueries(state: CleanUpState): readonly KubeQuery[] {
   return [
-    { apiVersion: 'v1', kind: 'Namespace', labels: toTestSelector(state) },
+    { apiVersion: 'v1', kind: 'Namespace', labels: toTestLabelSelector(state) },
     ...(cleanUpPhases[state.group]?.queries(state) ?? []),
   ]
 }
@@ -198,7 +198,7 @@ export function computeNextCleanUpProgress(
     .flatMap((query) => getObservedObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
   const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be listed: ${says}`)
-  if (there.length === 0) return advanceCleanUp(known, now, unseen, group.label)
+  if (there.length === 0) return toNextCleanUpPhase(known, now, unseen, group.label)
   if (isOverdue || now - known.since >= group.timeoutMs(deadlines)) {
     const stuck = there.filter(
       ({ metadata }) => (metadata.finalizers ?? []).length > 0 && metadata.deletionTimestamp !== undefined,
@@ -224,7 +224,7 @@ export function computeNextCleanUpProgress(
         waitsFor: group.label,
         isDone: false,
       }
-    return advanceCleanUp(known, now, [...unseen, ...there.map(formatLeftover)], group.label)
+    return toNextCleanUpPhase(known, now, [...unseen, ...there.map(formatLeftover)], group.label)
   }
   return {
     state: known,
@@ -247,10 +247,10 @@ function recordTestObjects(state: CleanUpState, observation: ClusterObservation)
   const found = getObservedObjects(observation, {
     apiVersion: 'v1',
     kind: 'Namespace',
-    labels: toTestSelector(state),
+    labels: toTestLabelSelector(state),
   }).filter(
     ({ metadata }) =>
-      metadata.labels?.[clusterTestLabel] === state.id && metadata.name.startsWith('catalog-bot-'),
+      metadata.labels?.[clusterTestLabelKey] === state.id && metadata.name.startsWith('catalog-bot-'),
   )
   if (found.length === 0) return state
   const names = found.map(({ metadata }) => metadata.name)
@@ -260,7 +260,9 @@ function recordTestObjects(state: CleanUpState, observation: ClusterObservation)
     crds: [
       ...new Set([
         ...state.crds,
-        ...found.flatMap(({ metadata }) => parseJsonNameList(metadata.annotations?.[absentCrdsAnnotation])),
+        ...found.flatMap(({ metadata }) =>
+          parseJsonNameList(metadata.annotations?.[initiallyAbsentCrdsAnnotation]),
+        ),
       ]),
     ],
   }
@@ -281,12 +283,12 @@ function isOriginalCsv({ metadata }: KubeObject): boolean {
   return metadata.labels?.['olm.copiedFrom'] === undefined
 }
 
-function createQueriesPerNamespace(apiVersion: string, kind: string) {
+function createPerNamespaceQueryLister(apiVersion: string, kind: string) {
   return ({ namespaces }: CleanUpState): readonly KubeQuery[] =>
     namespaces.map((namespace) => ({ apiVersion, kind, namespace }))
 }
 
-function advanceCleanUp(
+function toNextCleanUpPhase(
   state: CleanUpState,
   now: number,
   newLeftovers: readonly string[],
@@ -323,14 +325,14 @@ function formatLeftover(object: KubeObject): string {
 
 /** The queries that find install tests that were killed. */
 export const abandonedTestQueries: readonly KubeQuery[] = [
-  { apiVersion: 'v1', kind: 'Namespace', labels: clusterTestLabel },
-  { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: clusterTestLabel },
-  { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: clusterTestLabel },
-  { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: clusterTestLabel },
+  { apiVersion: 'v1', kind: 'Namespace', labels: clusterTestLabelKey },
+  { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: clusterTestLabelKey },
+  { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: clusterTestLabelKey },
+  { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: clusterTestLabelKey },
   ...rukPakApiVersions.map((apiVersion) => ({
     apiVersion,
     kind: 'BundleDeployment',
-    labels: clusterTestLabel,
+    labels: clusterTestLabelKey,
   })),
 ]
 
@@ -340,8 +342,8 @@ export function findAbandonedTests(observation: ClusterObservation, now: number)
   for (const { metadata } of abandonedTestQueries.flatMap((query) =>
     getObservedObjects(observation, query),
   )) {
-    const id = metadata.labels?.[clusterTestLabel] ?? ''
-    const expires = metadata.labels?.[expiresLabel] ?? ''
+    const id = metadata.labels?.[clusterTestLabelKey] ?? ''
+    const expires = metadata.labels?.[expirationLabelKey] ?? ''
     if (!/^[a-z0-9]{8}$/.test(id) || !/^\d{1,12}$/.test(expires)) continue
     times.set(id, Math.max(times.get(id) ?? 0, Number(expires)))
   }

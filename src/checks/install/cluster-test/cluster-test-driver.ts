@@ -22,7 +22,7 @@ import {
   type ClusterTestState,
 } from './cluster-test-state.ts'
 
-export interface DiscoveredApis {
+export interface DiscoveredClusterApis {
   /** `v1.36.2`. */
   readonly version: string
   /** Such as `operators.coreos.com/v1alpha1`. */
@@ -32,7 +32,7 @@ export interface DiscoveredApis {
 export function selectTestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
-  { groupVersions }: Pick<DiscoveredApis, 'groupVersions'>,
+  { groupVersions }: Pick<DiscoveredClusterApis, 'groupVersions'>,
 ): ClusterTestDriver | ClusterTestFailure {
   const absent = (what: string): ClusterTestFailure => ({
     code: 'api-absent',
@@ -60,7 +60,7 @@ export function selectTestDriver(
 
 export function listSupportedTargets({
   groupVersions,
-}: Pick<DiscoveredApis, 'groupVersions'>): readonly InstallTarget[] {
+}: Pick<DiscoveredClusterApis, 'groupVersions'>): readonly InstallTarget[] {
   const has = (version: string) => groupVersions.includes(version)
   return [
     ...(has(olmApiVersion) ? (['OLM v0'] as const) : []),

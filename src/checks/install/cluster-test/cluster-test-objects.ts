@@ -5,13 +5,13 @@ import { bundleUnpackTimeout } from './deadlines.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
   toClusterScopedName,
-  absentCrdsAnnotation,
-  expiresLabel,
+  initiallyAbsentCrdsAnnotation,
+  expirationLabelKey,
   toNamespaceName,
   toTargetNamespaceName,
-  clusterTestLabel,
+  clusterTestLabelKey,
   type TestCatalogSource,
-  type ClusterTestNetwork,
+  type ClusterTestAllowedEgress,
   type ClusterTestPlan,
   type ClusterTestStep,
 } from './cluster-test-plan.ts'
@@ -34,7 +34,7 @@ export function createNamespace(plan: ClusterTestPlan): KubeObject {
     metadata: {
       name: toNamespaceName(plan),
       labels: { ...createTestLabels(plan), 'pod-security.kubernetes.io/enforce': plan.quota.podSecurity },
-      annotations: { [absentCrdsAnnotation]: JSON.stringify(plan.crds) },
+      annotations: { [initiallyAbsentCrdsAnnotation]: JSON.stringify(plan.crds) },
     },
   }
 }
@@ -45,7 +45,7 @@ export function createPrerequisiteObjects(
   namespace: KubeObject,
 ): readonly KubeObject[] {
   const { pods, cpu, memory } = plan.quota
-  const own = createMetadataInNamespace(plan, namespace)
+  const own = createNamespacedObjectFactory(plan, namespace)
   return [
     own('v1', 'ResourceQuota', 'trial', {
       hard: {
@@ -88,14 +88,14 @@ export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQue
  * Allows an untrusted Operator to connect only to the Kubernetes API, cluster DNS, the test's pods, and `reaches`.
  * Ingress is open because the API server can call webhooks from any address.
  */
-function createEgressPolicySpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestNetwork): KubeSpec {
+function createEgressPolicySpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestAllowedEgress): KubeSpec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
   const names = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ protocol, port })))
   return {
     podSelector: {},
     policyTypes: ['Egress'],
     egress: [
-      { to: [{ namespaceSelector: { matchLabels: { [clusterTestLabel]: plan.id } } }] },
+      { to: [{ namespaceSelector: { matchLabels: { [clusterTestLabelKey]: plan.id } } }] },
       { to: [{ namespaceSelector: {} }], ports: names },
       ...api.map(({ address, ports }) => ({
         to: [{ ipBlock: { cidr: `${address}/${address.includes(':') ? 128 : 32}` } }],
@@ -129,7 +129,7 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
     MultiNamespace: [name, toTargetNamespaceName(plan)],
   }
   const targetNamespaces = targets[plan.mode]
-  return createMetadataInNamespace(plan, namespace)(
+  return createNamespacedObjectFactory(plan, namespace)(
     operatorGroupApiVersion,
     'OperatorGroup',
     'group',
@@ -148,7 +148,7 @@ export function createCatalogSource(
   from: TestCatalogSource,
 ): KubeObject {
   const { pullSecret } = plan
-  return createMetadataInNamespace(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
+  return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
     displayName: `install test of ${plan.package}`,
     publisher: 'catalog-bot',
@@ -165,7 +165,7 @@ export function createCatalogSourceSpec(from: TestCatalogSource): KubeSpec {
 }
 
 export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {
-  return createMetadataInNamespace(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
+  return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
     name: plan.package,
     channel: plan.channel,
     source: catalogSourceName,
@@ -176,7 +176,7 @@ export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject)
 }
 
 export type ClusterCatalogSide = 'base' | 'head'
-const clusterCatalogSideLabel = 'catalog-bot.io/catalog'
+const clusterCatalogSideLabelKey = 'catalog-bot.io/catalog'
 
 export const toClusterCatalogName = (plan: ClusterTestPlan, side: ClusterCatalogSide): string =>
   `${toClusterScopedName(plan)}-${side}`
@@ -196,7 +196,7 @@ export function createClusterCatalog(
       availabilityMode: 'Available',
       source: { type: 'Image', image: { ref } },
     },
-    { [clusterCatalogSideLabel]: side },
+    { [clusterCatalogSideLabelKey]: side },
   )
 }
 
@@ -226,12 +226,12 @@ export function createClusterExtension(
 
 /** Requires both labels, so that it never selects another user's catalog. */
 export function createCatalogSelector({ id }: ClusterTestPlan, side: ClusterCatalogSide): KubeSpec {
-  return { matchLabels: { [clusterTestLabel]: id, [clusterCatalogSideLabel]: side } }
+  return { matchLabels: { [clusterTestLabelKey]: id, [clusterCatalogSideLabelKey]: side } }
 }
 
 export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
   return [
-    createMetadataInNamespace(plan, namespace)('v1', 'ServiceAccount', installerAccountName, undefined),
+    createNamespacedObjectFactory(plan, namespace)('v1', 'ServiceAccount', installerAccountName, undefined),
     {
       ...createClusterScopedMetadata(plan, namespace)(
         rbacApiVersion,
@@ -294,10 +294,10 @@ function createTestLabels({
   id,
   expires,
 }: Pick<ClusterTestPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
-  return { [clusterTestLabel]: id, [expiresLabel]: String(expires) }
+  return { [clusterTestLabelKey]: id, [expirationLabelKey]: String(expires) }
 }
 
-function createMetadataInNamespace(plan: ClusterTestPlan, namespace: KubeObject) {
+function createNamespacedObjectFactory(plan: ClusterTestPlan, namespace: KubeObject) {
   return (
     apiVersion: string,
     kind: string,

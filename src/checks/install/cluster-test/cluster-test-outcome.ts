@@ -78,7 +78,7 @@ export function createFailedOutcome(
   return {
     verdict: verdictByFailureClass[failureClassByCode[code]],
     code,
-    says: message.slice(0, maxMessageLength),
+    says: message.slice(0, maxFailureMessageLength),
   }
 }
 
@@ -97,4 +97,4 @@ export function isRetryableOutcome(outcome: ClusterTestOutcome): boolean {
 }
 
 /** In characters. OLM's messages can list long chains of constraints. */
-const maxMessageLength = 2000
+const maxFailureMessageLength = 2000

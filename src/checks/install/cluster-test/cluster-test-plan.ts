@@ -2,10 +2,10 @@
 // pull request.
 import type { InstallTarget } from '../install-targets.ts'
 
-export const clusterTestLabel = 'catalog-bot.io/trial'
-export const expiresLabel = 'catalog-bot.io/expires'
+export const clusterTestLabelKey = 'catalog-bot.io/trial'
+export const expirationLabelKey = 'catalog-bot.io/expires'
 /** CRDs that do not exist before the test. Clean-up can delete them if the test's bundles installed them. */
-export const absentCrdsAnnotation = 'catalog-bot.io/absent-before'
+export const initiallyAbsentCrdsAnnotation = 'catalog-bot.io/absent-before'
 
 export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
 
@@ -34,11 +34,11 @@ export interface ClusterTestPlan {
   readonly installerRole: string
   readonly quota: ClusterTestQuota
   /** Absent if the network is not restricted. */
-  readonly network?: ClusterTestNetwork
+  readonly network?: ClusterTestAllowedEgress
 }
 
 /** The destinations that test pods can connect to, in addition to each other and cluster DNS. */
-export interface ClusterTestNetwork {
+export interface ClusterTestAllowedEgress {
   readonly api: readonly { readonly address: string; readonly ports: readonly number[] }[]
   /** Additional CIDR ranges that the bot administrator sets. */
   readonly reaches: readonly string[]
@@ -59,7 +59,12 @@ export interface ClusterTestQuota {
   readonly podSecurity: 'restricted' | 'baseline' | 'privileged'
 }
 
-export const defaultQuota: ClusterTestQuota = { pods: 20, cpu: '4', memory: '4Gi', podSecurity: 'baseline' }
+export const defaultClusterTestQuota: ClusterTestQuota = {
+  pods: 20,
+  cpu: '4',
+  memory: '4Gi',
+  podSecurity: 'baseline',
+}
 
 const maxNamespaceNameLength = 63
 

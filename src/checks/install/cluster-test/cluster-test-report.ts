@@ -33,7 +33,7 @@ export interface ClusterTestEvidence {
 }
 
 /** Limits on lines, pods, and characters. Logs keep their last lines. */
-export const maxEvidenceSizes = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
+export const clusterTestEvidenceLimits = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
 
 export function collectConditionEvidence(objects: readonly KubeObject[]): readonly ClusterTestEvidence[] {
   return objects.flatMap((object): ClusterTestEvidence[] => {
@@ -65,17 +65,23 @@ export function collectEventEvidence(events: readonly KubeObject[]): readonly Cl
   const distinct = [...new Set(lines)]
   return distinct.length === 0
     ? []
-    : [{ title: 'Cluster warnings', lines: truncateLines(distinct.slice(-maxEvidenceSizes.lines)) }]
+    : [{ title: 'Cluster warnings', lines: truncateLines(distinct.slice(-clusterTestEvidenceLimits.lines)) }]
 }
 
 export function createLogEvidence(title: string, text: string): ClusterTestEvidence {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return { title, lines: truncateLines(lines.slice(-maxEvidenceSizes.logLines), maxEvidenceSizes.logLines) }
+  return {
+    title,
+    lines: truncateLines(
+      lines.slice(-clusterTestEvidenceLimits.logLines),
+      clusterTestEvidenceLimits.logLines,
+    ),
+  }
 }
 
 /** Keeps the first entries, which matter most. */
 export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): readonly ClusterTestEvidence[] {
-  let left: number = maxEvidenceSizes.all
+  let left: number = clusterTestEvidenceLimits.all
   return evidence.flatMap((one) => {
     const size = one.lines.reduce((sum, line) => sum + line.length, one.title.length)
     left -= size
@@ -85,13 +91,13 @@ export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): read
 
 function truncateLines(
   lines: readonly string[],
-  maxLines: number = maxEvidenceSizes.lines,
+  maxLines: number = clusterTestEvidenceLimits.lines,
 ): readonly string[] {
   return lines.slice(0, maxLines).map((line) => {
     const clean = redactSecrets(line)
-    return clean.length <= maxEvidenceSizes.line
+    return clean.length <= clusterTestEvidenceLimits.line
       ? clean
-      : `${clean.slice(0, maxEvidenceSizes.line).toWellFormed()}…`
+      : `${clean.slice(0, clusterTestEvidenceLimits.line).toWellFormed()}…`
   })
 }
 

@@ -48,7 +48,7 @@ import {
 } from './cluster-test-objects.ts'
 import { isAuthorFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
 import {
-  absentCrdsAnnotation,
+  initiallyAbsentCrdsAnnotation,
   parseJsonNameList,
   toNamespaceName,
   type ClusterTestPlan,
@@ -146,7 +146,7 @@ export function createOlmV0Test(
     const isGrouped = getListAt(group?.status, 'namespaces').length > 0
     const trouble = findCatalogFailure(observation)
     if (trouble && !temporaryFailureCodes.has(trouble.code)) return createFailedProgress(state, now, trouble)
-    const readiness = getConnection(catalog)
+    const readiness = getCatalogConnection(catalog)
     if (readiness.isReady && isGrouped)
       return transitionToStage(
         state,
@@ -211,7 +211,7 @@ export function createOlmV0Test(
       const wanted = plan.steps[state.step]
       const names = listInstallPlanCsvNames(installPlan)
       if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to list its bundles`)
-      if (!wanted || !isSameSet(names, wanted.names))
+      if (!wanted || !hasSameElements(names, wanted.names))
         return createFailedProgress(state, now, {
           code: 'resolver-mismatch',
           says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
@@ -251,7 +251,7 @@ export function createOlmV0Test(
     if (!dialled)
       return createFailedProgress(state, now, {
         code: 'catalog-not-connected',
-        says: `OLM did not connect to the changed catalog: ${getConnection(catalog).state}`,
+        says: `OLM did not connect to the changed catalog: ${getCatalogConnection(catalog).state}`,
       })
     if (resolution)
       return createFailedProgress(state, now, {
@@ -276,7 +276,7 @@ export function createOlmV0Test(
   function isExchanged(state: OlmV0State, catalog: KubeObject | undefined): boolean {
     const before = state.memory['connected']
     if (before === undefined) return true
-    const { isReady, address, connected } = getConnection(catalog)
+    const { isReady, address, connected } = getCatalogConnection(catalog)
     if ('address' in plan.catalog) return isReady && address === plan.catalog.address
     // The Service exists before the new pod does, so only OLM's connection time shows that the catalog was replaced.
     return isReady && connected !== before
@@ -344,14 +344,14 @@ export function createOlmV0Test(
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${theirs}, and the install test would change it for other users`,
       })
-    const noted = parseJsonNameList(namespace.metadata.annotations?.[absentCrdsAnnotation])
+    const noted = parseJsonNameList(namespace.metadata.annotations?.[initiallyAbsentCrdsAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
       return createWaitingProgress(state, 'the CRD names to be recorded', [
         {
           kind: 'patch',
           at: queries.namespace,
-          patch: { metadata: { annotations: { [absentCrdsAnnotation]: JSON.stringify(all) } } },
+          patch: { metadata: { annotations: { [initiallyAbsentCrdsAnnotation]: JSON.stringify(all) } } },
         },
       ])
     return transitionToStage(state, 'plan', now, `InstallPlan ${name} is approved`, [
@@ -496,7 +496,7 @@ export function createOlmV0Test(
               } as const,
             ]
           : []
-      const memory = exchange.length > 0 ? { connected: getConnection(catalog).connected } : {}
+      const memory = exchange.length > 0 ? { connected: getCatalogConnection(catalog).connected } : {}
       const message =
         exchange.length > 0 ? `${done} is running; switching to the changed catalog` : `${done} is running`
       return transitionToStage(following, 'resolution', now, message, exchange, memory)
@@ -565,7 +565,7 @@ function isObjectObserved(
   )
 }
 
-function getConnection(catalog: KubeObject | undefined) {
+function getCatalogConnection(catalog: KubeObject | undefined) {
   const state = getStringAt(catalog?.status, 'connectionState', 'lastObservedState')
   return {
     state,
@@ -603,7 +603,7 @@ function listInstallPlanCsvNames(plan: KubeObject): readonly string[] {
   )
 }
 
-function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+function hasSameElements(a: readonly string[], b: readonly string[]): boolean {
   return new Set(a).size === new Set(b).size && a.every((one) => b.includes(one))
 }
 

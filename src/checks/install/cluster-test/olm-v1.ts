@@ -94,7 +94,7 @@ export function createOlmV1Test(
         { kind: 'create', object: createNamespace(plan) },
       ])
     // OLM v1 1.11 and later ignore the installer.
-    const needs = requiresServiceAccount(getObservedObject(observation, queries.api)) ? 1 : 0
+    const needs = doesCrdRequireServiceAccount(getObservedObject(observation, queries.api)) ? 1 : 0
     return transitionToStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`, [], {
       installer: needs,
     })
@@ -306,7 +306,7 @@ function classifyCatalogFailure(message: string): ClusterTestFailureCode | undef
   return undefined
 }
 
-function requiresServiceAccount(crd: KubeObject | undefined): boolean {
+function doesCrdRequireServiceAccount(crd: KubeObject | undefined): boolean {
   return getListAt(crd?.spec, 'versions').some((version) =>
     getListAt(getValueAt(version, 'schema', 'openAPIV3Schema', 'properties', 'spec'), 'required').includes(
       'serviceAccount',

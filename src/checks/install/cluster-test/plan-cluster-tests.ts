@@ -72,14 +72,14 @@ function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTes
   ]
   const plans = test.upgradePlans(packageName, channel)
   if (plans && plans.length > 1) {
-    const steps = createRootBundleSteps(plans, request)
+    const steps = createRootPackageTestSteps(plans, request)
     tests.push({ ...common, steps, crds: listBundleCrds(plans.flat(), request), isUpgrade: true })
   }
   return tests
 }
 
 /** Omits plans that update only dependencies. */
-function createRootBundleSteps(
+function createRootPackageTestSteps(
   plans: readonly (readonly string[])[],
   { package: packageName, blobNamed }: ClusterTestRequest,
 ): readonly ClusterTestStep[] {

@@ -2,7 +2,7 @@
 import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '../../../findings/memoize.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
 import { computeChannelOrder, type ChannelOrder } from './channel-order.ts'
 import {
@@ -45,7 +45,7 @@ export function createCatalogOperatorEntries(catalog: Catalog, name: string): Ca
   const packages = new Map<string, PackageOperatorEntries>()
   for (const { name: its, defaultChannel } of catalog.packages) {
     if (packages.has(its)) continue
-    const found = lazy(() =>
+    const found = memoizeOnce(() =>
       createChannelOperatorEntries(
         name,
         its,
@@ -62,8 +62,8 @@ export function createCatalogOperatorEntries(catalog: Catalog, name: string): Ca
       },
     })
   }
-  const counts = lazy(() => countChannelEntries(catalog.channels, bundles))
-  const providers = lazy(() => indexApiProviders(catalog.bundles))
+  const counts = memoizeOnce(() => countChannelEntries(catalog.channels, bundles))
+  const providers = memoizeOnce(() => indexApiProviders(catalog.bundles))
   return {
     name,
     packages,
@@ -80,7 +80,7 @@ function createChannelOperatorEntries(
   bundles: readonly BundleBlob[],
 ): readonly ChannelOperatorEntries[] {
   // The first of several bundles with one name counts.
-  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, extractOperatorFacts(blob)]))
+  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, getCatalogOperatorFacts(blob)]))
   return channels
     .map((blob): ChannelOperatorEntries => {
       const isDefault = blob.name === defaultChannel
@@ -93,7 +93,7 @@ function createChannelOperatorEntries(
         name: blob.name,
         isDefault,
         entries,
-        order: lazy(() => computeChannelOrder(entries)),
+        order: memoizeOnce(() => computeChannelOrder(entries)),
       }
     })
     .sort(compareChannels)
@@ -109,7 +109,7 @@ export function compareChannels(
 }
 
 /** Cached because most blobs are the same on both sides of a change. */
-const extractOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
+const getCatalogOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
   const own = blob.properties.filter(
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )

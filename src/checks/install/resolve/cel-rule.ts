@@ -2,7 +2,7 @@
 // rules are rejected.
 import { Environment } from '@marcbachmann/cel-js'
 import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { findCelProblem } from '../../validation/view/cel.ts'
+import { findCelRuleProblem } from '../../validation/view/cel.ts'
 import { ResolverError, type OperatorProperty } from './operator-entry.ts'
 
 /** The rule cannot be evaluated. The message contains the reason. */
@@ -21,7 +21,7 @@ const maxCelSteps = 1_000_000
 
 /** @throws ResolverError if OLM rejects the rule. */
 export function compileCelRule(rule: string): (properties: readonly OperatorProperty[]) => boolean {
-  const problem = findCelProblem(rule)
+  const problem = findCelRuleProblem(rule)
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
   let evaluate: (context: { readonly properties: readonly OperatorProperty[] }) => unknown
   try {
@@ -29,7 +29,7 @@ export function compileCelRule(rule: string): (properties: readonly OperatorProp
   } catch (error) {
     return () => {
       throw new CelEvaluationError(
-        `the rule ${JSON.stringify(rule)} cannot be evaluated: ${firstLine(error)}`,
+        `the rule ${JSON.stringify(rule)} cannot be evaluated: ${formatErrorFirstLine(error)}`,
       )
     }
   }
@@ -67,6 +67,6 @@ function quoteTruncatedRule(rule: string): string {
   return JSON.stringify(rule.length > 200 ? `${rule.slice(0, 200)}...` : rule)
 }
 
-function firstLine(error: unknown): string {
+function formatErrorFirstLine(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
 }

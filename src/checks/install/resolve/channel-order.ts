@@ -1,6 +1,6 @@
 // OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use OLM's
 // text (OLM: resolver.go, sortChannel).
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 import { type OperatorEntry } from './operator-entry.ts'
 
 export type ChannelOrder =
@@ -11,7 +11,7 @@ export type ChannelOrder =
 export function computeChannelOrder(entries: readonly OperatorEntry[]): ChannelOrder {
   const [any] = entries
   if (any === undefined) return { ok: true, entries: [] }
-  const where = `in channel ${quote(any.channel)} of package ${quote(any.package)}`
+  const where = `in channel ${quoteLikeGo(any.channel)} of package ${quoteLikeGo(any.package)}`
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const superseded = new Set<OperatorEntry>()
   const replaced = new Map<OperatorEntry, OperatorEntry>()
@@ -40,7 +40,7 @@ export function computeChannelOrder(entries: readonly OperatorEntry[]): ChannelO
       if (visited.has(entry))
         return {
           ok: false,
-          error: `a cycle exists in the chain of replacement beginning with ${quote(head.name)} ${where}`,
+          error: `a cycle exists in the chain of replacement beginning with ${quoteLikeGo(head.name)} ${where}`,
         }
       visited.add(entry)
       if (!skipped.has(entry.name)) chain.push(entry)

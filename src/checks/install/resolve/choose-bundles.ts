@@ -44,18 +44,18 @@ export function chooseBundles(variables: readonly SolverVariable[]): SolverResul
   const solver = formula.solver()
   const quick = formula.follow((literal) => solver.assume(literal))
   if (quick) return { kind: 'chosen', ids: formula.idsOf(quick) }
-  return chooseWithLookahead(formula)
+  return choosePreferredBundles(formula)
 }
 
 /**
  * Checks before each step that a solution remains possible. OLM backtracks instead and does not repeat a choice that it
  * undid, so it sometimes picks a less preferred candidate. This function always returns the preferred one.
  */
-function chooseWithLookahead(formula: SatFormula): SolverResult {
+function choosePreferredBundles(formula: SatFormula): SolverResult {
   const solver = formula.solver()
   const first = solver.solve(formula.anchors.map(toPositiveLiteral))
   if (first.kind === 'gave up') return first
-  if (first.kind === 'unsatisfiable') return explainConflict(formula)
+  if (first.kind === 'unsatisfiable') return findMinimalConflict(formula)
   let gaveUp = false
   const assumed: Literal[] = []
   const found = formula.follow((literal) => {
@@ -69,7 +69,7 @@ function chooseWithLookahead(formula: SatFormula): SolverResult {
 }
 
 /** Returns the constraints that the solver blames, reduced to a minimal set. */
-function explainConflict(formula: SatFormula): SolverResult {
+function findMinimalConflict(formula: SatFormula): SolverResult {
   const all = formula.applied
   const solver = formula.solver({ withSwitches: true })
   const blame = (indexes: readonly number[]): readonly number[] | undefined => {

@@ -1,7 +1,7 @@
 // Decodes an `olm.constraint` as OLM's Go code does: rejects unknown fields, uses defaults for absent fields, and uses
 // the first kind in OLM's order.
 import type { Json } from '../../../go/json/json.ts'
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 
 export type DecodedConstraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }
@@ -99,7 +99,7 @@ function decodeConstraintFields(
   const fields: Record<string, Json> = {}
   for (const [key, field] of Object.entries(value as ConstraintFields)) {
     const name = key.toLowerCase()
-    if (!known.includes(name)) throw new ConstraintDecodeError(`json: unknown field ${quote(key)}`)
+    if (!known.includes(name)) throw new ConstraintDecodeError(`json: unknown field ${quoteLikeGo(key)}`)
     // In Go, null keeps the value of an earlier spelling of the field.
     if (field !== null || !(name in fields)) fields[name] = field
   }

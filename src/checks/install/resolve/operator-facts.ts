@@ -1,5 +1,5 @@
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
-import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '../../../findings/memoize.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
 import { toApiKey, type OperatorEntry, type OperatorFacts, type OperatorProperty } from './operator-entry.ts'
 import { parseRequirement } from './parse-requirement.ts'
@@ -18,7 +18,7 @@ export function computeOperatorFacts(name: string, properties: readonly Operator
     packages,
     labels: of('olm.label').map(({ value }) => getJsonTextField(value, 'label')),
     isDeprecated: of('olm.deprecated').length > 0,
-    requirements: lazy(() => properties.flatMap((property) => parseRequirement(property) ?? [])),
+    requirements: memoizeOnce(() => properties.flatMap((property) => parseRequirement(property) ?? [])),
   }
 }
 

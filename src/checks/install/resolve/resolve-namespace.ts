@@ -1,7 +1,7 @@
 // OLM v0's resolution of one namespace. Passes the same problem to the solver as OLM, with the same wording (OLM:
 // resolver.go, variable_types.go).
 import { isInRange } from '../../../catalog/versions/version-range.ts'
-import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '../../../findings/memoize.ts'
 import {
   chooseBundles,
   type AppliedConstraint,
@@ -205,7 +205,7 @@ class ResolutionSolver {
         id: `subscription:${subscription.name}`,
         constraints: [createMandatoryConstraint(subscription), { kind: 'prohibited', text: found.nothing }],
       }
-    const preferred = found.channels.flatMap((entries) => sortByPreference(entries))
+    const preferred = found.channels.flatMap((entries) => sortInChannelOrder(entries))
     const wanted = preferred.filter((entry) => !current || canUpgradeFrom(entry, current))
     const candidates = wanted.flatMap((entry) => {
       const same = found.byName(entry.name)
@@ -271,12 +271,12 @@ class ResolutionSolver {
       const conflict = replacing.get(entry)
       if (conflict && chosen.has(conflict)) return false
       for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
-      const keys = listExclusiveKeys(entry)
+      const keys = listNamespaceUniqueKeys(entry)
       return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
     }
     const take = (entry: OperatorEntry): void => {
       chosen.set(entry, replacing.get(entry)?.name ?? '')
-      for (const key of listExclusiveKeys(entry)) taken.add(key)
+      for (const key of listNamespaceUniqueKeys(entry)) taken.add(key)
       for (const requirement of entry.facts.requirements()) {
         const candidates = this.candidatesFor(requirement, entry)
         choices.push(candidates)
@@ -341,7 +341,7 @@ class ResolutionSolver {
     if (channels.length === 0) return { nothing: `no operators found ${inChannel}` }
     const startsWith = current ? '' : startingCsv
     if (startsWith === '') {
-      const byName = lazy(() =>
+      const byName = memoizeOnce(() =>
         Map.groupBy(
           channels.flatMap((its) => its.entries),
           (entry) => entry.name,
@@ -467,8 +467,9 @@ function createMandatoryConstraint({ name }: Subscription): SolverConstraint {
 }
 
 /** Keys that only one bundle of a namespace can have. */
-const listExclusiveKeys = (entry: OperatorEntry): readonly string[] => listExclusiveFactKeys(entry.facts)
-const listExclusiveFactKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
+const listNamespaceUniqueKeys = (entry: OperatorEntry): readonly string[] =>
+  listNamespaceUniqueKeysOfFacts(entry.facts)
+const listNamespaceUniqueKeysOfFacts = memoizePerObject((facts: OperatorFacts): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
   ...facts.packages.map(({ name }) => `package ${name}`),
 ])
@@ -477,7 +478,7 @@ function toVariableId({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${simulatedNamespaceName}/${channel}/${name}`
 }
 
-function sortByPreference(
+function sortInChannelOrder(
   entries: ChannelOperatorEntries | readonly OperatorEntry[],
 ): readonly OperatorEntry[] {
   const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
@@ -498,7 +499,7 @@ function sortInstalledEntries(entries: readonly OperatorEntry[]): OperatorEntry[
   const byPackage = Map.groupBy(entries, (entry) => entry.package)
   return [...byPackage.values()]
     .sort(([a], [b]) => compareStrings(a?.package ?? '', b?.package ?? ''))
-    .flatMap(sortByPreference)
+    .flatMap(sortInChannelOrder)
 }
 
 function findCandidateEntries(
@@ -516,7 +517,7 @@ function findCandidateEntries(
     .flatMap(({ channels }) => channels)
     .filter(({ entries }) => entries.some((entry) => requirement.isMetBy(entry)))
     .sort(compareChannels)
-    .flatMap((channel) => sortByPreference(channel).filter((entry) => requirement.isMetBy(entry)))
+    .flatMap((channel) => sortInChannelOrder(channel).filter((entry) => requirement.isMetBy(entry)))
 }
 
 function createSubscriptionConstraint(name: string, ids: readonly string[]): SolverConstraint {

@@ -68,7 +68,7 @@ export class UpgradeSimulation {
   }
 
   follow(from: NamespaceState): UpgradePath {
-    const start = getRootName(from)
+    const start = getRootOperatorName(from)
     const hops: string[] = []
     const plans: string[][] = []
     const seen = new Set<string>()
@@ -80,10 +80,10 @@ export class UpgradeSimulation {
       seen.add(key)
       const next = this.after(state, key)
       if (next === undefined)
-        return { from: start, hops, plans, end: { kind: 'settled', at: getRootName(state) } }
+        return { from: start, hops, plans, end: { kind: 'settled', at: getRootOperatorName(state) } }
       if ('kind' in next) return { from: start, hops, plans, end: next }
-      if (getRootName(next) !== getRootName(state)) hops.push(getRootName(next))
-      plans.push(listAddedBundles(next, state))
+      if (getRootOperatorName(next) !== getRootOperatorName(state)) hops.push(getRootOperatorName(next))
+      plans.push(listAddedBundleNames(next, state))
       state = next
     }
   }
@@ -117,12 +117,12 @@ export class UpgradeSimulation {
   }
 }
 
-function listAddedBundles(next: NamespaceState, before: NamespaceState): string[] {
+function listAddedBundleNames(next: NamespaceState, before: NamespaceState): string[] {
   const known = new Set(before.operators.map(({ entry }) => entry.name))
   return next.operators.map(({ entry }) => entry.name).filter((name) => !known.has(name))
 }
 
-function getRootName({ operators }: NamespaceState): string {
+function getRootOperatorName({ operators }: NamespaceState): string {
   return operators[0]?.entry.name ?? ''
 }
 

@@ -50,7 +50,7 @@ export function createContentSteps(
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
   const readable = concerned.filter((one): one is OpenedInstallBundle => one.content.kind === 'bundle')
-  const content = createUnpackedContentStep(concerned)
+  const content = createContentAvailabilityStep(concerned)
   const [root] = concerned
   const steps = [
     content,
@@ -69,7 +69,7 @@ export function createContentSteps(
   return [content, ...rest]
 }
 
-function createUnpackedContentStep(opened: readonly InstallBundle[]): InstallStep {
+function createContentAvailabilityStep(opened: readonly InstallBundle[]): InstallStep {
   const remarks = opened.flatMap(({ blob, content, targets: own }): readonly InstallRemark[] => {
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
@@ -83,7 +83,7 @@ function createUnpackedContentStep(opened: readonly InstallBundle[]): InstallSte
       ]
     return [
       ...createInlineBundleRemarks(blob, content.from, own),
-      ...listCatalogDifferences({ blob, content, targets: own }),
+      ...createCatalogMismatchRemarks({ blob, content, targets: own }),
     ]
   })
   return createStep('content', 'Bundles exist and match the catalog', [], remarks)
@@ -114,7 +114,7 @@ function createInlineBundleRemarks(
 }
 
 /** Differences between catalog and bundle. With a different name, package or version, OLM installs the wrong thing. */
-function listCatalogDifferences({
+function createCatalogMismatchRemarks({
   blob,
   content: { facts },
   targets: own,

@@ -1,5 +1,5 @@
 // The install steps that need only the catalog: graph, resolution and upgrades.
-import { quote } from '../../../go/text.ts'
+import { quoteLikeGo } from '../../../go/text.ts'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
 import { isUpgradeEndingAtHead, type ChannelResolution } from '../resolutions.ts'
 import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
@@ -21,7 +21,7 @@ export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelRes
   if (head === undefined)
     remarks.push({
       kind: 'refused',
-      says: `Channel ${quote(channel)} doesn't have exactly one head.`,
+      says: `Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`,
       targets: v0Targets,
     })
   const best = newest.bundle?.name
@@ -43,7 +43,7 @@ export function createResolutionStep(resolution: ChannelResolution): InstallStep
   const { fresh, v1: newest } = resolution
   const remarks: InstallRemark[] = []
   if (fresh.kind !== 'installs') remarks.push(...createResolutionFailureRemarks(fresh, resolution))
-  if (newest.kind === 'refused') remarks.push(createOlmV1Remark(newest))
+  if (newest.kind === 'refused') remarks.push(createOlmV1RejectionRemark(newest))
   const facts =
     fresh.kind === 'installs'
       ? [
@@ -71,7 +71,7 @@ export function createChannelHeadStep({ head, fresh, channel }: ChannelResolutio
     [
       {
         kind: 'refused',
-        says: `OLM v0 installs ${fresh.root.name} from channel ${quote(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
+        says: `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
         targets: v0Targets,
       },
     ],
@@ -220,7 +220,7 @@ function toVersionLabel(bundle: string, packageName: string): string {
   return bundle.startsWith(`${packageName}.`) ? bundle.slice(packageName.length + 1) : bundle
 }
 
-function createOlmV1Remark({
+function createOlmV1RejectionRemark({
   bundle,
   message,
   dependency,

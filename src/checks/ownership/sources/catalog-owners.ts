@@ -1,17 +1,17 @@
 // `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
 // Reviewers are parsed only to detect invalid lists.
-import { parseOwnerYaml, readPrincipals } from './owner-source.ts'
+import { parseOwnerYaml, parsePrincipalList } from './owner-source.ts'
 import type { OwnerSourceReadResult } from './owner-source.ts'
 import { parsePrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 
-const knownKeys = ['approvers', 'reviewers']
+const knownCatalogOwnersKeys = ['approvers', 'reviewers']
 
 /** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
-export function readCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
+export function parseCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = document.value.keys.find((key) => !knownKeys.includes(key))
+  const stray = document.value.keys.find((key) => !knownCatalogOwnersKeys.includes(key))
   if (stray !== undefined)
     return {
       kind: 'broken',
@@ -22,7 +22,7 @@ export function readCatalogOwners(file: string, text: string): OwnerSourceReadRe
         },
       ],
     }
-  const reviewers = readPrincipals(document.value, 'reviewers', parsePrincipal)
+  const reviewers = parsePrincipalList(document.value, 'reviewers', parsePrincipal)
   if (reviewers.kind === 'broken') return reviewers
-  return readPrincipals(document.value, 'approvers', parsePrincipal)
+  return parsePrincipalList(document.value, 'approvers', parsePrincipal)
 }

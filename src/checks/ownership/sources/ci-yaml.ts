@@ -1,6 +1,6 @@
 // `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other keys.
 import { isScalar } from 'yaml'
-import { parseOwnerYaml, readPrincipals } from './owner-source.ts'
+import { parseOwnerYaml, parsePrincipalList } from './owner-source.ts'
 import type { OwnerSourceReadResult } from './owner-source.ts'
 import type { Principal } from '../principal.ts'
 
@@ -14,10 +14,10 @@ export interface OwnershipCiYaml {
 const ruleSelectingKeys = ['merge', 'cert_project_id'] as const
 
 /** Reviewers are logins; this format has no teams or addresses. */
-export function readCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
+export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const reviewers = readPrincipals(document.value, 'reviewers')
+  const reviewers = parsePrincipalList(document.value, 'reviewers')
   if (reviewers.kind === 'broken') return reviewers
   const switches = new Map<string, string>()
   for (const key of ruleSelectingKeys) {

@@ -17,19 +17,22 @@ export interface CodeownersLine {
 type CodeownersSegment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
 // GitHub ignores files of 3 MB or more.
-const maxFileBytes = 3 * 1024 * 1024
+const maxCodeownersBytes = 3 * 1024 * 1024
 
 const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 /** Lists all errors; with any, returns no lines. */
-export function readCodeowners(file: string, text: string): OwnerSourceReadResult<readonly CodeownersLine[]> {
+export function parseCodeownersFile(
+  file: string,
+  text: string,
+): OwnerSourceReadResult<readonly CodeownersLine[]> {
   const problems: OwnerSourceProblem[] = []
   const lines: CodeownersLine[] = []
-  if (new TextEncoder().encode(text).length >= maxFileBytes)
+  if (new TextEncoder().encode(text).length >= maxCodeownersBytes)
     problems.push({ at: { file, line: 1, column: 1 }, problem: 'it is 3 MB or larger, so GitHub ignores it' })
   else
     for (const [index, line] of text.split('\n').entries()) {
-      const parsed = parseLine(line.replace(/\r$/, ''))
+      const parsed = parseCodeownersLine(line.replace(/\r$/, ''))
       if (parsed === undefined) continue
       if (typeof parsed === 'string')
         problems.push({ at: { file, line: index + 1, column: 1 }, problem: parsed })
@@ -80,11 +83,11 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
  * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
  * GitHub does not document which characters it treats as whitespace.
  */
-function parseLine(line: string): CodeownersLine | string | undefined {
+function parseCodeownersLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
     return `it contains ${divided.name}, which some parsers treat as the end of a line`
-  const words = splitWords(line)
+  const words = splitCodeownersWords(line)
   const odd = words.map(findInvisibleCharacter).find((name) => name !== undefined)
   if (odd !== undefined) return `it contains ${odd}, which only some parsers treat as whitespace`
   const [pattern, ...owners] = words
@@ -98,7 +101,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
   if (segments === undefined) return `${JSON.stringify(pattern)} is not a valid pattern`
   const principals: Principal[] = []
   for (const owner of owners) {
-    const principal = parseOwner(owner)
+    const principal = parseCodeownersOwner(owner)
     if (principal === undefined)
       return `${JSON.stringify(owner)} is not @login, @organization/team, or an email address`
     principals.push(principal)
@@ -107,7 +110,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
 }
 
 /** Splits at whitespace. `\ ` keeps a space, and `#` at the start of a word starts a comment. */
-function splitWords(line: string): readonly string[] {
+function splitCodeownersWords(line: string): readonly string[] {
   const words: string[] = []
   let word = ''
   for (let at = 0; at < line.length; at += 1) {
@@ -125,7 +128,7 @@ function splitWords(line: string): readonly string[] {
   return words
 }
 
-function parseOwner(text: string): Principal | undefined {
+function parseCodeownersOwner(text: string): Principal | undefined {
   if (text.startsWith('@')) {
     const name = text.slice(1)
     return name.includes('/') ? parseTeam(name) : parseLogin(name)

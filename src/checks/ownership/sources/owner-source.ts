@@ -136,7 +136,7 @@ const ambiguousScalarPattern =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
 
 /** The strings of a list at a key; empty if absent. A single string instead of a list is an error. */
-export function readStringList(
+export function parseStringListEntry(
   document: OwnerYamlDocument,
   key: string,
 ): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
@@ -151,11 +151,11 @@ export function readStringList(
     )
   const entry = document.entry(key)
   if (entry === undefined) return { kind: 'read', value: [] }
-  return readStringItems(document, entry.node, key)
+  return parseStringListNode(document, entry.node, key)
 }
 
-/** Like readStringList, for a given node. `key` is its name in messages. */
-export function readStringItems(
+/** Like parseStringListEntry, for a given node. `key` is its name in messages. */
+export function parseStringListNode(
   document: OwnerYamlDocument,
   node: Node | null,
   key: string,
@@ -178,12 +178,12 @@ export function readStringItems(
 }
 
 /** A list of logins. One invalid entry makes the list invalid. */
-export function readPrincipals(
+export function parsePrincipalList(
   document: OwnerYamlDocument,
   key: string,
   parse: (text: string) => Principal | undefined = parseLogin,
 ): OwnerSourceReadResult<readonly Principal[]> {
-  const strings = readStringList(document, key)
+  const strings = parseStringListEntry(document, key)
   if (strings.kind === 'broken') return strings
   const people: Principal[] = []
   for (const { text, at } of strings.value) {

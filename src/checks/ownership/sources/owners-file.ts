@@ -4,9 +4,9 @@ import { isMap, isScalar } from 'yaml'
 import {
   createBrokenOwnerSource,
   parseOwnerYaml,
-  readPrincipals,
-  readStringList,
-  readStringItems,
+  parsePrincipalList,
+  parseStringListEntry,
+  parseStringListNode,
 } from './owner-source.ts'
 import type { OwnerYamlDocument, OwnerSourceReadResult } from './owner-source.ts'
 import { parseLogin } from '../principal.ts'
@@ -29,7 +29,7 @@ export interface OwnersFile {
 
 export type OwnersAliases = ReadonlyMap<string, readonly Principal[]>
 
-const matchAllPaths: OwnersPathFilter = () => true
+const matchesEveryPath: OwnersPathFilter = () => true
 const knownOwnersKeys = [
   'approvers',
   'reviewers',
@@ -51,18 +51,18 @@ const knownFilterKeys = [
 const knownOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
 /** Keys that Prow does not know make the file invalid. */
-export function readOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
+export function parseOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
   const stray = createUnknownKeyFailure(document.value, knownOwnersKeys)
   if (stray !== undefined) return stray
-  const options = readOwnersOptions(document.value)
+  const options = parseOwnersOptions(document.value)
   if (options.kind === 'broken') return options
   const filters = document.value.entry('filters')
   const approvers =
     filters === undefined
-      ? readUnfilteredApprovers(document.value)
-      : readOwnersFilters(document.value, filters.node)
+      ? parseUnfilteredApprovers(document.value)
+      : parseOwnersFilters(document.value, filters.node)
   if (approvers.kind === 'broken') return approvers
   if (filters !== undefined && document.value.entry('approvers') !== undefined)
     return createBrokenOwnerSource(
@@ -74,7 +74,7 @@ export function readOwnersFile(file: string, text: string): OwnerSourceReadResul
 }
 
 /** Parses OWNERS_ALIASES: `aliases` maps a name to a list of logins. */
-export function readAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
+export function parseOwnersAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
   const stray = createUnknownKeyFailure(document.value, ['aliases'])
@@ -86,7 +86,7 @@ export function readAliases(file: string, text: string): OwnerSourceReadResult<O
   if (!isMap(node)) return createBrokenOwnerSource(document.value.locate(node), 'aliases must be a mapping')
   for (const pair of node.items) {
     const name = isScalar(pair.key) ? String(pair.key.value).toLowerCase() : ''
-    const strings = readStringItems(document.value, pair.value as never, `aliases.${name}`)
+    const strings = parseStringListNode(document.value, pair.value as never, `aliases.${name}`)
     if (strings.kind === 'broken') return strings
     const members: Principal[] = []
     for (const { text: member, at } of strings.value) {
@@ -144,28 +144,28 @@ function createUnknownKeyFailure(
       )
 }
 
-function readUnfilteredApprovers(
+function parseUnfilteredApprovers(
   document: OwnerYamlDocument,
 ): OwnerSourceReadResult<OwnersFile['approvers']> {
-  const names = readApproverNames(document, 'approvers')
+  const names = parseApproverNames(document, 'approvers')
   return names.kind === 'broken'
     ? names
-    : { kind: 'read', value: [{ matches: matchAllPaths, names: names.value }] }
+    : { kind: 'read', value: [{ matches: matchesEveryPath, names: names.value }] }
 }
 
-function readApproverNames(
+function parseApproverNames(
   document: OwnerYamlDocument,
   key: string,
 ): OwnerSourceReadResult<readonly string[]> {
-  const checked = readPrincipals(document, key)
+  const checked = parsePrincipalList(document, key)
   if (checked.kind === 'broken') return checked
-  const strings = readStringList(document, key)
+  const strings = parseStringListEntry(document, key)
   return strings.kind === 'broken'
     ? strings
     : { kind: 'read', value: strings.value.map(({ text }) => text.toLowerCase()) }
 }
 
-function readOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{ noParentOwners: boolean }> {
+function parseOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{ noParentOwners: boolean }> {
   const node = document.entry('options')?.node
   if (node === undefined || node === null) return { kind: 'read', value: { noParentOwners: false } }
   if (!isMap(node)) return createBrokenOwnerSource(document.locate(node), 'options must be a mapping')
@@ -183,7 +183,7 @@ function readOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{
   return { kind: 'read', value: { noParentOwners } }
 }
 
-function readOwnersFilters(
+function parseOwnersFilters(
   document: OwnerYamlDocument,
   node: unknown,
 ): OwnerSourceReadResult<OwnersFile['approvers']> {
@@ -209,7 +209,7 @@ function readOwnersFilters(
     }
     const stray = createUnknownKeyFailure(inner, knownFilterKeys)
     if (stray !== undefined) return stray
-    const names = readApproverNames(inner, 'approvers')
+    const names = parseApproverNames(inner, 'approvers')
     if (names.kind === 'broken') return names
     approvers.push({ matches, names: names.value })
   }

@@ -16,7 +16,7 @@ export const brokenConstraint = defineRule<
   since: '0.1.0',
   title: 'Every constraint has a structure that OLM can decode',
   format: ({ bundle, path, problem }) => ({
-    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenPath(path)},`} ${problem}`,
+    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
     why: 'opm accepts any value here, but OLM fails to decode the constraint when a user installs the Operator.',
     fix: 'Use exactly one of gvk, package, cel, all, any, and not. A failureMessage is optional.',
   }),
@@ -35,6 +35,6 @@ export const brokenConstraint = defineRule<
 })
 
 /** The start and end of a long path: constraints may be nested sixty levels deep. */
-function shortenPath(path: string): string {
+function shortenConstraintPath(path: string): string {
   return path.length <= 120 ? path : `${path.slice(0, 50)}…${path.slice(-50)}`
 }

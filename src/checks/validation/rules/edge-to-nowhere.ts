@@ -3,7 +3,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
-import { formatNames } from '../format-names.ts'
+import { formatTruncatedNames } from '../format-names.ts'
 
 export const edgeToNowhere = defineRule<
   {
@@ -23,7 +23,7 @@ export const edgeToNowhere = defineRule<
   since: '0.1.0',
   title: 'Edges point to bundles in the package',
   format: ({ entry, edge, targets, near }) => ({
-    what: `${entry} ${edge} ${formatNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
+    what: `${entry} ${edge} ${formatTruncatedNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
     why: 'The edge helps only clusters that still run a removed bundle. If the name is misspelled, the edge has no effect.',
     fix:
       near === ''

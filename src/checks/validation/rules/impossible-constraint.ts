@@ -4,7 +4,7 @@ import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts
 import { parseConstraint } from '../view/constraint.ts'
 import type { OlmConstraint } from '../view/constraint.ts'
 import { listBundlesWithPackages, listNestedConstraints } from '../requirements.ts'
-import { formatNames } from '../format-names.ts'
+import { formatTruncatedNames } from '../format-names.ts'
 
 export const impossibleConstraint = defineRule<
   { bundle: string; packages: readonly string[] },
@@ -18,7 +18,7 @@ export const impossibleConstraint = defineRule<
   since: '0.1.0',
   title: 'A single bundle can satisfy each constraint',
   format: ({ bundle, packages }) => ({
-    what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatNames(packages)}`,
+    what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
     why: '"all" applies every part to the same bundle, and a bundle belongs to one package, so OLM can never satisfy the constraint.',
     fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
   }),

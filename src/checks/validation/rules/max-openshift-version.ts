@@ -25,7 +25,7 @@ export const invalidMaxOpenshiftVersion = defineRule<
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const properties = bundle.properties('olm.maxOpenShiftVersion')
       for (const [index, { value, mark }] of properties.entries()) {
-        const problem = index > 0 ? 'is set more than once' : findVersionProblem(value)
+        const problem = index > 0 ? 'is set more than once' : findMaxOpenshiftVersionProblem(value)
         if (problem === undefined) continue
         yield {
           at: toFindingLocation(bundle.blob.place, mark),
@@ -37,7 +37,7 @@ export const invalidMaxOpenshiftVersion = defineRule<
   },
 })
 
-function findVersionProblem(value: Json): string | undefined {
+function findMaxOpenshiftVersionProblem(value: Json): string | undefined {
   if (typeof value === 'number') return `is the number ${value}, not a string`
   if (typeof value !== 'string') return 'is not a string'
   // OpenShift's operator-lifecycle-manager accepts a patch version but ignores it.

@@ -2,7 +2,7 @@
 
 import { findShortestEdits, type LineEdit } from '../../../findings/shortest-edits.ts'
 
-export interface PatchLimits {
+export interface LinePatchLimits {
   /** Removed plus added lines. */
   readonly edits: number
   readonly characters: number
@@ -15,7 +15,7 @@ export function createLinePatch(
   path: string,
   before: string,
   after: string,
-  limits: PatchLimits,
+  limits: LinePatchLimits,
 ): string | undefined {
   if (before === after || !before.endsWith('\n') || !after.endsWith('\n')) return undefined
   const old = before.slice(0, -1).split('\n')

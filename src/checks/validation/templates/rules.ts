@@ -1,7 +1,7 @@
 // The rules about templates. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyRule } from '../../../findings/rule.ts'
+import type { AnyFindingRule } from '../../../findings/rule.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 
 /** The rules of ./, sorted by id. */
-export const templateRules: readonly AnyRule[] = [catalogDiffersFromTemplate, unrenderableTemplate]
+export const templateRules: readonly AnyFindingRule[] = [catalogDiffersFromTemplate, unrenderableTemplate]

@@ -3,7 +3,7 @@
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import { assembleCatalog } from '../../../catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
-import type { BundleSource, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
+import type { RenderedBundleLookup, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
 import { findDrift, type TemplateDrift } from '../../../catalog/template/find-drift.ts'
 import {
   isTemplateSchema,
@@ -77,7 +77,7 @@ function findTemplateRenderRequirements(
 ): TemplateRenderRequirements {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
-  if (templateRules.every(({ id }) => isRuleOff(config.rules[id]))) return { kind: 'none' }
+  if (templateRules.every(({ id }) => isRuleDisabled(config.rules[id]))) return { kind: 'none' }
   // Removed together with its catalog, or never present.
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'the file does not exist' } : { kind: 'none' }
@@ -141,7 +141,7 @@ function evaluateTemplate(
       unanswered: [],
     }
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, createKnownBundleSource(bundles))
+  const rendered = renderTemplate(source, createInMemoryBundleSource(bundles))
   if (!rendered.ok)
     return {
       findings: [createUnrenderableFinding(state, isRestricted ? restrictedBundlesReason : rendered.error)],
@@ -151,7 +151,7 @@ function evaluateTemplate(
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
   const drifts = findDrift(rendered.value, excludeTemplateFile(checkedIn, state), {
-    comparesDescriptions: hasBundleDescriptions(rendered.value, bundles),
+    comparesDescriptions: areDescriptionsAvailable(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = suggestPatch(state)
@@ -176,7 +176,7 @@ function shouldWaitForBundle(
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
 }
 
-function createKnownBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
+function createInMemoryBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
   return (reference) => {
     const bundle = bundles.get(reference)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
@@ -187,7 +187,7 @@ function createKnownBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): 
  * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
-function hasBundleDescriptions(
+function areDescriptionsAvailable(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -271,7 +271,7 @@ function createTemplateFinding<Data extends object>(
   return isStated ? { ...found, severity: 'error' } : found
 }
 
-function isRuleOff(setting: Config['rules'][string] | undefined): boolean {
+function isRuleDisabled(setting: Config['rules'][string] | undefined): boolean {
   return (typeof setting === 'object' ? setting.severity : setting) === 'off'
 }
 

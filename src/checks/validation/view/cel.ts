@@ -17,7 +17,7 @@ const reliableCelErrorCodes: ReadonlySet<string> = new Set([
 ])
 
 /** The problem as a verb phrase; undefined for a valid rule. */
-export function findCelProblem(rule: string): string | undefined {
+export function findCelRuleProblem(rule: string): string | undefined {
   const { valid, type, error } = celEnvironment.check(rule)
   if (valid) {
     const result = String(type)

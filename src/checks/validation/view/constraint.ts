@@ -1,7 +1,7 @@
 // Parses an `olm.constraint` as OLM's resolver does: exactly one kind, known fields only, valid CEL, limited size.
 import type { Json } from '../../../go/json/json.ts'
 import { asJsonObject } from './catalog-view.ts'
-import { findCelProblem } from './cel.ts'
+import { findCelRuleProblem } from './cel.ts'
 
 export type OlmConstraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }
@@ -95,7 +95,7 @@ function parseNestedConstraint(
       return { kind, packageName: text('packageName'), versionRange: text('versionRange') }
     case 'cel': {
       const rule = text('rule')
-      const problem = rule === '' ? undefined : findCelProblem(rule)
+      const problem = rule === '' ? undefined : findCelRuleProblem(rule)
       if (problem !== undefined) addProblem(problem, here)
       return { kind, rule }
     }

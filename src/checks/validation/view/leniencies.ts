@@ -1,15 +1,15 @@
-import type { Leniency } from '../../../catalog/facts/catalog.ts'
+import type { OpmLeniency } from '../../../catalog/facts/catalog.ts'
 import type { Location } from '../../../findings/finding.ts'
 import type { CatalogView } from './catalog-view.ts'
 
-export type LocatedParserLeniency<Kind extends Leniency['kind'] = Leniency['kind']> = Extract<
-  Leniency,
+export type LocatedParserLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<
+  OpmLeniency,
   { kind: Kind }
 > & {
   readonly file: string
 }
 
-export function listParserLeniencies<Kind extends Leniency['kind']>(
+export function listParserLeniencies<Kind extends OpmLeniency['kind']>(
   view: CatalogView,
   kind: Kind,
 ): LocatedParserLeniency<Kind>[] {

@@ -4,7 +4,7 @@ import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { VersionRange } from '../../../catalog/versions/version-range.ts'
 import type { BundleView, CatalogView, ChannelView, PackageView } from './catalog-view.ts'
 
-export interface SkipRange {
+export interface LocatedSkipRange {
   readonly in: PackageView
   readonly channel: ChannelView
   readonly entry: ChannelEntry
@@ -12,7 +12,7 @@ export interface SkipRange {
   readonly range: VersionRange
 }
 
-export function* listSkipRanges(catalog: CatalogView): Generator<SkipRange> {
+export function* listSkipRanges(catalog: CatalogView): Generator<LocatedSkipRange> {
   for (const its of catalog.packages) {
     for (const channel of its.channels) {
       for (const entry of channel.blob.entries) {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../../../src/findings/checks.ts'
 import { builtPreviewState, previewRequestState } from '../../../../src/app/jobs/publish/preview-state.ts'
-import { findCatalogImages } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
+import { loadImagesByCatalog } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
 import type { ClusterTestRequest } from '../../../../src/app/jobs/cluster-test/cluster-test-state.ts'
 import {
   cancelPreviews,
@@ -194,7 +194,7 @@ describe('the preview of a pull request', () => {
         trials: [{ root, trial: installTest }],
         ...more,
       } as ClusterTestRequest
-      const found = await findCatalogImages(toPullNumber(number), clusterTestRequest, scene.ctx)
+      const found = await loadImagesByCatalog(toPullNumber(number), clusterTestRequest, scene.ctx)
       return [...found.values()][0]
     }
     const head = `${catalogImage}@${scene.registry.findDigest(tag) ?? ''}`

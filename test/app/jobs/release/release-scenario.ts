@@ -9,7 +9,7 @@ import { readSettings } from '../../../../src/app/settings.ts'
 import type { BundleAnswer, ImageAnswer, CheckQuestion } from '../../../../src/checks/questions.ts'
 import { toCommitSha } from '../../../../src/change/ids.ts'
 import { defaultConfig } from '../../../../src/config/config.ts'
-import { UnwritableError } from '../../../../src/evaluate/release/package-at-base.ts'
+import { UnsafeOverwriteError } from '../../../../src/evaluate/release/package-at-base.ts'
 import type { ReleaseRequest } from '../../../../src/evaluate/release/release-messages.ts'
 import { computeRelease } from '../../../../src/evaluate/release/compute-release.ts'
 import { openMirror } from '../../../../src/git/mirror.ts'
@@ -126,7 +126,7 @@ export async function openReleaseScenario(
           try {
             return await computeRelease(order, mirror)
           } catch (error) {
-            if (error instanceof UnwritableError) return { kind: 'refused', why: error.message }
+            if (error instanceof UnsafeOverwriteError) return { kind: 'refused', why: error.message }
             throw error
           }
         },

@@ -1,11 +1,11 @@
 // CODEOWNERS as GitHub documents it, and against a second matcher made in another way.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
-import { findCodeowners, readCodeowners } from '../../../../src/checks/ownership/sources/codeowners.ts'
+import { findCodeowners, parseCodeownersFile } from '../../../../src/checks/ownership/sources/codeowners.ts'
 import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 
 const parseCodeowners = (text: string) => {
-  const file = readCodeowners('CODEOWNERS', text)
+  const file = parseCodeownersFile('CODEOWNERS', text)
   if (file.kind === 'broken') throw new Error(file.problems[0].problem)
   return file.value
 }
@@ -116,7 +116,7 @@ describe('a file', () => {
     '/ @a',
     'a//b @a',
   ])('with the line %j gives nobody authority, whatever its other lines say', (line) => {
-    expect(readCodeowners('CODEOWNERS', `* @fine\n${line}\n`)).toMatchObject({
+    expect(parseCodeownersFile('CODEOWNERS', `* @fine\n${line}\n`)).toMatchObject({
       kind: 'broken',
       problems: [{ at: { file: 'CODEOWNERS', line: 2 } }],
     })
@@ -124,10 +124,10 @@ describe('a file', () => {
   test('of 3 MB or more is ignored, as GitHub does; one byte less is read', () => {
     const line = '* @a\n'
     const limit = 3 * 1024 * 1024
-    expect(readCodeowners('CODEOWNERS', line + '#'.repeat(limit - line.length)).kind).toBe('broken')
-    expect(readCodeowners('CODEOWNERS', line + '#'.repeat(limit - line.length - 1)).kind).toBe('read')
+    expect(parseCodeownersFile('CODEOWNERS', line + '#'.repeat(limit - line.length)).kind).toBe('broken')
+    expect(parseCodeownersFile('CODEOWNERS', line + '#'.repeat(limit - line.length - 1)).kind).toBe('read')
     // Bytes count, not characters.
-    expect(readCodeowners('CODEOWNERS', `${line}#${'é'.repeat(limit / 2)}`).kind).toBe('broken')
+    expect(parseCodeownersFile('CODEOWNERS', `${line}#${'é'.repeat(limit / 2)}`).kind).toBe('broken')
   })
 })
 
@@ -152,14 +152,17 @@ describe('white space and characters that readers do not agree about', () => {
       ])
         // At its end it is the line end of Windows.
         if (!line.endsWith('\r'))
-          expect([line, readCodeowners('CODEOWNERS', `* @fine\n${line}\n`).kind]).toEqual([line, 'broken'])
+          expect([line, parseCodeownersFile('CODEOWNERS', `* @fine\n${line}\n`).kind]).toEqual([
+            line,
+            'broken',
+          ])
     },
   )
   test.each(['\v', '\f', '\0', '\r', '\x85', '\u2028', '\u2029', '\ufeff', '\ufffd'])(
     'break the file in a comment, too, where a reader may end the line: %j',
     (character) => {
-      expect(readCodeowners('CODEOWNERS', `# note${character}* @mallory\n* @ann\n`).kind).toBe('broken')
-      expect(readCodeowners('CODEOWNERS', `* @ann # note${character}* @mallory\n`).kind).toBe('broken')
+      expect(parseCodeownersFile('CODEOWNERS', `# note${character}* @mallory\n* @ann\n`).kind).toBe('broken')
+      expect(parseCodeownersFile('CODEOWNERS', `* @ann # note${character}* @mallory\n`).kind).toBe('broken')
     },
   )
   test('what shows nothing in a comment changes nothing', () => {
@@ -167,7 +170,7 @@ describe('white space and characters that readers do not agree about', () => {
   })
   test.each(['/foo#bar @mallory', '/foo\\', '/foo\\\t@mallory', '/foo\\\\\\'])(
     'so does a pattern that may end elsewhere: %j',
-    (line) => expect(readCodeowners('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
+    (line) => expect(parseCodeownersFile('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
   )
   test('letters of other scripts, escaped spaces and tabs are read', () => {
     expect(findOwners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])

@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   findInheritedApprovers,
-  readAliases,
-  readOwnersFile,
+  parseOwnersAliases,
+  parseOwnersFile,
   type OwnersFile,
 } from '../../../../src/checks/ownership/sources/owners-file.ts'
 import { parsePathFilter } from '../../../../src/checks/ownership/sources/owners-filter.ts'
@@ -12,12 +12,12 @@ import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 
 const aliasesText = 'aliases:\n  core:\n    - Carol\n    - dave\n'
 function findApprovers(files: Readonly<Record<string, string>>, path: string, aliases = aliasesText) {
-  const read = readAliases('OWNERS_ALIASES', aliases)
+  const read = parseOwnersAliases('OWNERS_ALIASES', aliases)
   if (read.kind === 'broken') throw new Error(read.problems[0].problem)
   const owners = new Map<string, OwnerSourceReadResult<OwnersFile>>(
     Object.entries(files).map(([directory, text]) => [
       directory,
-      readOwnersFile(`${directory}/OWNERS`, text),
+      parseOwnersFile(`${directory}/OWNERS`, text),
     ]),
   )
   return findInheritedApprovers(path, owners, read.value)?.map(formatPrincipal)
@@ -56,7 +56,7 @@ describe('approvers', () => {
     const filtered = {
       foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.ya?ml$':\n    approvers: [never]\n",
     }
-    expect(readOwnersFile('foo/OWNERS', filtered.foo).kind).toBe('broken')
+    expect(parseOwnersFile('foo/OWNERS', filtered.foo).kind).toBe('broken')
     const simple = { foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.yaml$':\n    approvers: [yam]\n" }
     expect(findApprovers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
     expect(findApprovers(simple, 'foo/a.json')).toEqual(['all'])
@@ -78,7 +78,7 @@ describe('a broken file', () => {
     '- a\n',
     `approvers:\n${'- a\n'.repeat(100_000)}`,
   ])('%j', (text) => {
-    expect(readOwnersFile('OWNERS', text).kind).toBe('broken')
+    expect(parseOwnersFile('OWNERS', text).kind).toBe('broken')
   })
   test.each(['', '---\n', '# nothing\n', 'approvers:\n', 'approvers: []\n'])(
     'an empty one is none: %j',

@@ -1,7 +1,7 @@
 // Required checks and a merge that was made elsewhere: on which commit they are judged, from whom they count, when they
 // are seen, and how what is missing is said.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { formatUnmetChecks } from '../../../../sandbox/github/branch-rules/required-checks.ts'
+import { formatUnmetRequiredChecks } from '../../../../sandbox/github/branch-rules/required-checks.ts'
 import {
   MergeRulesFixture,
   acceptedPush,
@@ -195,7 +195,7 @@ describe('a rule for all branches', () => {
 
 test('what is missing is named alone, counted when it is of one kind, and told apart when it is not', () => {
   const unmet = (...states: ('expected' | 'failing' | 'in progress' | 'pending')[]): string =>
-    formatUnmetChecks(
+    formatUnmetRequiredChecks(
       states.map((checkState, at) => ({ context: `c${at}`, state: checkState })),
       5,
     )

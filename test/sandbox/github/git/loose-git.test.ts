@@ -7,7 +7,7 @@ import { serveGitRequest } from '../../../../sandbox/github/git/serve-git-reques
 import { countChangedLines } from '../../../../sandbox/github/git/count-lines.ts'
 import {
   commitFiles,
-  listCommitsBeyond,
+  listCommitsNotReachableFrom,
   createBareRepository,
   deleteRef,
   runGitForText,
@@ -78,7 +78,7 @@ const splitLines = (words: string) => words.split('\n').filter(Boolean)
 describe('a history', () => {
   test('has the commits, the common ancestors and the line that git tells of', async () => {
     for (const [one, other] of pickRandomPairs(15)) {
-      expect(await listCommitsBeyond(repositoryPath, [one], other)).toEqual(
+      expect(await listCommitsNotReachableFrom(repositoryPath, [one], other)).toEqual(
         splitLines(origin.git(['rev-list', other, `^${one}`])),
       )
       const bases = splitLines(
