@@ -208,13 +208,18 @@ async function main(argv) {
       const now = wanted.filter((command) => !isLeft(command))
       counts.before += parts.length - wanted.length
       counts.later += wanted.length - now.length
-      const note = (command) => {
+      const note = (command, place = one.place) => {
         counts.run++
         // `npm ci && npm test` has run both.
         for (const part of [command, ...command.split(' && ')]) {
-          finished.add(`${one.place} ${part}`)
-          if (done) appendFileSync(done, `${one.place} ${part}\0`)
+          finished.add(`${place} ${part}`)
+          if (done) appendFileSync(done, `${place} ${part}\0`)
         }
+      }
+      // The other places are built from the checkout's dependencies. A page may name them before it names `npm ci`.
+      if (!isHere && now.length > 0 && !finished.has('checkout npm ci')) {
+        await run('npm ci', root, { place: 'checkout' })
+        note('npm ci', 'checkout')
       }
       // Static checks are independent of each other. Tests use all processors.
       const beside = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
