@@ -167,7 +167,7 @@ export function formatOverrideHelp(errors: readonly Finding[]): string[] {
           .join(', ')}.`
       : ''
   return [
-    `If the ${toCodeSpan(first)} change is intentional, a maintainer can comment ${toCodeSpan(`/override ${first} because <reason>`)}.${others}`,
+    `If the ${toCodeSpan(first)} change is intentional, a maintainer can comment ${toCodeSpan(`/override ${first} because REASON`)}.${others}`,
   ]
 }
 

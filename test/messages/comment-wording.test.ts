@@ -153,7 +153,7 @@ describe('errors with another next step', () => {
       findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')],
     })
     expect(text).toContain(
-      'If the `bundle-edited` change is intentional, a maintainer can comment `/override bundle-edited because <reason>`.',
+      'If the `bundle-edited` change is intentional, a maintainer can comment `/override bundle-edited because REASON`.',
     )
   })
 })

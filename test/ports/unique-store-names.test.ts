@@ -12,7 +12,7 @@ function findDeclaredNames(text: string, define: string): string[] {
   )
 }
 
-test.each(['defineState', 'defineCache'])('no name is given to %s twice, and each is a text', (define) => {
+test.each(['defineStateNamespace', 'defineCacheNamespace'])('no name is given to %s twice, and each is a text', (define) => {
   const names = readdirSync(sourceDirectory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => findDeclaredNames(readFileSync(join(sourceDirectory, file), 'utf8'), define))
