@@ -198,7 +198,7 @@ async function expectPushAndReadBack(
   // A manifest whose blobs are not there is refused by the registry, and nothing gets the tag.
   await expect(
     pusher.push({ ...where, repository: 'pushed/empty', ...single, blobs: [], tags: ['v1'] }),
-  ).rejects.toThrow(/^pushing to .*\/pushed\/empty: .*(MANIFEST|BLOB)/)
+  ).rejects.toThrow(/^push to .*\/pushed\/empty failed: .*(MANIFEST|BLOB)/)
   expect(await reader.resolve(`${registry.host}/pushed/empty:v1`)).toMatchObject({ kind: 'missing' })
   await Promise.all([pusher, reader, detailed].map((one) => one.close()))
 }
