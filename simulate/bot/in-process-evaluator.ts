@@ -42,7 +42,7 @@ export function createInProcessEvaluator(repository: GitRepository, loader: Cata
           ...(carried && { carried }),
           described,
           gate,
-          told: await prepareReport(evaluation, repository, loader),
+          report: await prepareReport(evaluation, repository, loader),
         })
       } catch (error) {
         if (error instanceof TooLargeError) return { kind: 'too-large', why: error.message }

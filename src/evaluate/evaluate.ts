@@ -41,7 +41,7 @@ export interface Evaluation {
   readonly becoming?: readonly ProjectedCatalog[]
   /** Absent where the pull request cannot be merged. */
   readonly carried?: IncomingChanges
-  /** The verdict's input. Passing it to decide() gives the same verdict with a new permit. */
+  /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
   readonly gate: GateInput
   readonly verdict: PullVerdict
   readonly epoch: number

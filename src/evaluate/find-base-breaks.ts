@@ -1,14 +1,9 @@
 // Finds the commits on the base branch that introduced errors which a pull request did not cause. Runs only for such
 // errors, and validates the catalog before a few commits that changed the file.
-import { defaultRuleSet } from '../catalog/model/rule-set.ts'
 import type { CommitSha } from '../change/ids.ts'
-import { validateWithAllRules } from '../checks/validation/validate-fully.ts'
-import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
-import type { Config } from '../config/config.ts'
-import type { Finding } from '../findings/finding.ts'
+import { toSubjectKey, type Finding } from '../findings/finding.ts'
 import type { BaseBreak } from '../messages/describe-base-breaks.ts'
-import type { GitRepository } from '../ports/repository.ts'
-import type { CatalogLoader } from './catalogs/catalog-loader.ts'
+import { findCatalogErrors, type CatalogErrorContext } from './catalogs/find-catalog-errors.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 
 const maxSearchedFiles = 3
@@ -17,12 +12,6 @@ const maxSearchedCommits = 100
 /** Catalogs that are validated for one file. */
 const maxValidatedCatalogs = 4
 
-export interface BaseBreakContext {
-  readonly repository: GitRepository
-  readonly loader: CatalogLoader
-  readonly config: Config
-}
-
 /** By base commit and errors, because many pull requests wait for the same fix. */
 const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
 
@@ -30,7 +19,7 @@ const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | un
 export async function findBaseBreakingCommits(
   findings: readonly Finding[],
   base: CommitSha,
-  tools: BaseBreakContext,
+  tools: CatalogErrorContext,
 ): Promise<readonly BaseBreak[]> {
   // Only findings about a catalog name it; an install that fails because of them does not.
   const byFile = Map.groupBy(
@@ -41,7 +30,7 @@ export async function findBaseBreakingCommits(
   for (const [file, same] of [...byFile].slice(0, maxSearchedFiles)) {
     const catalog = same[0]?.data?.['catalog']
     const root = typeof catalog === 'string' ? catalog : ''
-    const keys = new Set(same.map(toFindingKey))
+    const keys = new Set(same.map(toSubjectKey))
     const cacheKey = JSON.stringify([base, root, file, [...keys]])
     const cached = breakingCommitCache.get(cacheKey)
     const { commit } = cached ?? { commit: await findBreakingCommit(base, root, file, keys, tools) }
@@ -51,17 +40,13 @@ export async function findBaseBreakingCommits(
   return breaks
 }
 
-function toFindingKey({ rule, subject }: Finding): string {
-  return `${rule} ${subject ?? ''}`
-}
-
 /** The first commit whose catalog has one of the errors. Undefined if it is older than the search reaches. */
 async function findBreakingCommit(
   base: CommitSha,
   root: string,
   file: string,
   keys: ReadonlySet<string>,
-  tools: BaseBreakContext,
+  tools: CatalogErrorContext,
 ): Promise<CommitSha | undefined> {
   const { repository } = tools
   const blobAt = async (commit: CommitSha) =>
@@ -74,28 +59,12 @@ async function findBreakingCommit(
     if (parent === undefined) return commit
     const before = await blobAt(parent)
     if (before !== blob) {
-      if (!(await hasAnyErrorAtCommit(parent, root, keys, tools))) return commit
+      const errors = await findCatalogErrors(await repository.treeOf(parent), root, tools)
+      if (!errors.some((found) => keys.has(toSubjectKey(found)))) return commit
       if (++validations === maxValidatedCatalogs) return undefined
     }
     commit = parent
     blob = before
   }
   return undefined
-}
-
-async function hasAnyErrorAtCommit(
-  commit: CommitSha,
-  root: string,
-  keys: ReadonlySet<string>,
-  { repository, loader, config }: BaseBreakContext,
-): Promise<boolean> {
-  const catalog = await loader.load(repository, await repository.treeOf(commit), root)
-  if (catalog === undefined) return false
-  const { findings } = validateWithAllRules(catalog, {
-    ruleSet: findConfiguredRuleSet(config) ?? defaultRuleSet,
-    settings: config.rules,
-    root,
-    registries: config.images.registries,
-  })
-  return findings.some((found) => found.severity === 'error' && keys.has(toFindingKey(found)))
 }

@@ -45,6 +45,11 @@ export interface Finding extends FindingText {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
+/** Equal for the same problem in two states of the catalog. See `subject`. */
+export function toSubjectKey({ rule, subject }: Finding): string {
+  return `${rule} ${subject ?? ''}`
+}
+
 /**
  * Orders findings by file, line, column, rule, and text, so that the same catalog always results in the same output. Findings
  * without a location come first. Text is compared by code unit, not by locale.

@@ -58,7 +58,7 @@ export type AnyFindingRule = Omit<FindingRule, 'format'>
 
 /**
  * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of
- * the kinds of `Search`, the rule has a `find`.
+ * the kinds of RuleSearch, the rule has a `find`.
  */
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data>
 export function defineRule<Data extends object, Kind extends RuleSearch>(

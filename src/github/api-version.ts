@@ -11,7 +11,7 @@ const canRepeatRequest = (method: string, url: string): boolean =>
   method === 'GET' || (method === 'POST' && url.endsWith('/access_tokens'))
 
 /**
- * An Octokit plugin. `refused` is called once, with a sentence for administrators, when the server rejects our version.
+ * An Octokit plugin. `onRejected` is called once, with a sentence for administrators, when the server rejects our version.
  * Afterwards no request sends it.
  */
 export function createApiVersionPlugin(onRejected: (why: string) => void) {

@@ -35,7 +35,7 @@ export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | un
   return { resource, limit, remaining, reset, resetsIn: getSecondsUntilReset(reset, headers, now) }
 }
 
-/** Undefined: not caused by a limit. `said`: GitHub's message. */
+/** Undefined: not caused by a limit. `message`: GitHub's message. */
 export function parseRateLimitRejection(
   status: number,
   headers: GetHeader,

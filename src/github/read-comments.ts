@@ -41,8 +41,8 @@ interface CommentView {
 const maxCommentListLagMs = 120_000
 
 /**
- * All comments. `count`: how many there are, by the pull request itself; undefined where it does not say: then all are
- * read. `anew`: nothing remembered counts.
+ * All comments. `count`: the number of comments according to the pull request; if undefined, all are read. `skipCache`: ignores
+ * cached comments.
  */
 export async function readComments(
   reader: CommentReader,

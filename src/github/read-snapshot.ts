@@ -213,7 +213,7 @@ function getCommentCount({ comments = 0 }: { comments?: number }): number {
   return comments
 }
 
-/** Up to one page more than `most`: there is no number that tells how many there are. */
+/** Up to one page more than `maxEntries`, because GitHub doesn't report the number of reviews. */
 async function readReviews(
   octokit: Octokit,
   target: { owner: string; repo: string; pull_number: PullNumber },

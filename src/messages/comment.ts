@@ -15,7 +15,7 @@ import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { renderMermaidBlock } from './fenced-mermaid.ts'
 import { formatChecksUrl, formatCommitUrl } from './github-urls.ts'
-import { decideNextSteps, type NextStep } from './next-steps.ts'
+import { collectErrors, decideNextSteps, type NextStep } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import { checkNamePrefix } from './reported-check.ts'
 
@@ -51,7 +51,7 @@ function renderSections(
   const { landed, traceId } = options
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderChanges(options)
-  const errors = landed === undefined ? collectErrors(verdict) : []
+  const errors = landed === undefined ? collectErrors(verdict).toSorted(compareBySeverity) : []
   const others = collectOtherFindings(verdict, errors)
   const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
   const baseErrors = errors.filter(({ isOnBase }) => isOnBase === true)
@@ -75,13 +75,6 @@ function renderSections(
     ...(options.withoutOffers === true ? [] : renderSuggestedPatches(verdict)),
     ...renderCommands(options),
   ]
-}
-
-function collectErrors({ outcomes }: PullVerdict): CheckOutcome['findings'] {
-  return outcomes
-    .filter(({ isOptional }) => isOptional !== true)
-    .flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'error'))
-    .toSorted(compareBySeverity)
 }
 
 function collectOtherFindings(

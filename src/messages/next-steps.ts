@@ -1,5 +1,5 @@
 // Derives the next steps from a verdict. Mentions people only if they can act now.
-import type { UnblockingAction } from '../checks/check.ts'
+import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
 import { imageMissing } from '../checks/images/rules/image-missing.ts'
 import { collectUnblockingPeople } from '../gate/decide.ts'
 import { configPath } from '../config/config-path.ts'
@@ -108,11 +108,17 @@ function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   })
 }
 
-function getErrorSteps({ outcomes, reasons, waiting, baseRef }: PullVerdict): readonly NextStep[] {
-  if (!reasons.some((reason) => reason.code === 'findings')) return []
-  const errors = outcomes
+/** The errors of required checks. */
+export function collectErrors({ outcomes }: PullVerdict): CheckOutcome['findings'] {
+  return outcomes
     .filter(({ isOptional }) => isOptional !== true)
     .flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'error'))
+}
+
+function getErrorSteps(verdict: PullVerdict): readonly NextStep[] {
+  const { reasons, waiting, baseRef } = verdict
+  if (!reasons.some((reason) => reason.code === 'findings')) return []
+  const errors = collectErrors(verdict)
   if (errors.length > 0 && errors.every(({ rule }) => rule === 'config-unreadable'))
     return [
       {

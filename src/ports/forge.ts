@@ -244,7 +244,7 @@ export interface Forge {
   readonly repository: RepositoryName
   /**
    * Reads everything that a decision on a pull request needs, consistently (docs/threats.md#t45). Null if it doesn't exist.
-   * `anew`: ignores cached comments, as a merge must. `onCounts` receives the size once and is awaited before the rest is
+   * `skipCache`: ignores cached comments, as a merge must. `onCounts` receives the size once and is awaited before the rest is
    * read. `onOwnReports` receives catalog-bot's content on the pull request, if the same requests returned it.
    */
   readSnapshot(
@@ -261,7 +261,7 @@ export interface Forge {
    */
   findUnchanged?(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPullSummary[]>
-  /** `kept`: allows a response that is up to one minute old. Merging, publishing, and signing must not use it. */
+  /** `allowCached`: allows a response that is up to one minute old. Merging, publishing, and signing must not use it. */
   defaultBranch(options?: { readonly allowCached?: boolean }): Promise<string>
   branches(): Promise<readonly string[]>
   /** The requirements of a branch for a push, without caching. The result lists what can't be read. */

@@ -10,9 +10,9 @@ import { StoreError, type StoreErrorCode } from './store-error.ts'
 export type EmbeddedRequest = { readonly id: number } & EmbeddedDatabaseCommand
 
 export type EmbeddedDatabaseCommand =
-  /** The first order. Without a directory: in memory. `patience`: milliseconds to wait for the folder's lock. */
+  /** The first order. Without a directory: in memory. `timeoutMs`: the time to wait for the folder's lock. */
   | { readonly kind: 'open'; readonly directory: string | undefined; readonly timeoutMs: number }
-  /** One statement with values, or any number without. `begins`: starts a transaction first. */
+  /** One statement with values, or any number without. `beginsTransaction`: starts a transaction first. */
   | {
       readonly kind: 'sql'
       readonly text: string

@@ -81,7 +81,7 @@ function createContext(): JobContext<Store> {
       configDigest: 'default',
       epoch: 0,
       commands: [],
-      told: { changeLines: [], commandLines: [] },
+      report: { changeLines: [], commandLines: [] },
       gate: createGateInput({ snapshot: order.snapshot, ...getGateInputOverrides(order) }),
     }),
     isSmall: () => true,

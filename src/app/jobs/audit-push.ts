@@ -1,9 +1,8 @@
 // Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
 // in one issue for maintainers, which is closed once everything is fixed.
-import type { CommitSha, TreeSha } from '../../change/ids.ts'
-import { defaultRuleSet, findOpmRuleSet } from '../../catalog/model/rule-set.ts'
-import { validateWithAllRules } from '../../checks/validation/validate-fully.ts'
+import type { CommitSha } from '../../change/ids.ts'
 import type { Config } from '../../config/config.ts'
+import { findCatalogErrors } from '../../evaluate/catalogs/find-catalog-errors.ts'
 import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { ForgeError } from '../../github/forge-error.ts'
@@ -38,7 +37,8 @@ export async function auditPush(
   config: Config,
   ctx: JobContext<MergeRecords>,
 ): Promise<readonly BrokenCatalog[]> {
-  const { repository } = ctx
+  const { app, repository } = ctx
+  const validation = { repository, loader: app.loader, config }
   const foreign = await findNewestNonBotCommit(from, tip, ctx)
   if (foreign === undefined && broken.length === 0) return []
   const after = await repository.treeOf(tip)
@@ -51,13 +51,13 @@ export async function auditPush(
   for (const root of roots) {
     const was = known.get(root)
     if (foreign === undefined && was === undefined) continue
-    const findings = await findCatalogErrors(after, root, config, ctx)
+    const findings = await findCatalogErrors(after, root, validation)
     if (findings.length === 0) continue
     // Already broken, but not by a push that we judged.
     if (
       was === undefined &&
       before !== undefined &&
-      (await findCatalogErrors(before, root, config, ctx)).length > 0
+      (await findCatalogErrors(before, root, validation)).length > 0
     )
       continue
     result.push({
@@ -81,26 +81,6 @@ async function findNewestNonBotCommit(
   const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
   const ours = await app.store.findMergedCommits(forge.repository, commits)
   return commits.find((commit) => !ours.has(commit))
-}
-
-/** Returns none if the catalog does not exist. */
-async function findCatalogErrors(
-  tree: TreeSha,
-  root: string,
-  config: Config,
-  { app, repository }: JobContext,
-): Promise<readonly Finding[]> {
-  const catalog = await app.loader.load(repository, tree, root)
-  if (catalog === undefined) return []
-  const ruleSet =
-    defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : findOpmRuleSet(`${config.opm}.0`)
-  const { findings } = validateWithAllRules(catalog, {
-    ...(ruleSet && { ruleSet }),
-    settings: config.rules,
-    root,
-    registries: config.images.registries,
-  })
-  return findings.filter(({ severity }) => severity === 'error')
 }
 
 function formatFinding({ at, what, rule }: Finding): string {

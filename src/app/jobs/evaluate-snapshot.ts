@@ -31,7 +31,7 @@ export interface PullEvaluation {
   readonly configDigest: string
   readonly epoch: number
   readonly commands: readonly CommandDecision[]
-  readonly told: EvaluationReport
+  readonly report: EvaluationReport
   /** The commits that a merge would bring. If absent, it cannot merge. */
   readonly carried?: Evaluation['carried']
   /** Approvals bind to this description of the change. */
@@ -131,7 +131,7 @@ function computeTooLargeVerdictKey(
   return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
-/** Same digest as examine() computes, without reading the file. */
+/** The digest that the evaluation computes, without reading the file. */
 async function readConfigDigest({ base }: PullSnapshot, { repository }: JobContext): Promise<string> {
   return (await repository.entry(await repository.treeOf(base), configPath))?.oid ?? 'default'
 }
@@ -168,7 +168,7 @@ async function createUnevaluatedRejection(
     hasPreviews: false,
     onCluster: 'off',
     requiresCluster: false,
-    told: { changeLines: [], commandLines: [] },
+    report: { changeLines: [], commandLines: [] },
     verdict: createUncheckedVerdict({ snapshot, configDigest }, reason),
   }
 }

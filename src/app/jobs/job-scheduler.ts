@@ -6,8 +6,8 @@ export type JobCost = 'light' | 'heavy'
 
 /** A job counts as light until its weight is known, which takes one request. */
 export interface JobSlot {
-  /** Accounts with many running jobs (`whose`) wait behind those with few. */
-  setCost(weight: JobCost, whose: string): void
+  /** Accounts with many running jobs wait behind those with few. */
+  setCost(weight: JobCost, account: string): void
   /** Resolves at once for a light job, and for a heavy one when it may continue. */
   yieldToLightJobs(): Promise<void>
   end(): void

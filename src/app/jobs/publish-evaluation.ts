@@ -15,11 +15,11 @@ import { formatStatusPageUrl } from './status-page-url.ts'
 import type { JobContext } from './job-context.ts'
 
 export function toVerdictRecord(
-  { snapshot, verdict, configDigest, told }: PullEvaluation,
+  { snapshot, verdict, configDigest, report }: PullEvaluation,
   decidedAt: number,
 ): VerdictRecord {
   const { permit: _permit, ...plain } = verdict
-  const storedReport: StoredEvaluationReport = { verdict: plain, ...told }
+  const storedReport: StoredEvaluationReport = { verdict: plain, ...report }
   return {
     repository: snapshot.repository,
     pull: snapshot.pull,
@@ -33,13 +33,13 @@ export function toVerdictRecord(
 }
 
 export function composeEvaluationReport(
-  { snapshot, verdict, told }: PullEvaluation,
+  { snapshot, verdict, report }: PullEvaluation,
   { app, forge }: JobContext,
   more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
 ): PullReport {
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
   return renderReport(verdict, {
-    ...told,
+    ...report,
     page,
     rulesUrl: app.settings.rulesUrl,
     statusPage: formatStatusPageUrl(app.settings, forge.repository, snapshot.pull),
@@ -49,10 +49,10 @@ export function composeEvaluationReport(
 
 /** Describes what others merged since, from the records. */
 async function describeConcurrentMerges(
-  { snapshot, told }: PullEvaluation,
+  { snapshot, report }: PullEvaluation,
   { app, forge }: JobContext<MergeRecords>,
 ): Promise<readonly string[]> {
-  const { moved = [], baseBreaks = [] } = told
+  const { moved = [], baseBreaks = [] } = report
   if (moved.length === 0 && baseBreaks.length === 0) return []
   const pulls = await app.store.findPullsOfCommits(
     forge.repository,

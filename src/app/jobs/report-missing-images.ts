@@ -18,7 +18,7 @@ import type { MissingImagesReportState } from './scan-state.ts'
 import type { JobContext } from './job-context.ts'
 
 /**
- * Updates the issue. `remember` is called before and after each write to GitHub; the last state counts. Rejects with a
+ * Updates the issue. `saveReportState` is called before and after each write to GitHub; the last state counts. Rejects with a
  * retryable ForgeError; a rejection is logged and counted.
  */
 export async function reportMissingImages(

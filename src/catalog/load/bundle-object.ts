@@ -54,7 +54,7 @@ function decodeObjectData(value: Value | undefined, previous: () => Uint8Array):
   return found instanceof Uint8Array ? found : previous()
 }
 
-/** opm's error. `isDecodedStruct`: the property's value is fine but the manifest in it isn't. */
+/** opm's error for a bundle object that it cannot convert or parse. */
 export function formatBundleObjectError(
   bundle: { name: string; package: string },
   index: number,

@@ -9,7 +9,7 @@ import { addLocationEndsInTree, maxValueLines } from './tree-ends.ts'
 type EndPosition = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
- * In bytes per document. `maxReparsedBytes` limits all files together. Findings in larger documents end on the line
+ * In bytes per document. `maxTotalReparsedBytes` limits all files together. Findings in larger documents end on the line
  * where they start, to avoid parsing the documents twice. A bundle over one megabyte has a separate finding for its
  * size.
  */

@@ -3,7 +3,7 @@ import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { OpmRuleSet } from '../../catalog/model/rule-set.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
-import type { Finding } from '../../findings/finding.ts'
+import { toSubjectKey, type Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { dropPublishedBundleFindings } from '../validation/new-bundle-rules.ts'
 import { runCatalogRules } from '../validation/run-catalog-rules.ts'
@@ -69,18 +69,14 @@ function findProjectedCatalogProblems(
   // When a change fixes one of several errors, the others must not be reported as new.
   const wasInvalid = base !== undefined && opm(base).length > 0
   const opmFindings = wasInvalid ? [] : opm(result)
-  const known = new Set((base ? runCatalogRules(base) : []).map(toFindingKey))
+  const known = new Set((base ? runCatalogRules(base) : []).map(toSubjectKey))
   const own =
     kind === 'template'
       ? dropPublishedBundleFindings(runCatalogRules(result), settings, packages).filter(
-          (found) => !known.has(toFindingKey(found)),
+          (found) => !known.has(toSubjectKey(found)),
         )
       : []
   return [...opmFindings, ...own, ...harm.sorted()]
-}
-
-function toFindingKey({ rule, subject }: Finding): string {
-  return `${rule} ${subject ?? ''}`
 }
 
 const edgeRuleIdPattern = /edge|range|strand|backward|head|replace/

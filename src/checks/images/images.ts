@@ -85,7 +85,7 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
     if (answer.kind === 'ok') {
       addFindings(...findMovedTag(image, answers))
       const platforms = findMissingPlatforms(image, answer, input.config.images.platforms)
-      if (platforms === 'not-told')
+      if (platforms === 'unread')
         unanswered.push({
           question: `which platforms ${reference} supports`,
           reason: 'catalog-bot has not looked it up yet',
@@ -237,9 +237,9 @@ function findMissingPlatforms(
   image: ReferencedImage,
   answer: Extract<ImageAnswer, { kind: 'ok' }>,
   wanted: readonly string[],
-): readonly Finding[] | 'not-told' {
+): readonly Finding[] | 'unread' {
   if (wanted.length === 0 || !isWorkloadImage(image)) return []
-  if (answer.platforms === undefined) return 'not-told'
+  if (answer.platforms === undefined) return 'unread'
   const offered = answer.platforms
   const missing = wanted.filter((platform) => !offered.includes(platform))
   if (missing.length === 0) return []

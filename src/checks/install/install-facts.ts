@@ -42,7 +42,7 @@ export interface InstallFacts {
   /** Absent if there is no readable ClusterServiceVersion. */
   readonly installModes?: readonly string[]
   /** The CRDs are omitted because they exceed this many characters. */
-  readonly largestCrds?: number
+  readonly exceededCrdLimit?: number
 }
 
 export interface InstallFactsOptions {
@@ -50,14 +50,14 @@ export interface InstallFactsOptions {
   /** Size of a file in bytes after gzip. */
   readonly packedSize?: (bytes: Uint8Array) => number
   /** Limit for all CRDs, in characters of JSON. */
-  readonly maxCrds?: number
+  readonly maxCrdLength?: number
 }
 
 const maxInstallFindings = 100
 
 export function computeInstallFacts(
   files: BundleFiles,
-  { labels, packedSize, maxCrds = Infinity }: InstallFactsOptions,
+  { labels, packedSize, maxCrdLength = Infinity }: InstallFactsOptions,
 ): InstallFacts {
   const format = detectBundleFormat(files)
   const rendering = getRenderedBundleManifests(files)
@@ -82,7 +82,7 @@ export function computeInstallFacts(
     rukPak: findRukPakRejections(files),
     manifests: selectTopFindings(checkManifests(files)),
     examples: selectTopFindings(checkExamples(files)),
-    ...computeCrdFacts(files, maxCrds),
+    ...computeCrdFacts(files, maxCrdLength),
     ...findInstallModes(files),
   }
 }
@@ -99,14 +99,19 @@ function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'
   return { installModes: [...new Set(supported.map((mode) => asString(getField(mode, 'type'))))].sort() }
 }
 
-function computeCrdFacts(files: BundleFiles, maxCrds: number): Pick<InstallFacts, 'crds' | 'largestCrds'> {
+function computeCrdFacts(
+  files: BundleFiles,
+  maxCrdLength: number,
+): Pick<InstallFacts, 'crds' | 'exceededCrdLimit'> {
   const crds = readBundledCrds(files)?.map(({ name, file, manifest }) => ({
     name,
     file,
     manifest: stripDescriptions(manifest) as JsonObject,
   }))
   if (!crds) return {}
-  return maxCrds < Infinity && JSON.stringify(crds).length > maxCrds ? { largestCrds: maxCrds } : { crds }
+  return maxCrdLength < Infinity && JSON.stringify(crds).length > maxCrdLength
+    ? { exceededCrdLimit: maxCrdLength }
+    : { crds }
 }
 
 /** Fields that contain the author's values, not schemas. */

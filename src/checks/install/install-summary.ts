@@ -55,7 +55,7 @@ function selectTopRemarks(remarks: readonly InstallRemark[]): readonly InstallRe
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])
     .slice(0, installSummaryLimits.remarks)
-    .map((remark) => ({ ...remark, says: shortenText(remark.says) }))
+    .map(({ detail: _, hint: __, ...remark }) => ({ ...remark, says: shortenText(remark.says) }))
 }
 
 function truncateTextList(

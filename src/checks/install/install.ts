@@ -3,7 +3,6 @@
 import { toRepositoryPath } from '../../change/compare-blobs.ts'
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../catalog/facts/catalog.ts'
-import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding, type Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -13,7 +12,12 @@ import { isAllowedRegistry } from '../images/named-image.ts'
 import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
 import type { InstallBundleContent } from './bundle-content.ts'
 import { computeInstallFacts } from './install-facts.ts'
-import { isChangedBundle, planChangedPackages, type PackageInstallPlan } from './plan-changed-packages.ts'
+import {
+  getOpmVerdict,
+  isChangedBundle,
+  planChangedPackages,
+  type PackageInstallPlan,
+} from './plan-changed-packages.ts'
 import { readInlineBundle } from './inline-bundle.ts'
 import type { ChannelInstall, InstallReport } from './install-report.ts'
 import { redactInstallFacts } from './redact-install-facts.ts'
@@ -210,7 +214,7 @@ function createInstallFinding(
 
 /** Whether opm rejects the base catalog, so that nothing can be installed from it. */
 function isBaseCatalogRejected({ base }: PackageInstallPlan['catalog']): boolean {
-  return base !== undefined && !validateCatalog(base, { profile: 'opm' }).passed
+  return base !== undefined && !getOpmVerdict(base).passed
 }
 
 function findPackageLocation(

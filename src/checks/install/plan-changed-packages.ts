@@ -28,7 +28,9 @@ const maxChannelsPerPackage = 6
 /** Almost all channels of public catalogs have fewer versions. */
 const maxVersionsPerChannel = 200
 
-const getOpmVerdict = memoizePerObject((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
+export const getOpmVerdict = memoizePerObject((catalog: Catalog) =>
+  validateCatalog(catalog, { profile: 'opm' }),
+)
 
 export const planChangedPackages = memoizePerObject(
   ({ catalogs }: PullRequestChange): InstallPlanningResult => {

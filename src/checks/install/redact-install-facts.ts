@@ -35,7 +35,7 @@ export function redactInstallFacts(facts: InstallFacts, reference: string): Inst
     examples: redact(facts.examples),
     ...(facts.crds && { crds: facts.crds }),
     ...(facts.installModes && { installModes: facts.installModes }),
-    ...(facts.largestCrds !== undefined && { largestCrds: facts.largestCrds }),
+    ...(facts.exceededCrdLimit !== undefined && { exceededCrdLimit: facts.exceededCrdLimit }),
     isRestricted: true,
   }
 }

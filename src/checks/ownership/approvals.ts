@@ -18,7 +18,7 @@ export function findLatestReviews(reviews: readonly PullReview[]): readonly Pull
 }
 
 /**
- * Approvals of the current head by review. `seen`: the epoch in which each review id was first seen; it keeps that
+ * Approvals of the current head by review. `firstSeenEpochs`: by review id; a review keeps its
  * epoch even if the head returns to its commit. `agreed`: what the change did for each review id; without it an
  * approval covers nothing.
  */

@@ -7,7 +7,7 @@ import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import { toRepositoryPath } from '../../change/compare-blobs.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'
-import { compareFindings } from '../../findings/finding.ts'
+import { compareFindings, toSubjectKey } from '../../findings/finding.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { FindingList, getOmittedCount } from '../../findings/finding-list.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -116,24 +116,19 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: OpmRule
  * as known.
  */
 function createKnownFindingFilter(base: readonly Finding[]): (found: Finding) => boolean {
-  const keys = new Set(base.map(toFindingKey))
+  const keys = new Set(base.map(toSubjectKey))
   const cut = new Set(base.filter((found) => getOmittedCount(found) > 0).map(({ rule }) => rule))
-  return (found) => cut.has(found.rule) || keys.has(toFindingKey(found))
+  return (found) => cut.has(found.rule) || keys.has(toSubjectKey(found))
 }
 
 /** Marks the errors that the base has word for word. */
 function markFindingsOnBase(findings: readonly Finding[], base: readonly Finding[]): readonly Finding[] {
-  const known = new Set(base.map((found) => `${toFindingKey(found)} ${found.what}`))
+  const known = new Set(base.map((found) => `${toSubjectKey(found)} ${found.what}`))
   return findings.map((found) =>
-    found.severity === 'error' && known.has(`${toFindingKey(found)} ${found.what}`)
+    found.severity === 'error' && known.has(`${toSubjectKey(found)} ${found.what}`)
       ? { ...found, isOnBase: true }
       : found,
   )
-}
-
-/** Equal for the same finding in the result and in the base. */
-function toFindingKey({ rule, subject }: Finding): string {
-  return `${rule} ${subject ?? ''}`
 }
 
 /** Converts locations to repository paths and adds the catalog's directory to the data. */

@@ -28,7 +28,7 @@ export type EvaluationResponse =
       readonly commands: readonly CommandDecision[]
       readonly carried?: Evaluation['carried']
       readonly described?: DescribedChange | undefined
-      readonly told: EvaluationReport
+      readonly report: EvaluationReport
       /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
       readonly gate: GateInput
     }

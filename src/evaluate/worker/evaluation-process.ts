@@ -55,7 +55,7 @@ async function handleEvaluationRequest(
       ...(carried && { carried }),
       described,
       gate,
-      told: await prepareReport(evaluation, repository, sharedLoader),
+      report: await prepareReport(evaluation, repository, sharedLoader),
     }
   } catch (error) {
     if (error instanceof TooLargeError) return { kind: 'too-large', why: error.message }

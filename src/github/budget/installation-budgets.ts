@@ -90,9 +90,9 @@ export function createInstallationBudgets({
         onQuota({ resource, remaining, limit }) {
           if (account !== 'app') onRemaining?.({ installation: account, resource, remaining, limit })
         },
-        onAnswer: (how, whose) => {
+        onAnswer: (how, workClass) => {
           if (how === 'sent') onSent?.()
-          onAnswer?.(how, whose)
+          onAnswer?.(how, workClass)
         },
       }
       const send = createBudgetedFetch({ budget, cache: responses, work, now: () => clock.now(), events })

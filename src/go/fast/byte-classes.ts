@@ -1,4 +1,4 @@
-// Classifies the bytes of a document for the fast reader. It hands over to the exact reader at `Odd` bytes.
+// Classifies the bytes of a document for the fast reader. It hands over to the exact reader at `odd` bytes.
 
 export const NEWLINE = 0x0a
 export const SPACE = 0x20

@@ -37,7 +37,7 @@ export type PullSpecResult =
 const sha256SuffixLength = 72
 const sha256SuffixPattern = /^@sha256:[a-f0-9]{64}$/
 
-/** Caches the verdict on names before a digest, up to `mostNames`. */
+/** Caches the verdict on names before a digest, up to `maxCachedNames`. */
 const errorByNameCache = new Map<string, string | undefined>()
 const maxCachedNames = 2000
 

@@ -49,7 +49,7 @@ export function readBundleFiles(
   return {
     ...toBundleReading(files),
     install: truncateInstallFacts(
-      computeInstallFacts(files, { labels, packedSize: computeGzippedSize, maxCrds: maxJsonCharacters }),
+      computeInstallFacts(files, { labels, packedSize: computeGzippedSize, maxCrdLength: maxJsonCharacters }),
     ),
   }
 }

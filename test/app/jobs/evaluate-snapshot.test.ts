@@ -26,7 +26,7 @@ const cachedEvaluation: EvaluationResponse = {
   configDigest: 'default',
   epoch: 0,
   commands: [],
-  told: { changeLines: [], commandLines: [] },
+  report: { changeLines: [], commandLines: [] },
   gate: createGateInput(),
 }
 

@@ -59,7 +59,7 @@ const createContext = () =>
             configDigest: 'default',
             epoch: 0,
             commands: [],
-            told: { changeLines: [], commandLines: [] },
+            report: { changeLines: [], commandLines: [] },
             gate: createGateInput({ snapshot, ...gateInputOverrides }),
           }
         },

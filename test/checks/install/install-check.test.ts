@@ -4,6 +4,8 @@ import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/change/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import { computeInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
+import { summarizeInstall } from '../../../src/checks/install/install-summary.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
   createCheckAnswers,
@@ -105,6 +107,31 @@ describe('the install check', () => {
       { question: 'whether package foo installs from channel stable', retryAfter: expect.any(Number) },
     ])
     expect(outcome.summary).toContain('OLM v0 unknown')
+  })
+
+  test('the summary for the check run has neither the detail nor the hint of a remark, and shortens its text', () => {
+    const long = 'constraint not satisfiable; '.repeat(100)
+    const channel: ChannelInstall = {
+      channel: 'stable',
+      installs: 'no',
+      comesAlong: [],
+      acceptance: [],
+      wanted: [],
+      provisioner: [],
+      objects: [],
+      steps: [
+        {
+          id: 'resolution',
+          title: 'Resolution',
+          outcome: 'failed',
+          facts: [],
+          remarks: [{ kind: 'refused', says: long, detail: long, hint: long, targets: [] }],
+        },
+      ],
+    }
+    const [shown] = summarizeInstall('foo', 'catalogs/v1', channel).steps[0]?.remarks ?? []
+    expect(Object.keys(shown ?? {})).toEqual(['kind', 'says', 'targets'])
+    expect(shown?.says.length).toBeLessThanOrEqual(601)
   })
 
   test('an image that is not there does not install', () => {

@@ -45,14 +45,14 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
   const ended = [...before.ended, ...over.map((one) => toEndedPreviewKey(request, one))].slice(
     -maxEndedPreviews,
   )
-  const { images, told } =
+  const { images, views } =
     inputs === undefined
-      ? { images: activeImages, told: [] }
+      ? { images: activeImages, views: [] }
       : await buildPreviews(job, request, activeImages, ended, inputs, ctx)
-  const failed = told.some(({ state }) => state.kind === 'failed' && state.again)
+  const failed = views.some(({ state }) => state.kind === 'failed' && state.again)
   const shown = await publishPreviewCheck(
     request,
-    [...told, ...removed.map(toRemovedPreviewView)],
+    [...views, ...removed.map(toRemovedPreviewView)],
     before,
     ctx,
   )
@@ -82,7 +82,7 @@ async function buildPreviews(
   ended: readonly string[],
   { plan, tips }: PublishInputs,
   ctx: PreviewJobContext,
-): Promise<{ readonly images: PreviewImage[]; readonly told: PreviewView[] }> {
+): Promise<{ readonly images: PreviewImage[]; readonly views: PreviewView[] }> {
   const { app, forge, repository, installation } = ctx
   const images = new Map(activeImages.map((image) => [`${image.image}:${image.tag}`, image]))
   const views: PreviewView[] = []
@@ -135,7 +135,7 @@ async function buildPreviews(
     images.set(`${image}:${tag}`, { ...about, digest: answer.digest, key, until })
     views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatUtcDate(until) } })
   }
-  return { images: [...images.values()], told: views }
+  return { images: [...images.values()], views }
 }
 
 const toEndedPreviewKey = (

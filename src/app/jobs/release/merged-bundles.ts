@@ -23,7 +23,7 @@ type BundleGitRepository = Pick<
   'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'
 >
 
-/** Sorted by directory. `too-many`: more than `mostMerged`. Rejects with a GitError. */
+/** Sorted by directory. `too-many`: more than `maxMergedBundles`. Rejects with a GitError. */
 export async function findMergedBundles(
   from: CommitSha,
   tip: CommitSha,

@@ -31,7 +31,7 @@ export interface ReleaseBaseBranch {
 
 /**
  * Opens the pull request, or updates its branch if the content changed. `own`: the existing pull request; a branch that
- * others pushed to is left alone. `remember` is awaited before the branch moves. Rejects with a ForgeError.
+ * others pushed to is left alone. `saveRelease` is awaited before the branch moves. Rejects with a ForgeError.
  */
 export async function openReleasePull(
   entry: PendingRelease,

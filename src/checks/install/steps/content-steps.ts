@@ -287,7 +287,7 @@ function createCrdsStep(
       `The previous head, ${before.blob.name}, could not be opened: ${before.content.reason}`,
     )
   const [old, now] = [before.content.facts, root.content.facts]
-  const large = old.largestCrds === undefined ? now.largestCrds : old.largestCrds
+  const large = old.exceededCrdLimit === undefined ? now.exceededCrdLimit : old.exceededCrdLimit
   if (large !== undefined)
     return createUnknownStep(`The CRDs were not compared, because they exceed ${large} characters.`)
   const locationOf = root.content.files && createBundleLocator(root.content.files)
