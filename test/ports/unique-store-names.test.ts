@@ -12,11 +12,14 @@ function findDeclaredNames(text: string, define: string): string[] {
   )
 }
 
-test.each(['defineStateNamespace', 'defineCacheNamespace'])('no name is given to %s twice, and each is a text', (define) => {
-  const names = readdirSync(sourceDirectory, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => findDeclaredNames(readFileSync(join(sourceDirectory, file), 'utf8'), define))
-  expect(names.length).toBeGreaterThan(10)
-  expect(names.filter((name) => !/^'[^']+'$/.test(name))).toEqual([])
-  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
-})
+test.each(['defineStateNamespace', 'defineCacheNamespace'])(
+  'no name is given to %s twice, and each is a text',
+  (define) => {
+    const names = readdirSync(sourceDirectory, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => findDeclaredNames(readFileSync(join(sourceDirectory, file), 'utf8'), define))
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !/^'[^']+'$/.test(name))).toEqual([])
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  },
+)
