@@ -2,6 +2,9 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages ./packages
+COPY sandbox/package.json ./sandbox/
+COPY simulate/package.json ./simulate/
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
@@ -13,6 +16,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json app.yml ./
+COPY packages ./packages
 COPY src ./src
 RUN install --directory --owner=node --group=node /data
 # The `node` user of the base image. Kubernetes can verify that a numeric user is not root.

@@ -1,6 +1,6 @@
 // A registry with a latency of 50 ms, in a separate thread, so that its processor time does not count for the client.
 import { parentPort, workerData } from 'node:worker_threads'
-import { createImageManifest, startScriptedRegistry } from '../test/registry/scripted-registry.ts'
+import { createImageManifest, startScriptedRegistry } from '../test/adapters/registry/scripted-registry.ts'
 
 const { images } = workerData as { images: number }
 const highLatencyRegistry = await startScriptedRegistry({ tls: true })

@@ -2,11 +2,11 @@
 // reject each input or read it exactly like Go. Usage: node bench/fuzz-archives.ts [--seconds N | --rounds N] [--seed
 // S]. On a difference, prints the seed and the case and exits with 1. Exits with 2 if Go is not installed.
 import { parseArgs } from 'node:util'
-import { SeededRandom } from '../test/go/fast/mutated-documents.ts'
+import { SeededRandom } from '../test/packages/fbc/go/fast/mutated-documents.ts'
 import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
-import { compareDocument, compareImage, type GoComparison } from '../test/registry/compare-with-go.ts'
-import { createRandomImage, type RandomLayer } from '../test/registry/random-archives.ts'
-import { createRandomDocument } from '../test/registry/random-documents.ts'
+import { compareDocument, compareImage, type GoComparison } from '../test/adapters/registry/compare-with-go.ts'
+import { createRandomImage, type RandomLayer } from '../test/adapters/registry/random-archives.ts'
+import { createRandomDocument } from '../test/adapters/registry/random-documents.ts'
 
 const { values } = parseArgs({
   options: {

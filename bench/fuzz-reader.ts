@@ -4,13 +4,13 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compareJsonReaders, compareReaders } from '../test/go/fast/compare-readers.ts'
+import { compareJsonReaders, compareReaders } from '../test/packages/fbc/go/fast/compare-readers.ts'
 import {
   SeededRandom,
   createMutatedDocuments,
   createMutatedObjects,
   renderedDocuments,
-} from '../test/go/fast/mutated-documents.ts'
+} from '../test/packages/fbc/go/fast/mutated-documents.ts'
 
 const { values, positionals } = parseArgs({
   options: {

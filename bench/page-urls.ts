@@ -4,9 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseArgs } from 'node:util'
 import pino from 'pino'
-import { createPagesHandler } from '../src/app/pages/pages-handler.ts'
-import { readSettings } from '../src/app/settings.ts'
-import { systemClock } from '../src/evaluate/system-clock.ts'
+import { createPagesHandler } from '../src/web/server/pages-handler.ts'
+import { readSettings } from '../src/jobs/settings.ts'
+import { systemClock } from '../src/adapters/system-clock.ts'
 import type { Store } from '../src/ports/store.ts'
 
 const { values } = parseArgs({ options: { addresses: { type: 'string', default: '12000' } } })

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pino from 'pino'
-import { createPagesHandler } from '../src/app/pages/pages-handler.ts'
-import { readSettings } from '../src/app/settings.ts'
-import { toCommitSha, toPullNumber } from '../src/change/ids.ts'
-import { systemClock } from '../src/evaluate/system-clock.ts'
-import { openStore } from '../src/store/store.ts'
+import { createPagesHandler } from '../src/web/server/pages-handler.ts'
+import { readSettings } from '../src/jobs/settings.ts'
+import { toCommitSha, toPullNumber } from '../src/pull-request/ids.ts'
+import { systemClock } from '../src/adapters/system-clock.ts'
+import { openStore } from '../src/adapters/store/store.ts'
 
 const { values } = parseArgs({
   options: { pulls: { type: 'string', default: '500' }, runs: { type: 'string', default: '30' } },

@@ -5,19 +5,19 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { openMemoryCache } from '../src/evaluate/memory-cache.ts'
+import { openMemoryCache } from '../src/catalogs/memory-cache.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { createCachedRegistry } from '../src/registry/cached-registry.ts'
-import { allowLoopbackRegistries } from '../src/registry/transport/egress-policy.ts'
-import { openRegistry, type RegistryClientOptions } from '../src/registry/open-registry.ts'
-import { scanImages } from '../src/registry/scan-images.ts'
+import { createCachedRegistry } from '../src/adapters/registry/cached-registry.ts'
+import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
+import { openRegistry, type RegistryClientOptions } from '../src/adapters/registry/open-registry.ts'
+import { scanImages } from '../src/adapters/registry/scan-images.ts'
 import { isOnPath } from '../test/is-on-path.ts'
-import { startRealRegistry } from '../test/registry/real-registry.ts'
+import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
 import {
   createImageManifest,
   loopbackCertificate,
   startScriptedRegistry,
-} from '../test/registry/scripted-registry.ts'
+} from '../test/adapters/registry/scripted-registry.ts'
 
 const isQuickRun = process.argv.includes('--quick')
 const imageCount = 400

@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toPullNumber } from '../src/change/ids.ts'
-import { openStore } from '../src/store/store.ts'
+import { toPullNumber } from '../src/pull-request/ids.ts'
+import { openStore } from '../src/adapters/store/store.ts'
 
 const durationSeconds = Number(process.argv[2] ?? 10)
 const databaseUrl = process.argv[3]

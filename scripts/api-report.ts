@@ -3,12 +3,14 @@
 // 1 if the report is out of date.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import ts from 'typescript'
+import { createImportResolver } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const apiEntryFile = join(projectRoot, 'src/index.ts')
+const resolveImport = createImportResolver(projectRoot)
 
 /** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
 export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
@@ -21,7 +23,7 @@ export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isC
       packageJsonFullPath: join(projectRoot, 'package.json'),
       configObject: {
         projectFolder: folder,
-        mainEntryPointFilePath: join(folder, 'index.d.ts'),
+        mainEntryPointFilePath: join(folder, 'src', 'index.d.ts'),
         compiler: { overrideTsconfig: { compilerOptions } },
         apiReport: {
           enabled: true,
@@ -87,13 +89,22 @@ function emitDeclarations(file: string, folder: string, visited = new Set<string
   })
   for (const { messageText } of diagnostics)
     throw new Error(`${relative(projectRoot, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
-  const target = join(folder, relative(dirname(apiEntryFile), file).replace(/\.ts$/, '.d.ts'))
+  const target = join(folder, relative(projectRoot, file).replace(/\.ts$/, '.d.ts'))
   mkdirSync(dirname(target), { recursive: true })
-  // Published declarations use `.js` names. API Extractor would treat a name that ends in `.ts` as an external
-  // module.
-  writeFileSync(target, outputText.replace(/(from '\.[^']+)\.ts'/g, "$1.js'"))
-  for (const [, specifier = ''] of outputText.matchAll(/from '(\.[^']+\.ts)'/g))
-    emitDeclarations(resolve(dirname(file), specifier), folder, visited)
+  const imported: string[] = []
+  // API Extractor would treat the name of a package as an external module, and so a name that ends in `.ts`.
+  const text = outputText.replaceAll(
+    /(?<=from )'(\.[^']+\.ts|@catalog-bot\/[^']+)'/g,
+    (written, specifier: string) => {
+      const source = resolveImport(relative(projectRoot, file), specifier)
+      if (source === undefined) return written
+      imported.push(join(projectRoot, source))
+      const path = relative(dirname(file), join(projectRoot, source)).replace(/\.ts$/, '.js')
+      return `'${path.startsWith('.') ? path : `./${path}`}'`
+    },
+  )
+  writeFileSync(target, text)
+  for (const source of imported) emitDeclarations(source, folder, visited)
 }
 
 if (import.meta.main) {

@@ -36,9 +36,9 @@ const diskBlockBytes = 4096
 
 /** Separate processes. The script next to them starts them by name. */
 const workerScripts = [
-  'evaluate/catalogs/read-file-process.js',
-  'image/layer/layer-process.js',
-  'registry/unpack/unpack-process.js',
+  'catalogs/read-file-process.js',
+  'adapters/image/layer/layer-process.js',
+  'adapters/registry/unpack/unpack-process.js',
 ]
 
 rmSync(outputFolder, { recursive: true, force: true })

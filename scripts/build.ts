@@ -7,7 +7,8 @@ import { join, relative, resolve, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
 import { buildSingleFileCommand } from './build/join-command.ts'
-import { transpileSources } from './build/transpile-sources.ts'
+import { toOutputPath, transpileSources } from './build/transpile-sources.ts'
+import { createImportResolver } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const [folder = 'dist', ...others] = process.argv.slice(2)
@@ -21,14 +22,17 @@ rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
 rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
+const resolveImport = createImportResolver(projectRoot)
+
 /** The sources are separate files in `dist/`, because some of them start neighboring files. */
 const externalSourcesPlugin: Plugin = {
   name: 'leave-sources',
   setup(resolving) {
-    resolving.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
-      const file = relative(join(projectRoot, 'src'), resolve(resolveDir, path))
-      if (file.startsWith('..')) return undefined
-      return { path: `../${file.split(sep).join('/').replace(/\.ts$/, '.js')}`, external: true }
+    resolving.onResolve({ filter: /^(?:\.{1,2}|@catalog-bot)\// }, ({ path, resolveDir }) => {
+      const importer = join(relative(projectRoot, resolveDir), 'importer.ts')
+      const file = resolveImport(importer, path)?.split(sep).join('/')
+      if (file === undefined || !/^(?:src|packages)\//.test(file)) return undefined
+      return { path: `../${toOutputPath(file)}`, external: true }
     })
   },
 }

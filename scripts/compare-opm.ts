@@ -7,11 +7,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assembleCatalog } from '../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile, createUnreadableFileFacts } from '../src/catalog/load/parse-catalog-file.ts'
-import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
-import { findOpmRuleSet } from '../src/catalog/model/rule-set.ts'
-import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory.ts'
+import { assembleCatalog } from '../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile, createUnreadableFileFacts } from '../packages/fbc/src/load/parse-catalog-file.ts'
+import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
+import { findOpmRuleSet } from '../packages/fbc/src/model/rule-set.ts'
+import { openCatalogDirectory } from '../src/catalogs/catalog-directory.ts'
 
 interface ValidationVerdict {
   readonly passed: boolean

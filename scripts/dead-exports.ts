@@ -1,10 +1,11 @@
 // Lists exported values of source files that no other file imports, including the sandbox, the scripts, the benchmarks,
 // and the tests. `node scripts/dead-exports.ts [ROOT]` exits with 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize, relative } from 'node:path'
+import { join, relative } from 'node:path'
+import { createImportResolver, type ImportResolver } from './workspaces.ts'
 
 /** The folders whose exports need a use, and the folders whose uses count. */
-const checkedFolders = ['src', 'sandbox', 'simulate', 'scripts']
+const checkedFolders = ['packages', 'src', 'sandbox', 'simulate', 'scripts']
 const importingFolders = [...checkedFolders, 'bench', 'test']
 const jestConfigFile = 'jest.config.js'
 
@@ -17,9 +18,9 @@ const publicEntryFiles = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 const exportPattern = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm
 /** `import { a, type b as c } from './x.ts'`, the same with export, and `const { a } = await import('./x.ts')`. */
 const namedImportPattern =
-  /(?:\{(?<names>[^{}]*)\}\s*(?:from|=\s*await import\()|(?<all>\*)(?: as \w+)? from)\s*['"](?<from>\.[^'"\n]+)['"]/g
+  /(?:\{(?<names>[^{}]*)\}\s*(?:from|=\s*await import\()|(?<all>\*)(?: as \w+)? from)\s*['"](?<from>[^'"\n]+)['"]/g
 /** `(await import('./x.ts')).a`, and `import('./x.ts')` whose names are taken later: all of them. */
-const dynamicImportPattern = /import\(\s*['"](?<from>\.[^'"\n]+)['"]\s*\)(?:\)\.(?<name>\w+))?/g
+const dynamicImportPattern = /import\(\s*['"](?<from>[^'"\n]+)['"]\s*\)(?:\)\.(?<name>\w+))?/g
 
 export interface DeadExport {
   readonly file: string
@@ -30,7 +31,10 @@ export function findDeadExports(root: string): DeadExport[] {
   const files = importingFolders.flatMap((folder) => listSourceFiles(root, folder))
   if (existsSync(join(root, jestConfigFile))) files.push(jestConfigFile)
   const textByFile = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-  const used = new Set([...textByFile].flatMap(([file, text]) => findImportedNames(file, text)))
+  const resolveImport = createImportResolver(root)
+  const used = new Set(
+    [...textByFile].flatMap(([file, text]) => findImportedNames(file, text, resolveImport)),
+  )
   return [...textByFile].flatMap(([file, text]) =>
     publicEntryFiles.has(file) || !checkedFolders.includes(file.split('/')[0] ?? '') || used.has(`${file} *`)
       ? []
@@ -42,11 +46,10 @@ export function findDeadExports(root: string): DeadExport[] {
 }
 
 /** `file name` for each name that is imported; `file *` where all may be. */
-function findImportedNames(file: string, text: string): string[] {
-  const resolveImport = (from = '') => normalize(join(dirname(file), from))
+function findImportedNames(file: string, text: string, resolveImport: ImportResolver): string[] {
   const uses: string[] = []
   for (const { groups } of text.matchAll(namedImportPattern)) {
-    const target = resolveImport(groups?.from)
+    const target = resolveImport(file, groups?.from ?? '')
     if (groups?.all !== undefined) uses.push(`${target} *`)
     for (const name of groups?.names?.split(',') ?? [])
       uses.push(
@@ -61,7 +64,7 @@ function findImportedNames(file: string, text: string): string[] {
   for (const { groups, index } of text.matchAll(dynamicImportPattern)) {
     // Destructured immediately: already handled above.
     if (/\}\s*=\s*await $/.test(text.slice(Math.max(0, index - 20), index))) continue
-    uses.push(`${resolveImport(groups?.from)} ${groups?.name ?? '*'}`)
+    uses.push(`${resolveImport(file, groups?.from ?? '')} ${groups?.name ?? '*'}`)
   }
   return uses
 }

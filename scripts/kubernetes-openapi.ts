@@ -1,4 +1,4 @@
-// Generates src/bundle/kubernetes/openapi.ts from the OpenAPI document of a Kubernetes release
+// Generates packages/bundle/src/kubernetes/openapi.ts from the OpenAPI document of a Kubernetes release
 // (https://github.com/kubernetes/kubernetes, api/openapi-spec/swagger.json): the schemas of every kind that users can
 // create, and their dependencies, without descriptions. Usage: `node scripts/kubernetes-openapi.ts SWAGGER_JSON
 // RELEASE`, with a copy of that file.
@@ -85,7 +85,7 @@ function compactSchema({
   return `:${format ?? type ?? 'any'}`
 }
 
-const outputFile = join(import.meta.dirname, '../src/bundle/kubernetes/openapi.ts')
+const outputFile = join(import.meta.dirname, '../packages/bundle/src/kubernetes/openapi.ts')
 const sortedDefinitions = Object.fromEntries(
   Object.entries(includedDefinitions).sort(([a], [b]) => (a < b ? -1 : 1)),
 )

@@ -1,53 +1,74 @@
-// Checks the layers: a layer imports only layers above it, pure layers import no platform module, there are no import
-// cycles, and the published package needs no dev dependency. Only the gate can create a merge permit, and only two files,
-// which require a permit, can move a base branch.
+// Checks the layers: a layer imports only layers above it, capabilities don't import each other, pure layers import no
+// platform module, packages import only their declared dependencies, there are no import cycles, and the published
+// package needs no dev dependency. Only the policy can create a merge permit, and only two files, which require a
+// permit, can move a base branch.
 // `node scripts/layers.ts [ROOT]` lists violations and exits with 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { dirname, join, normalize, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { findCycles } from './find-cycles.ts'
+import {
+  createImportResolver,
+  readWorkspacePackages,
+  type ImportResolver,
+  type WorkspacePackage,
+} from './workspaces.ts'
 
 /**
- * From top to bottom. The pure layers come first. Everything after them may use Node, the network, and promises.
+ * From top to bottom. The pure layers come first. Everything after them may use Node, the network, and promises. The
+ * first ones are packages, which know neither GitHub nor pull requests.
  */
 export const pureLayers = [
-  'findings',
-  'config',
-  'go',
-  'catalog',
-  'bundle',
-  'change',
-  'checks',
-  'gate',
-  'messages',
-  'ports',
+  'packages/findings',
+  'packages/fbc',
+  'packages/bundle',
+  'src/config',
+  'src/pull-request',
+  'src/checks',
+  'src/policy',
+  'src/report',
+  'src/ports',
 ]
 const impureLayers = [
-  'workers',
-  'git',
-  'github',
-  'registry',
-  'image',
-  'serving',
-  'cluster',
-  'store',
-  'web',
-  'evaluate',
-  'merge',
-  'app',
-  'cli',
+  'packages/fbc-server',
+  'src/adapters',
+  'src/catalogs',
+  'src/jobs',
+  'src/evaluate',
+  'src/merge',
+  'src/publish',
+  'src/release',
+  'src/image-scan',
+  'src/cluster-test',
+  'src/web',
+  'src/server',
+  'src/cli',
 ]
 const layers = [...pureLayers, ...impureLayers]
 
-/** Adapters are independent of each other: they use only the ports, and share the modules below them. */
-const adapterLayers = new Set(['git', 'github', 'registry', 'image', 'serving', 'cluster', 'store'])
-const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
-  image: ['registry'],
-  cluster: ['registry'],
+/** Pure layers may import this package, but only its types. */
+const typesOnlyPackage = 'packages/fbc-server'
+
+/** Capabilities don't import each other: they enqueue jobs. The exceptions are those of ARCHITECTURE.md. */
+const capabilityLayers = new Set(
+  ['evaluate', 'merge', 'publish', 'release', 'image-scan', 'cluster-test'].map((name) => `src/${name}`),
+)
+const allowedCapabilityImports: Readonly<Record<string, readonly string[]>> = {
+  'src/merge': ['src/evaluate'],
+  'src/cluster-test': ['src/publish'],
 }
 
-const mergePermitModulePath = 'src/gate/merge-permit.ts'
-const mergePermitImporters = new Set(['src/gate/decide.ts'])
+/** The context of every job has the clients of all capabilities, so it imports their types. */
+const jobContextPath = 'src/jobs/job-context.ts'
+
+/** Adapters are independent of each other: they use only the ports, and share the modules below them. */
+const adapterFolders = new Set(['git', 'github', 'registry', 'image', 'store'])
+const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
+  image: ['registry'],
+}
+
+const mergePermitModulePath = 'src/policy/merge-permit.ts'
+const mergePermitImporters = new Set(['src/policy/decide.ts'])
 
 /**
  * Code that moves a branch, or leads to such code, by the words that it needs: Git's push, and the calls of the
@@ -60,13 +81,13 @@ const restrictedOperations: readonly {
   readonly words: readonly RegExp[]
 }[] = [
   {
-    files: ['src/git/push-merge.ts'],
-    says: 'only git/push-merge.ts can push',
+    files: ['src/adapters/git/push-merge.ts'],
+    says: 'only adapters/git/push-merge.ts can push',
     words: [/\[\s*['"`](?:push|send-pack)['"`]/],
   },
   {
-    files: ['src/github/merge-api.ts'],
-    says: 'only github/merge-api.ts can merge and move refs on GitHub',
+    files: ['src/adapters/github/merge-api.ts'],
+    says: 'only adapters/github/merge-api.ts can merge and move refs on GitHub',
     words: [
       /\bpulls\s*\??\.\s*(?:merge|updateBranch)\b/,
       /\brepos\s*\??\.\s*(?:merge|mergeUpstream|createOrUpdateFileContents|deleteFile|renameBranch)\b/,
@@ -78,19 +99,23 @@ const restrictedOperations: readonly {
     ],
   },
   {
-    files: ['src/github/merge-api.ts', 'src/github/own-pulls.ts'],
-    says: 'only github/merge-api.ts can move refs on GitHub, and github/own-pulls.ts can move the branches of catalog-bot',
+    files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/own-pulls.ts'],
+    says: 'only adapters/github/merge-api.ts can move refs on GitHub, and adapters/github/own-pulls.ts can move the branches of catalog-bot',
     words: [/\bgit\s*\??\.\s*updateRef\b/],
   },
   {
-    files: ['src/github/merge-api.ts', 'src/github/propose-tree.ts', 'src/github/own-pulls.ts'],
-    says: 'only github/merge-api.ts, github/propose-tree.ts, and github/own-pulls.ts can create refs and commits on GitHub',
+    files: [
+      'src/adapters/github/merge-api.ts',
+      'src/adapters/github/propose-tree.ts',
+      'src/adapters/github/own-pulls.ts',
+    ],
+    says: 'only adapters/github/merge-api.ts, adapters/github/propose-tree.ts, and adapters/github/own-pulls.ts can create refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]
 
 /** The contents of the package. The sandbox may import any source file, but sources never import the sandbox. */
-const publishedFolders = ['src', 'sandbox']
+const publishedFolders = ['packages', 'src', 'sandbox']
 
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\s+(?:[^'";]*?\sfrom\s+)?['"](?<from>[^'"\n]+)['"]|import\(\s*['"](?<dynamic>[^'"\n]+)['"]\s*\)/g
@@ -102,6 +127,7 @@ export interface LayerViolation {
 }
 
 interface ModuleImport {
+  /** Relative to the root. */
   readonly file: string
   /** As written. */
   readonly target: string
@@ -113,20 +139,22 @@ interface ModuleImport {
 /** All violations below `root`. Files directly in src (cli.ts) are the lowest layer and may import any other. */
 export function findLayerViolations(root: string): LayerViolation[] {
   const files = publishedFolders.flatMap((folder) => listSourceFiles(root, folder))
-  const imports = new Map(files.map((file) => [file, parseImports(root, file)]))
-  const dependencies = readPackageDependencies(root)
+  const resolveImport = createImportResolver(root)
+  const imports = new Map(files.map((file) => [file, parseImports(root, file, resolveImport)]))
+  const dependencies = readPublishedDependencies(root)
+  const packages = readWorkspacePackages(root)
   return [
     ...files.flatMap((file) => {
-      const floor = getLayer(file)
-      const isKnown = floor === undefined || layers.includes(floor)
-      return isKnown ? [] : [{ file, says: `src/${floor} is not a layer; see ARCHITECTURE.md` }]
+      const layer = getLayer(file)
+      const isKnown = layer === undefined || layers.includes(layer)
+      return isKnown ? [] : [{ file, says: `${layer} is not a layer; see ARCHITECTURE.md` }]
     }),
     ...[...imports.values()].flat().flatMap((one) => {
-      const problem = findImportProblem(one) ?? findPackageProblem(one, dependencies)
+      const problem = findImportProblem(one) ?? findPackageProblem(one, dependencies, packages)
       return problem === undefined ? [] : [{ file: one.file, says: problem }]
     }),
     ...files
-      .filter((file) => file.startsWith('src/'))
+      .filter((file) => !file.startsWith('sandbox/'))
       .flatMap((file) => findRestrictedOperations(root, file)),
     ...findCycles(
       new Map(
@@ -154,18 +182,17 @@ function listSourceFiles(root: string, folder: string): string[] {
     .sort()
 }
 
-function parseImports(root: string, file: string): ModuleImport[] {
+function parseImports(root: string, file: string, resolveImport: ImportResolver): ModuleImport[] {
   return [...readFileSync(join(root, file), 'utf8').matchAll(importPattern)].map((match) => {
     const target = match.groups?.from ?? match.groups?.dynamic ?? ''
-    const to = target.startsWith('.') ? normalize(join(dirname(file), target)) : undefined
-    return { file, target, to, statement: match[0] }
+    return { file, target, to: resolveImport(file, target), statement: match[0] }
   })
 }
 
-/** Undefined for entry files and for files outside src. */
+/** Undefined for entry files and for files outside src and packages. */
 function getLayer(file: string): string | undefined {
-  const [top, floor, ...rest] = file.split('/')
-  return top === 'src' && rest.length > 0 ? floor : undefined
+  const [top, layer, ...rest] = file.split('/')
+  return (top === 'src' || top === 'packages') && rest.length > 0 ? `${top}/${layer}` : undefined
 }
 
 function findImportProblem({ file, target, to, statement }: ModuleImport): string | undefined {
@@ -175,38 +202,60 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
       ? `a pure layer imports ${target}`
       : undefined
   if (to === mergePermitModulePath && /\bmint\b/.test(statement) && !mergePermitImporters.has(file))
-    return 'only gate/decide.ts can mint a merge permit'
-  if (!file.startsWith('src/')) return undefined
-  if (!to.startsWith('src/')) return `imports ${target}, which is outside src`
+    return 'only policy/decide.ts can mint a merge permit'
+  const layer = getLayer(to)
+  if (layer?.startsWith('packages/') && layer !== from && target.startsWith('.'))
+    return `imports ${target}; import the package by its name`
+  if (from === undefined && !file.startsWith('src/')) return undefined
+  if (!to.startsWith('src/') && !to.startsWith('packages/')) return `imports ${target}, which is outside src`
   if (from === undefined) return undefined
-  const floor = getLayer(to)
-  if (floor === undefined) return `a layer imports ${to}, which is below all layers`
-  if (floor === from) return undefined
-  if (layers.indexOf(floor) > layers.indexOf(from))
-    return `layer ${from} imports layer ${floor}, which is below it`
+  if (layer === undefined) return `a layer imports ${to}, which is below all layers`
+  if (layer === from) return layer === 'src/adapters' ? findAdapterProblem(file, to) : undefined
+  const isType = /^\s*import type\b/.test(statement)
+  if (isType && (layer === typesOnlyPackage || file === jobContextPath)) return undefined
+  if (layers.indexOf(layer) > layers.indexOf(from))
+    return `layer ${from} imports layer ${layer}, which is below it`
   if (
-    adapterLayers.has(from) &&
-    adapterLayers.has(floor) &&
-    !(allowedAdapterImports[from] ?? []).includes(floor)
+    capabilityLayers.has(from) &&
+    capabilityLayers.has(layer) &&
+    !(allowedCapabilityImports[from] ?? []).includes(layer)
   )
-    return `adapter ${from} imports adapter ${floor}; adapters must be independent of each other`
+    return `capability ${from} imports capability ${layer}; capabilities enqueue jobs for each other`
   return undefined
+}
+
+function findAdapterProblem(file: string, to: string): string | undefined {
+  const [from = '', adapter = ''] = [file, to].map((path) => path.split('/')[2])
+  if (adapterFolders.has(adapter) && !adapterFolders.has(from))
+    return `a module that adapters share imports adapter ${adapter}`
+  return from !== adapter &&
+    adapterFolders.has(adapter) &&
+    !(allowedAdapterImports[from] ?? []).includes(adapter)
+    ? `adapter ${from} imports adapter ${adapter}; adapters must be independent of each other`
+    : undefined
 }
 
 /** Users who install the package get its dependencies, but not its dev dependencies. */
 function findPackageProblem(
-  { target, to }: ModuleImport,
+  { file, target, to }: ModuleImport,
   dependencies: ReadonlySet<string> | undefined,
+  packages: readonly WorkspacePackage[],
 ): string | undefined {
-  if (to !== undefined || !dependencies || target.startsWith('node:') || builtinModules.includes(target))
+  if (target.startsWith('.') || target.startsWith('node:') || builtinModules.includes(target))
     return undefined
   const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
+  const from = packages.find(({ folder }) => file.startsWith(`${folder}/`))
+  if (from !== undefined && !from.dependencies.has(name))
+    return `imports ${name}, which ${from.folder}/package.json does not declare`
+  if (packages.some((one) => one.name === name))
+    return to === undefined ? `imports ${target}, which ${name} does not export` : undefined
+  if (dependencies === undefined) return undefined
   return dependencies.has(name)
     ? undefined
     : `imports ${name}, which is not a dependency of the published package`
 }
 
-function readPackageDependencies(root: string): ReadonlySet<string> | undefined {
+function readPublishedDependencies(root: string): ReadonlySet<string> | undefined {
   const path = join(root, 'package.json')
   if (!existsSync(path)) return undefined
   const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {

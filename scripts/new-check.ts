@@ -30,7 +30,7 @@ export function createCheckFiles(id: string, title: string): Map<string, string>
     [
       `src/checks/${id}/${id}.ts`,
       `// The ${id} check. Describe what it checks, and what it does not check.
-import { compareFindings, type Finding } from '../../findings/finding.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { Check } from '../check.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 
@@ -38,7 +38,7 @@ export const ${name}Check: Check<'${id}'> = {
   id: '${id}',
   ask: () => [],
   judge({ config }) {
-    // Create findings with createFinding() from ../../findings/rule.ts.
+    // Create findings with createFinding() from @catalog-bot/findings/rule.
     const found: readonly Finding[] = []
     return {
       check: '${id}',
@@ -55,7 +55,7 @@ export const ${name}Check: Check<'${id}'> = {
     [
       `src/checks/${id}/rules.ts`,
       `// Every rule of the ${id} check. Made by \`npm run rule-pages\`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 
 /** The rules of ./rules, sorted by id. */
 export const ${name}Rules: readonly AnyFindingRule[] = []
@@ -76,7 +76,7 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
   const key = name === id ? id : `'${id}'`
   return [
     {
-      file: 'src/findings/checks.ts',
+      file: 'packages/findings/src/checks.ts',
       before: '] as const satisfies',
       text: renderCheckDefinitionLine(id, title),
     },

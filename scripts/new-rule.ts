@@ -3,9 +3,9 @@
 // [SUITE]]` does not overwrite any file.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { CheckId } from '../src/findings/checks.ts'
-import type { RuleSubject } from '../src/findings/rule.ts'
-import { suiteNames } from '../src/findings/suites.ts'
+import type { CheckId } from '../packages/findings/src/checks.ts'
+import type { RuleSubject } from '../packages/findings/src/rule.ts'
+import { suiteNames } from '../packages/findings/src/suites.ts'
 import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -72,7 +72,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   bundle: {
     check: 'images',
     judges: 'bundle',
-    source: 'src/bundle/rules',
+    source: 'packages/bundle/src/rules',
     search: {
       type: 'BundleRuleTypes',
       from: '../bundle-rule.ts',
@@ -122,22 +122,25 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     source: 'src/checks/commits/rules',
     foundIn: 'src/checks/commits/validate-incoming-commits.ts',
   },
-  'opm-load': createOpmRuleKind('src/catalog/load/load-rules.ts', 'src/catalog/load/parse-catalog-file.ts'),
+  'opm-load': createOpmRuleKind(
+    'packages/fbc/src/load/load-rules.ts',
+    'packages/fbc/src/load/parse-catalog-file.ts',
+  ),
   'opm-package': createOpmRuleKind(
-    'src/catalog/model/rules/package-rules.ts',
-    'src/catalog/model/convert-to-model.ts',
+    'packages/fbc/src/model/rules/package-rules.ts',
+    'packages/fbc/src/model/convert-to-model.ts',
   ),
   'opm-channel': createOpmRuleKind(
-    'src/catalog/model/rules/channel-rules.ts',
-    'src/catalog/model/convert-to-model.ts',
+    'packages/fbc/src/model/rules/channel-rules.ts',
+    'packages/fbc/src/model/convert-to-model.ts',
   ),
   'opm-bundle': createOpmRuleKind(
-    'src/catalog/model/rules/bundle-rules.ts',
-    'src/catalog/model/convert-bundle.ts',
+    'packages/fbc/src/model/rules/bundle-rules.ts',
+    'packages/fbc/src/model/convert-bundle.ts',
   ),
   'opm-deprecation': createOpmRuleKind(
-    'src/catalog/model/rules/deprecation-rules.ts',
-    'src/catalog/model/convert-deprecation.ts',
+    'packages/fbc/src/model/rules/deprecation-rules.ts',
+    'packages/fbc/src/model/convert-deprecation.ts',
   ),
 }
 
@@ -176,11 +179,10 @@ function toExportName(id: string): string {
 }
 
 function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
-  const up = '../'.repeat(kind.source.split('/').length - 1)
   const places = kind.search && kind.judges !== 'bundle'
   return [
     '// Describe the problem, and who overlooks it.',
-    `import { defineRule } from '${up}findings/rule.ts'`,
+    `import { defineRule } from '@catalog-bot/findings/rule'`,
     ...(places && kind.search.type === 'CatalogRuleSignature'
       ? [`import { toFindingLocation, type CatalogRuleSignature } from '${kind.search.from}'`]
       : []),
@@ -273,7 +275,7 @@ function readGoodSuiteExample(
   id: string | undefined,
 ): readonly (readonly [path: string, text: string])[] | undefined {
   if (suite === undefined) return undefined
-  const rules = join(projectRoot, 'src/bundle/rules')
+  const rules = join(projectRoot, 'packages/bundle/src/rules')
   const other = readdirSync(rules)
     .sort()
     .find((file) => readFileSync(join(rules, file), 'utf8').includes(`  suite: '${suite}',\n`))

@@ -4,6 +4,7 @@
 // run time.
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readWorkspacePackages } from './workspaces.ts'
 
 const generatedFileMarker = 'Made by `npm run rule-pages`'
 
@@ -21,7 +22,7 @@ interface ExportedRule {
 }
 
 /**
- * The expected contents of every list below `root/src`, by path from the root. Throws an Error for an invalid list.
+ * The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list.
  *
  */
 export function renderRuleLists(root: string): Map<string, string> {
@@ -39,7 +40,7 @@ export function findRuleListSources(root: string): ReadonlySet<string> {
   )
 }
 
-/** The current contents of every list below `root/src`. */
+/** The current contents of every list below `root`. */
 function readRuleLists(root: string): Map<string, string> {
   const lists = new Map<string, string>()
   for (const path of listSourceFiles(root)) {
@@ -50,7 +51,7 @@ function readRuleLists(root: string): Map<string, string> {
   return lists
 }
 
-/** The IDs of the rules below `root/src`, with the file that defines each. */
+/** The IDs of the rules below `root`, with the file that defines each. */
 export function findDefinedRules(root: string): Map<string, string> {
   return new Map(
     listSourceFiles(root).flatMap((path) =>
@@ -107,8 +108,12 @@ function findExportedRules(root: string, file: string): ExportedRule[] {
 }
 
 function listSourceFiles(root: string): string[] {
-  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  return ['src', ...readWorkspacePackages(root).map(({ folder }) => join(folder, 'src'))]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+        join(folder, path),
+      ),
+    )
     .filter((path) => path.endsWith('.ts'))
-    .map((path) => join('src', path))
     .sort()
 }

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../src/checks/all-rules.ts'
-import { checks } from '../src/findings/checks.ts'
-import type { CheckId } from '../src/findings/checks.ts'
-import type { AnyFindingRule } from '../src/findings/rule.ts'
+import { checks } from '../packages/findings/src/checks.ts'
+import type { CheckId } from '../packages/findings/src/checks.ts'
+import type { AnyFindingRule } from '../packages/findings/src/rule.ts'
 import { renderExample } from './rule-examples/render-example.ts'
 import { harmByRuleId } from './rule-harm.ts'
 

@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '../test/browser.ts'
-import { fillPagesStore } from '../test/app/pages/fill-pages-store.ts'
-import { openPagesFixture } from '../test/app/pages/pages-fixture.ts'
+import { fillPagesStore } from '../test/web/server/fill-pages-store.ts'
+import { openPagesFixture } from '../test/web/server/pages-fixture.ts'
 
 const picturesFolder = join(import.meta.dirname, '..', 'docs', 'pictures')
 const repositoryPagePath = '/r/coast/operators'

@@ -35,7 +35,9 @@ export function planTouchedFilesChecks(files: readonly string[]): TouchedFilesCh
   return {
     lint: files.filter(isCodeFile),
     format: files,
-    imported: files.filter((file) => /^(?:src|sandbox|test|scripts|bench)\//.test(file) && isCodeFile(file)),
+    imported: files.filter(
+      (file) => /^(?:packages|src|sandbox|test|scripts|bench)\//.test(file) && isCodeFile(file),
+    ),
     tests: [
       ...new Set(
         files.flatMap((file) =>

@@ -1,11 +1,11 @@
 // Warms the cache for a base that catalog-bot has already evaluated: the metadata of a package's bundles, and the
 // contents of its catalogs. It contains no data from pull requests.
-import type { CommitSha } from '../src/change/ids.ts'
-import { detectLayout } from '../src/change/layout/detect-layout.ts'
-import { getEntryPaths } from '../src/change/incremental-list.ts'
-import { hasPathBelow } from '../src/change/sorted-paths.ts'
-import type { CatalogLoader } from '../src/evaluate/catalogs/catalog-loader.ts'
-import { noopCache } from '../src/evaluate/null-store.ts'
+import type { CommitSha } from '../src/pull-request/ids.ts'
+import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
+import { getEntryPaths } from '../src/pull-request/incremental-list.ts'
+import { hasPathBelow } from '../src/pull-request/sorted-paths.ts'
+import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
+import { noopCache } from '../src/catalogs/null-store.ts'
 import { readNeighborBundleFacts } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 

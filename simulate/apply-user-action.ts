@@ -1,5 +1,5 @@
 // Applies the user actions of a plan to the simulated GitHub, with the permissions that GitHub would enforce.
-import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
+import type { CommitSha, PullNumber, TreeSha } from '../src/pull-request/ids.ts'
 import { hasAncestor } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'
 import type { UserAction, PlannedFileEdit } from './simulation-plan.ts'

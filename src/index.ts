@@ -2,25 +2,25 @@
 // network, write files, or exit the process. docs/api.md documents it. etc/catalog-bot.api.md is the exact report of its
 // types, and a change to that report is a change to a promise.
 import { createHash } from 'node:crypto'
-import type { Catalog } from './catalog/facts/catalog.ts'
-import { drawMermaid } from './catalog/graph/draw-mermaid.ts'
-import { drawSvg } from './catalog/graph/draw-svg.ts'
-import { drawPackage } from './catalog/graph/drawing.ts'
-import { renderOpmMermaid } from './catalog/graph/opm-mermaid.ts'
-import { buildPackageGraphs } from './catalog/graph/package-graph.ts'
-import { validateCatalog } from './catalog/model/validate-catalog.ts'
-import { addFindingEnds } from './catalog/positions/finding-ends.ts'
-import type { PackageChange } from './change/change.ts'
-import { describeChange } from './change/describe-change.ts'
-import { toBlobSha, type BlobSha } from './change/ids.ts'
-import type { PathChange } from './change/path-change.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
+import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
+import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
+import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
+import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
+import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import type { PackageChange } from './pull-request/change.ts'
+import { describeChange } from './pull-request/describe-change.ts'
+import { toBlobSha, type BlobSha } from './pull-request/ids.ts'
+import type { PathChange } from './pull-request/path-change.ts'
 import { validateWithAllRules } from './checks/validation/validate-fully.ts'
 import {
   readCatalogDirectory,
   type CatalogDirectoryResult,
-} from './evaluate/catalogs/read-catalog-directory.ts'
-import { compareFindings, type Finding } from './findings/finding.ts'
-import { formatChangeAsText, describeChangeLines } from './messages/describe-change.ts'
+} from './catalogs/read-catalog-directory.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { formatChangeAsText, describeChangeLines } from './report/describe-change.ts'
 
 export type {
   BundleBlob,
@@ -31,9 +31,9 @@ export type {
   PackageBlob,
   Property,
   RelatedImage,
-} from './catalog/facts/catalog.ts'
-export type { PackageChange } from './change/change.ts'
-export type { Finding, Location, Severity } from './findings/finding.ts'
+} from '@catalog-bot/fbc/facts/catalog'
+export type { PackageChange } from './pull-request/change.ts'
+export type { Finding, Location, Severity } from '@catalog-bot/findings/finding'
 
 /** The result of validating the catalog in a directory. */
 export interface ValidationReport {

@@ -13,6 +13,7 @@ declare class TextEncoder {
 declare function atob(data: string): string
 declare function btoa(data: string): string
 declare class URL {
+  static canParse(url: string, base?: string): boolean
   constructor(url: string, base?: string)
   readonly protocol: string
   readonly hostname: string

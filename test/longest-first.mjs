@@ -5,18 +5,18 @@ import Sequencer from '@jest/test-sequencer'
 /** Parts of paths, the longest first. What is missing here is only later than it could be. */
 const long = [
   'test/stories/landing-table',
-  'test/store/embedded.',
-  'test/app/jobs/publish/publish-catalogs.',
+  'test/adapters/store/embedded.',
+  'test/publish/publish-catalogs.',
   'test/stories/publishing.',
   'test/stories/crashes.',
   'test/evaluate/worker/',
-  'test/store/server.',
+  'test/adapters/store/server.',
   'test/stories/',
   'test/merge/',
   'test/cli/',
   'test/checks/ownership/',
   'test/sandbox/github/branch-rules/',
-  'test/git/',
+  'test/adapters/git/',
 ]
 
 export default class LongestFirst extends Sequencer {

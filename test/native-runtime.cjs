@@ -15,7 +15,7 @@ registerHooks({
 // Jest itself still runs in a context: what it compares with by identity (`expect.any`) has to be what tests name.
 const compared = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 'Object', 'String', 'Symbol']
 
-const launcher = pathToFileURL(join(__dirname, '../src/git/launcher.ts')).href
+const launcher = pathToFileURL(join(__dirname, '../src/adapters/git/launcher.ts')).href
 
 let loads = 0
 module.exports = class NativeRuntime extends Runtime {

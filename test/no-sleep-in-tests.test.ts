@@ -5,24 +5,24 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
 const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
-  'test/cluster/control-plane/fake-kubelet.ts': [1, 'no part of the tests: between two looks at real pods'],
-  'test/cluster/control-plane/start-control-plane.ts': [
+  'test/cluster-test/cluster/control-plane/fake-kubelet.ts': [1, 'no part of the tests: between two looks at real pods'],
+  'test/cluster-test/cluster/control-plane/start-control-plane.ts': [
     2,
     'no part of the tests: real processes are waited for, and started again',
   ],
-  'test/cluster/real/observe-cluster.ts': [1, 'no part of the tests: between two reads of a real API server'],
-  'test/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
-  'test/registry/bundle-cache.test.ts': [1, 'between two looks at whether it holds'],
-  'test/registry/registry-behaviors.test.ts': [1, 'between two looks at whether it holds'],
-  'test/registry/real-registry.ts': [1, 'between two looks at whether it holds'],
+  'test/cluster-test/cluster/real/observe-cluster.ts': [1, 'no part of the tests: between two reads of a real API server'],
+  'test/adapters/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
+  'test/adapters/registry/bundle-cache.test.ts': [1, 'between two looks at whether it holds'],
+  'test/adapters/registry/registry-behaviors.test.ts': [1, 'between two looks at whether it holds'],
+  'test/adapters/registry/real-registry.ts': [1, 'between two looks at whether it holds'],
   'test/sandbox/github/overlap.test.ts': [1, 'nothing happens'],
   'test/sandbox/github/webhooks.test.ts': [1, 'nothing comes'],
-  'test/store/child.ts': [1, 'holds a job until it is killed'],
-  'test/store/contract.ts': [19, "leases and back-offs go by the database's clock; no job is run"],
-  'test/store/embedded.test.ts': [3, 'a process that must live still does; a statement that comes too late'],
-  'test/store/local-postgres.ts': [1, 'between two looks at whether it holds'],
-  'test/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
-  'test/store/server.test.ts': [4, "silence and leases go by the database's clock"],
+  'test/adapters/store/child.ts': [1, 'holds a job until it is killed'],
+  'test/adapters/store/contract.ts': [19, "leases and back-offs go by the database's clock; no job is run"],
+  'test/adapters/store/embedded.test.ts': [3, 'a process that must live still does; a statement that comes too late'],
+  'test/adapters/store/local-postgres.ts': [1, 'between two looks at whether it holds'],
+  'test/adapters/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
+  'test/adapters/store/server.test.ts': [4, "silence and leases go by the database's clock"],
   'test/stories/empty-cache.test.ts': [1, 'between two looks at whether it holds'],
   'test/stories/landing-table/interrupted-merges.ts': [1, 'GitHub unlocks the branch while the bot retries'],
   'test/stories/request-bounds.test.ts': [2, 'requests are counted until none comes for a while'],
@@ -37,8 +37,8 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   ],
   'test/stories/waiting-pulls.test.ts': [1, 'nothing is asked for a while'],
   'test/stories/story-environment.ts': [1, 'between two looks at whether it holds'],
-  'test/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
-  'test/workers/worker-pool.test.ts': [
+  'test/adapters/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
+  'test/adapters/workers/worker-pool.test.ts': [
     2,
     'between two looks at whether it holds; nothing is killed meanwhile',
   ],

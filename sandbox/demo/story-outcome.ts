@@ -1,5 +1,5 @@
 // The outcome of a story's pull request, as GitHub shows it, and whether it is the expected one.
-import { checkIds } from '../../src/findings/checks.ts'
+import { checkIds } from '@catalog-bot/findings/checks'
 import type { MockCheckRun, MockPull } from '../github/github-data.ts'
 import type { DemoEnvironment } from './demo-environment.ts'
 import type { DemoStory } from './stories.ts'

@@ -1,11 +1,11 @@
 // Pulls the demo's catalog images from the registry, as a cluster would, and compares them with the branch.
 import { execFileSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
-import { openPusher } from '../../src/image/open-pusher.ts'
-import { openRegistry } from '../../src/registry/open-registry.ts'
-import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
+import { openCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
+import { openPusher } from '../../src/adapters/image/open-pusher.ts'
+import { openRegistry } from '../../src/adapters/registry/open-registry.ts'
+import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
+import { systemClock } from '../../src/adapters/system-clock.ts'
 import type { DemoEnvironment } from './demo-environment.ts'
 import { catalogImageRepository as image } from './set-up-publishing.ts'
 

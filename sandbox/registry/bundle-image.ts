@@ -2,8 +2,8 @@
 // The same blob gives the same bytes. The bundle cannot run: its Operator image is the one in the blob's related
 // images.
 import { parseAllDocuments } from 'yaml'
-import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import type { Json } from '../../src/go/json/json.ts'
+import { bundleAnnotationKeys } from '@catalog-bot/bundle/bundle-metadata'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { ImageContent } from './registry-image.ts'
 
 /** The source of a bundle: its catalog blob. */

@@ -11,8 +11,8 @@ const clusterUnsupportedMessage =
   '--kubeconfig is not available in this package. To run catalog-bot with cluster support, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md'
 
 export function createExcludedModulesPlugin(sources: string): Plugin {
-  const client = join(sources, 'github', 'github-app.js')
-  const cluster = join(sources, 'cluster', 'open-cluster.js')
+  const client = join(sources, 'adapters', 'github', 'github-app.js')
+  const cluster = join(sources, 'cluster-test', 'cluster', 'open-cluster.js')
   return {
     name: 'leave-out-of-authors',
     setup(building) {

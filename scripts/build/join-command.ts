@@ -11,10 +11,10 @@ const includedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
   'cli/rule-url.js',
-  'evaluate/catalogs/content-facts-cache.js',
+  'catalogs/content-facts-cache.js',
   'checks/validation/validate-fully.js',
-  'findings/render-text.js',
-  'findings/render-sarif.js',
+  'packages/findings/render-text.js',
+  'packages/findings/render-sarif.js',
   'checks/all-rules.js',
 ]
 

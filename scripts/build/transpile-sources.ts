@@ -1,20 +1,33 @@
-// Transpiles every source file to JavaScript at the same path below a folder. Types are not checked. `npm run types`
-// does that for the whole project.
+// Transpiles every source file of the App and of the packages to JavaScript below a folder: `src/` to the folder itself,
+// and `packages/NAME/src/` to `packages/NAME/`. Types are not checked. `npm run types` does that for the whole project.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import ts from 'typescript'
+import { readWorkspacePackages } from '../workspaces.ts'
 
-const sourcesFolder = join(import.meta.dirname, '..', '..', 'src')
+const projectRoot = join(import.meta.dirname, '..', '..')
 
 export function transpileSources(folder: string): void {
-  for (const path of readdirSync(sourcesFolder, { recursive: true, encoding: 'utf8' }))
-    if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts'))
-      transpileFile(path, folder)
+  const packages = readWorkspacePackages(projectRoot)
+  const outputBySpecifier = new Map(
+    packages.flatMap(({ exports }) =>
+      [...exports].map(([specifier, file]) => [specifier, toOutputPath(file)] as const),
+    ),
+  )
+  for (const sources of ['src', ...packages.map((one) => join(one.folder, 'src'))])
+    for (const path of readdirSync(join(projectRoot, sources), { recursive: true, encoding: 'utf8' }))
+      if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts'))
+        transpileFile(join(sources, path), folder, outputBySpecifier)
 }
 
-function transpileFile(path: string, folder: string): void {
-  const { outputText } = ts.transpileModule(readFileSync(join(sourcesFolder, path), 'utf8'), {
-    fileName: path,
+/** The path of the output for a source file, for example `packages/fbc/facts/catalog.js`. */
+export function toOutputPath(file: string): string {
+  return file.replace(/^src\/|(?<=^packages\/[^/]+\/)src\//, '').replace(/\.ts$/, '.js')
+}
+
+function transpileFile(file: string, folder: string, outputBySpecifier: ReadonlyMap<string, string>): void {
+  const { outputText } = ts.transpileModule(readFileSync(join(projectRoot, file), 'utf8'), {
+    fileName: file,
     compilerOptions: {
       target: ts.ScriptTarget.ES2024,
       module: ts.ModuleKind.ESNext,
@@ -22,7 +35,20 @@ function transpileFile(path: string, folder: string): void {
       rewriteRelativeImportExtensions: true,
     },
   })
-  const file = join(folder, path.replace(/\.ts$/, '.js'))
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, outputText)
+  const output = toOutputPath(file)
+  const path = join(folder, output)
+  mkdirSync(dirname(path), { recursive: true })
+  // The packages are not published, so the output imports their files.
+  writeFileSync(
+    path,
+    outputText.replaceAll(
+      /(?<=\bfrom |\bimport\()(['"])(@catalog-bot\/[^'"]+)\1/g,
+      (_all, quote: string, specifier: string) => {
+        const target = outputBySpecifier.get(specifier)
+        if (target === undefined) throw new Error(`${file} imports ${specifier}, which is not exported`)
+        const relative = posix.relative(posix.dirname(output), target)
+        return `${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`
+      },
+    ),
+  )
 }

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../src/checks/all-rules.ts'
 import type { CatalogSizeLimits } from '../../src/checks/validation/limits.ts'
-import type { RuleSubject } from '../../src/findings/rule.ts'
+import type { RuleSubject } from '@catalog-bot/findings/rule'
 
 const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 

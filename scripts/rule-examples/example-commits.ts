@@ -5,9 +5,9 @@ import {
   maxPushedFileBytes,
   maxIncomingCommits,
   type IncomingCommits,
-} from '../../src/change/incoming-commits.ts'
-import { toBlobSha, toCommitSha, toPullNumber, type BlobSha, type CommitSha } from '../../src/change/ids.ts'
-import { parseMessageFacts } from '../../src/git/incoming-commits.ts'
+} from '../../src/pull-request/incoming-commits.ts'
+import { toBlobSha, toCommitSha, toPullNumber, type BlobSha, type CommitSha } from '../../src/pull-request/ids.ts'
+import { parseMessageFacts } from '../../src/adapters/git/incoming-commits.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'
 import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'

@@ -1,7 +1,7 @@
 // The people in examples: every named account exists.
 import { createHash } from 'node:crypto'
-import { toUserId } from '../../src/change/ids.ts'
-import type { GitHubAccount } from '../../src/change/snapshot.ts'
+import { toUserId } from '../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../src/pull-request/snapshot.ts'
 
 /** Every account has an ID that is derived from its login. */
 export function createExampleAccount(login: string): GitHubAccount {

@@ -9,8 +9,8 @@ import {
   type BlobSha,
   type CommitSha,
   type TreeSha,
-} from '../../src/change/ids.ts'
-import type { PathChange, TreeEntry } from '../../src/change/path-change.ts'
+} from '../../src/pull-request/ids.ts'
+import type { PathChange, TreeEntry } from '../../src/pull-request/path-change.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import { listFilesBelow, type ExampleCaseSettings } from './cases.ts'
 import { createIncomingCommits, exampleHeadSha, createOpenPulls } from './example-commits.ts'

@@ -1,10 +1,10 @@
 // Evaluates pull requests in this process, with the same evaluation and the same requests as the App's worker
 // processes.
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopPullMemory } from '../../src/evaluate/null-store.ts'
-import type { CheckAnswer } from '../../src/evaluate/gather-answers.ts'
-import type { CatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
-import { TooLargeError } from '../../src/evaluate/worker/evaluation-budget.ts'
+import { noopPullMemory } from '../../src/catalogs/null-store.ts'
+import type { CheckAnswer } from '../../src/catalogs/gather-answers.ts'
+import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
+import { TooLargeError } from '../../src/catalogs/evaluation-budget.ts'
 import {
   workerMemoryMethods,
   type EvaluationResponse,
@@ -13,7 +13,7 @@ import {
 } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { AnswerWorkerCallback, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
-import { GitError } from '../../src/git/git-error.ts'
+import { GitError } from '../../src/adapters/git/git-error.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import type { PullMemory } from '../../src/ports/pull-memory.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'

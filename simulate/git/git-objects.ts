@@ -8,9 +8,9 @@ import {
   type BlobSha,
   type CommitSha,
   type TreeSha,
-} from '../../src/change/ids.ts'
-import type { TreeEntry } from '../../src/change/path-change.ts'
-import { GitError } from '../../src/git/git-error.ts'
+} from '../../src/pull-request/ids.ts'
+import type { TreeEntry } from '../../src/pull-request/path-change.ts'
+import { GitError } from '../../src/adapters/git/git-error.ts'
 
 /** Files by full path. */
 export type FileTree = ReadonlyMap<string, TreeEntry>

@@ -1,5 +1,5 @@
 // Commit history as Git reports it: ancestors, merge bases, and first-parent chains.
-import type { CommitSha } from '../../src/change/ids.ts'
+import type { CommitSha } from '../../src/pull-request/ids.ts'
 import type { GitObjects } from './git-objects.ts'
 
 /** The commit and all its ancestors. */

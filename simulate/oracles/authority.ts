@@ -1,8 +1,8 @@
 // Determines from the simulated state alone who agreed to a pull request: its author, and everyone who approved its
 // current head for its current base.
-import type { UserId } from '../../src/change/ids.ts'
-import type { GitHubAccount } from '../../src/change/snapshot.ts'
-import type { TreeSha } from '../../src/change/ids.ts'
+import type { UserId } from '../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../src/pull-request/snapshot.ts'
+import type { TreeSha } from '../../src/pull-request/ids.ts'
 import {
   listChangedPaths,
   getMaintainers,

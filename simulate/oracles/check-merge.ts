@@ -1,7 +1,7 @@
 // Checks a merge at the moment when it happens, against the state at that time. catalog-bot cannot observe user
 // actions that happen during the merge after its last evaluation. So every condition must have held at some moment
 // since that evaluation.
-import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
+import type { CommitSha, TreeSha } from '../../src/pull-request/ids.ts'
 import { hasAncestor } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
 import { parseExpectedConfig, listChangedPaths, findCatalogProblems } from '../world/expected-state.ts'

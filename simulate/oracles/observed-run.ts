@@ -1,6 +1,6 @@
 // The input of the oracles: the simulated state itself, and the calls that changed it.
-import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import type { MergePermit } from '../../src/gate/merge-permit.ts'
+import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
+import type { MergePermit } from '../../src/policy/merge-permit.ts'
 import type { StoreTables } from '../ports/memory-store.ts'
 import type { SimulatedProcess } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'

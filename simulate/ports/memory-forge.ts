@@ -1,15 +1,15 @@
 // The in-memory Forge port. src/github/ reads pull requests itself, from a GitHub in memory. Other operations take as
 // many steps as the real adapter takes. Like the real adapter, writes first check whether the object exists, so
 // concurrent actors can interfere.
-import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import type { PullSnapshot } from '../../src/change/snapshot.ts'
+import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
+import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import type { AnswerByQuestionKind } from '../../src/checks/questions.ts'
-import type { BranchRules } from '../../src/gate/branch-rules.ts'
-import { ForgeError } from '../../src/github/forge-error.ts'
-import { createCommentCache } from '../../src/github/comment-cache.ts'
-import { readSnapshot as readFromGitHub } from '../../src/github/read-snapshot.ts'
-import { findUnchangedPulls } from '../../src/github/unchanged-pulls.ts'
-import { commentMarker } from '../../src/messages/report.ts'
+import type { BranchRules } from '../../src/policy/branch-rules.ts'
+import { ForgeError } from '../../src/adapters/github/forge-error.ts'
+import { createCommentCache } from '../../src/adapters/github/comment-cache.ts'
+import { readSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
+import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts'
+import { commentMarker } from '../../src/report/report.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { ForgeAction, Forge, ForgeQuestion, OwnIssue, ForgeActionResult } from '../../src/ports/forge.ts'
 import { ownerTeam } from '../world/repository-contents.ts'

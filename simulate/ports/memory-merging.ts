@@ -1,6 +1,6 @@
 // The in-memory Merging port: GitHub's own merge, temporary branches, and the final state of a pull request. Signed
 // commits and the merge queue are not modeled.
-import type { MergePermit } from '../../src/gate/merge-permit.ts'
+import type { MergePermit } from '../../src/policy/merge-permit.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 import type { CallScheduler } from './memory-repository.ts'

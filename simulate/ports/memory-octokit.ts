@@ -1,8 +1,8 @@
 // Answers the requests that src/github/ sends when it reads pull requests, from memory and in GitHub's format. The
 // reading code is the real one. Every request, and every page of a list, is a separate call.
-import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import type { GitHubAccount } from '../../src/change/snapshot.ts'
-import type { Octokit } from '../../src/github/github-app.ts'
+import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../src/pull-request/snapshot.ts'
+import type { Octokit } from '../../src/adapters/github/github-app.ts'
 import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/simulated-github.ts'
 
 export interface MemoryOctokitHooks {

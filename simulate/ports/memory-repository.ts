@@ -1,14 +1,14 @@
 // The in-memory Repository port: a mirror with the server's objects and separate refs, as of the last fetch. Object
 // reads return immediately because objects never change. Fetches and pushes wait for their turn.
-import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import { maxIncomingCommits, type IncomingCommit } from '../../src/change/incoming-commits.ts'
-import type { PathChange } from '../../src/change/path-change.ts'
-import { findBatchProblem } from '../../src/gate/batch.ts'
-import { isMergePermit, type MergePermit } from '../../src/gate/merge-permit.ts'
-import { formatTemporaryBranch } from '../../src/gate/temporary-branch.ts'
-import { parseMessageFacts } from '../../src/git/incoming-commits.ts'
-import { GitError } from '../../src/git/git-error.ts'
-import { computeMergeDate } from '../../src/git/merge.ts'
+import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
+import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/incoming-commits.ts'
+import type { PathChange } from '../../src/pull-request/path-change.ts'
+import { findBatchProblem } from '../../src/policy/batch.ts'
+import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
+import { formatTemporaryBranch } from '../../src/policy/temporary-branch.ts'
+import { parseMessageFacts } from '../../src/adapters/git/incoming-commits.ts'
+import { GitError } from '../../src/adapters/git/git-error.ts'
+import { computeMergeDate } from '../../src/adapters/git/merge.ts'
 import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
 import {
   findAncestors,

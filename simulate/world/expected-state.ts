@@ -1,7 +1,7 @@
 // Determines the expected properties of a tree of the simulated repository in a few lines that share no code with
 // catalog-bot: package owners, catalog validity, and protected files. Supports only the trees that
 // repository-contents.ts writes.
-import type { TreeSha } from '../../src/change/ids.ts'
+import type { TreeSha } from '../../src/pull-request/ids.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import {
   configPath,

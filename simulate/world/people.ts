@@ -1,7 +1,7 @@
 // The users of a run and their permissions. IDs identify users. A user can give up a login, and another user can take
 // it.
-import { toUserId, type UserId } from '../../src/change/ids.ts'
-import type { GitHubAccount } from '../../src/change/snapshot.ts'
+import { toUserId, type UserId } from '../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../src/pull-request/snapshot.ts'
 
 export type RepositoryRole = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 

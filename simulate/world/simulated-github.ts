@@ -1,8 +1,8 @@
 // The true state of GitHub in a run: one repository with its branches, pull requests, comments, and checks. Users and
 // catalog-bot act on it. Every state of a pull request and of a branch is stored with the step at which it started,
 // so the oracles can look up past states.
-import { toPullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
-import type { GitHubAccount, RepositoryName, PullReview } from '../../src/change/snapshot.ts'
+import { toPullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/pull-request/ids.ts'
+import type { GitHubAccount, RepositoryName, PullReview } from '../../src/pull-request/snapshot.ts'
 import { mergeTrees } from '../git/merge.ts'
 import { GitObjects } from '../git/git-objects.ts'
 import { hasAncestor } from '../git/history.ts'

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Cache, CacheNamespace } from '../../ports/cache.ts'
+import type { Cache, CacheNamespace } from '../ports/cache.ts'
 
 const maxEntryAgeDays = 30
 const dayMs = 24 * 60 * 60 * 1000

@@ -12,8 +12,8 @@ import {
   statSync,
 } from 'node:fs'
 import { sep } from 'node:path'
-import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
-import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
+import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
+import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
 
 export interface CatalogDirectoryFile {
   /** Relative to the directory, with `/` separators. */

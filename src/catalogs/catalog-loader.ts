@@ -1,20 +1,20 @@
 // Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
 // only the files that it touches.
-import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
-import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
-import { fileFactsVersion } from '../../catalog/facts/facts-version.ts'
-import { createUnreadableFileFacts } from '../../catalog/load/parse-catalog-file.ts'
-import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
-import { isIgnoreFile, selectFiles, type FileSelection } from '../../catalog/load/select-files.ts'
-import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
-import { createFinding, formatSubject } from '../../findings/rule.ts'
-import type { BlobSha, TreeSha } from '../../change/ids.ts'
-import type { TreePathEntry } from '../../change/path-change.ts'
-import { isGitError } from '../../git/git-error.ts'
-import type { TreeReader } from '../../ports/repository.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import type { Catalog, FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import { fileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
+import { createUnreadableFileFacts } from '@catalog-bot/fbc/load/parse-catalog-file'
+import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
+import { isIgnoreFile, selectFiles, type FileSelection } from '@catalog-bot/fbc/load/select-files'
+import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
+import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
+import type { TreePathEntry } from '../pull-request/path-change.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { resolveLinkedFile } from './linked-file.ts'
-import { LruMap } from './lru-map.ts'
+import { LruMap } from '../adapters/lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
 
 export interface CatalogLoader {
@@ -49,7 +49,7 @@ const maxCachedCatalogFileBytes = 256 * 1024 * 1024
 const maxCachedCatalogs = 24
 
 const factsCacheSeconds = 30 * 24 * 3600
-// Raise the version when the facts change shape: test/catalog/facts/facts-version.test.ts.
+// Raise the version when the facts change shape: test/packages/fbc/facts/facts-version.test.ts.
 const fileFactsCache = defineCacheNamespace<FileFacts>('facts', {
   version: fileFactsVersion,
   read: (stored) => (isFileFacts(stored) ? stored : undefined),

@@ -2,9 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileFacts } from '../../catalog/facts/catalog.ts'
-import { fileFactsVersion } from '../../catalog/facts/facts-version.ts'
-import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
+import type { FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import { fileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { getCacheDirectory } from './cache-directory.ts'
 
 /** Bytes. Reading a smaller file is as fast as opening its cached facts. */

@@ -1,6 +1,6 @@
 // Limits for one evaluation of a pull request, so that one author cannot use up everyone's resources. Beyond a limit the
 // final answer is "too large to check", with the numbers.
-import { defaultMaxPaths } from '../../git/mirror.ts'
+import { defaultMaxPaths } from '../adapters/git/mirror.ts'
 
 export interface EvaluationBudget {
   /** Paths of a whole tree, and of a difference between two. */

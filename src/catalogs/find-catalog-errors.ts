@@ -1,10 +1,10 @@
 // Validates a catalog at any commit of the base branch, outside the evaluation of a pull request.
-import type { TreeSha } from '../../change/ids.ts'
-import { validateWithAllRules } from '../../checks/validation/validate-fully.ts'
-import { findConfiguredRuleSet } from '../../checks/validation/validation.ts'
-import type { Config } from '../../config/config.ts'
-import type { Finding } from '../../findings/finding.ts'
-import type { GitRepository } from '../../ports/repository.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import { validateWithAllRules } from '../checks/validation/validate-fully.ts'
+import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
+import type { Config } from '../config/config.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 export interface CatalogErrorContext {

@@ -1,15 +1,15 @@
 // Finds the catalogs of a tree, usually by its paths, otherwise by file contents. Pass a tree of the base branch: with a
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
-import type { CatalogRoot, RepositoryLayout } from '../change/layout/layout.ts'
-import { getEntryPaths, createListFilter } from '../change/incremental-list.ts'
-import type { TreePathEntry, TreeEntry } from '../change/path-change.ts'
-import { detectLayout } from '../change/layout/detect-layout.ts'
-import { toTreeSha } from '../change/ids.ts'
-import { GitError } from '../git/git-error.ts'
+import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { getEntryPaths, createListFilter } from '../pull-request/incremental-list.ts'
+import type { TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
+import { detectLayout } from '../pull-request/layout/detect-layout.ts'
+import { toTreeSha } from '../pull-request/ids.ts'
+import { GitError } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { createCachedTreeReader } from './cached-trees.ts'
-import { resolveTreePath } from './catalogs/linked-file.ts'
+import { resolveTreePath } from './linked-file.ts'
 
 /** Larger files are not inspected. */
 const maxInspectedFileBytes = 32 * 1024 * 1024

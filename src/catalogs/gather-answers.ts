@@ -1,8 +1,8 @@
 // Answers the checks' questions, each once, from registries, GitHub and short-lived cached answers. What isn't
 // available in time is unknown.
 import { z } from 'zod'
-import { toUserId } from '../change/ids.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toUserId } from '../pull-request/ids.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
 import {
   createCheckAnswers,
   toCheckQuestionKey,

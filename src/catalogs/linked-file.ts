@@ -1,9 +1,9 @@
 // Resolves a symbolic link of a tree as the system does on a checkout, part by part and through links to directories.
 // Stays within the tree.
-import type { BlobSha, TreeSha } from '../../change/ids.ts'
-import { isGitError } from '../../git/git-error.ts'
-import { decodePath } from '../../git/path-text.ts'
-import type { TreeReader } from '../../ports/repository.ts'
+import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+import { decodePath } from '../adapters/git/path-text.ts'
+import type { TreeReader } from '../ports/repository.ts'
 
 export interface ResolvedLink {
   /** Undefined for a directory, a missing file or a place outside the tree. */

@@ -1,12 +1,12 @@
 // Finds the packages that a change's directories hold in untouched catalogs of the base. Reads single directories;
 // facts are cached by blob.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import type { TreeSha } from '../../change/ids.ts'
-import type { RepositoryLayout } from '../../change/layout/layout.ts'
-import { hasPathBelow } from '../../change/sorted-paths.ts'
-import type { TreeReader } from '../../ports/repository.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { hasPathBelow } from '../pull-request/sorted-paths.ts'
+import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
-import type { PullRequestChange } from '../../change/change.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
 
 /** Newest first. A package that no recent catalog has counts as new. */
 const maxCatalogsPerDirectory = 3

@@ -1,12 +1,12 @@
 // Finds bundles of the base with the names that a change adds, in untouched catalogs. Reads whole catalogs only where
 // files are, or are ignored, above the package directories.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import type { PullRequestChange } from '../../change/change.ts'
-import type { TreeSha } from '../../change/ids.ts'
-import type { RepositoryLayout } from '../../change/layout/layout.ts'
-import { findPathsBelow } from '../../change/sorted-paths.ts'
-import type { PublishedBundle } from '../../checks/check.ts'
-import type { TreeReader } from '../../ports/repository.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { findPathsBelow } from '../pull-request/sorted-paths.ts'
+import type { PublishedBundle } from '../checks/check.ts'
+import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 /** With more packages, reading whole catalogs once is cheaper. */

@@ -1,8 +1,8 @@
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import type { TreePathEntry } from '../change/path-change.ts'
-import { isGitError } from '../git/git-error.ts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import type { TreePathEntry } from '../pull-request/path-change.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { TooLargeError } from './worker/evaluation-budget.ts'
+import { TooLargeError } from './evaluation-budget.ts'
 
 /** Limit for all touched bundles. A megabyte takes about a tenth of a second; the largest public release has 3 MB. */
 export const maxTouchedBundleBytes = 128 * 1024 * 1024

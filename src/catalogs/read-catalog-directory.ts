@@ -1,12 +1,12 @@
 // Opens, reads and assembles a catalog directory on disk as opm does, without judging it.
-import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
-import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
-import { fileUnreadable, linkLeadsOut } from '../../catalog/load/file-rules.ts'
-import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
-import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { FindingList } from '../../findings/finding-list.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import type { Catalog, FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import { fileUnreadable, linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { FindingList } from '@catalog-bot/findings/finding-list'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { ReusableReadBuffer, openCatalogDirectory, type CatalogDirectoryFile } from './catalog-directory.ts'
 
 export type CatalogDirectoryResult =

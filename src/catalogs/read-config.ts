@@ -1,12 +1,12 @@
 import { allRules } from '../checks/all-rules.ts'
-import type { TreeSha } from '../change/ids.ts'
-import { listAncestorDirectories } from '../change/layout/layout.ts'
-import type { TreeEntry } from '../change/path-change.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import { listAncestorDirectories } from '../pull-request/layout/layout.ts'
+import type { TreeEntry } from '../pull-request/path-change.ts'
 import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig, type Config } from '../config/config.ts'
-import type { Finding } from '../findings/finding.ts'
-import { isGitError } from '../git/git-error.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
 /** The configuration at a tree, with its digest. An unreadable one gives findings and blocks merging. */

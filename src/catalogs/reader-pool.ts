@@ -2,10 +2,10 @@
 // the App.
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
-import type { FileFacts } from '../../catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
-import { WorkerFault } from '../../workers/worker-fault.ts'
-import { openWorkerPool } from '../../workers/worker-pool.ts'
+import type { FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import { WorkerFault } from '../adapters/workers/worker-fault.ts'
+import { openWorkerPool } from '../adapters/workers/worker-pool.ts'
 
 export interface CatalogFileReaderPool {
   /**

@@ -1,5 +1,5 @@
 // The code of every check. The compiler reports a check that is in the list but missing here.
-import { checkIds, type CheckId } from '../findings/checks.ts'
+import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
 import type { Check } from './check.ts'
 import { imagesCheck } from './images/images.ts'
 import { installCheck } from './install/install.ts'

@@ -1,9 +1,9 @@
 // Every rule, for rule pages, settings, and reports.
-import { bundleRules } from '../bundle/rules.ts'
-import { modelRules } from '../catalog/model/rules/all.ts'
-import { fileRules, loadRules } from '../catalog/load/rules.ts'
+import { bundleRules } from '@catalog-bot/bundle/rules'
+import { modelRules } from '@catalog-bot/fbc/model/rules/all'
+import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
 import { configUnreadable } from '../config/config-unreadable.ts'
-import type { AnyFindingRule } from '../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { bundleDirectoryRules } from './bundles/rules.ts'
 import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'

@@ -1,8 +1,8 @@
 // Applies configured severities to findings about images, bundles, and installation, and drops findings of disabled
 // optional suites.
-import { suiteByRuleId } from '../bundle/content-rules.ts'
+import { suiteByRuleId } from '@catalog-bot/bundle/content-rules'
 import type { Config } from '../config/config.ts'
-import type { Finding } from '../findings/finding.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
 import { applyRuleSettings, type RuleSettingSubject } from './validation/rule-settings.ts'
 
 const emptyFixedRuleIds: ReadonlySet<string> = new Set()

@@ -1,6 +1,6 @@
 // One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and effect
 // of the change stay the same.
-import type { CommitSha, UserId } from '../change/ids.ts'
+import type { CommitSha, UserId } from '../pull-request/ids.ts'
 
 export interface Approval {
   readonly user: UserId

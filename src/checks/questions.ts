@@ -1,12 +1,12 @@
 // Questions that checks ask, and their possible answers. Questions are data: the caller fetches the answers, and a
 // missing answer counts as unknown.
-import type { BundleFormat } from '../bundle/bundle-files.ts'
-import type { ComparableBundle } from '../bundle/render/compare-with-image.ts'
-import type { Json } from '../go/json/json.ts'
+import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
+import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { InstallFacts } from './install/install-facts.ts'
-import type { Finding } from '../findings/finding.ts'
-import type { GitHubAccount } from '../change/snapshot.ts'
-import type { CommitSha, UserId } from '../change/ids.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { GitHubAccount } from '../pull-request/snapshot.ts'
+import type { CommitSha, UserId } from '../pull-request/ids.ts'
 
 export type CheckQuestion =
   /** `platforms`: also list platforms, which costs more. */

@@ -2,25 +2,25 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
 import { readVersion } from './version.ts'
-import { systemClock } from '../evaluate/system-clock.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { systemClock } from '../adapters/system-clock.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import type {
   CatalogImageFile,
   BuiltCatalogImage,
   CatalogPublisher,
   ImagePublishResult,
   PublishImageTarget,
-} from '../image/catalog-publisher.ts'
-import { ImageError } from '../image/image-error.ts'
-import { openSigningKey } from '../image/provenance/signing-key.ts'
-import type { ImageBuildRecord } from '../image/provenance/provenance-statement.ts'
+} from '../adapters/image/catalog-publisher.ts'
+import { ImageError } from '../adapters/image/image-error.ts'
+import { openSigningKey } from '../adapters/image/provenance/signing-key.ts'
+import type { ImageBuildRecord } from '../adapters/image/provenance/provenance-statement.ts'
 import {
   ensureSignableImage,
   attestImage,
   type AttestationContext,
-} from '../image/provenance/attest-image.ts'
-import type { RegistryClient } from '../registry/registry-client.ts'
-import { RegistryError } from '../registry/registry-error.ts'
+} from '../adapters/image/provenance/attest-image.ts'
+import type { RegistryClient } from '../adapters/registry/registry-client.ts'
+import { RegistryError } from '../adapters/registry/registry-error.ts'
 import { printToStderr } from './output.ts'
 
 export interface AttestOptions {

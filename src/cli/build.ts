@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { getCacheDirectory } from '../evaluate/catalogs/cache-directory.ts'
-import { systemClock } from '../evaluate/system-clock.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { getCacheDirectory } from '../catalogs/cache-directory.ts'
+import { systemClock } from '../adapters/system-clock.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import type {
   ImageBuildCache,
   CatalogImageFile,
@@ -14,23 +14,23 @@ import type {
   CatalogPublisher,
   ImagePublishResult,
   PublishImageTarget,
-} from '../image/catalog-publisher.ts'
+} from '../adapters/image/catalog-publisher.ts'
 import {
   renderCompositeFiles,
   parseCompositeCatalogSpec,
   type CompositeCatalogSpec,
-} from '../image/composite-catalog.ts'
-import { renderDockerfile } from '../image/dockerfile.ts'
-import { ImageError } from '../image/image-error.ts'
-import { openCatalogPublisher } from '../image/open-catalog-publisher.ts'
-import { openPusher } from '../image/open-pusher.ts'
-import { parseReferenceOrThrow } from '../image/base-image.ts'
-import { formatImageReference } from '../go/reference/image-reference.ts'
-import { readCatalogFolder } from '../image/read-catalog-folder.ts'
-import { writeOciLayout } from '../image/write-oci-layout.ts'
-import { openRegistry } from '../registry/open-registry.ts'
-import type { RegistryClient } from '../registry/registry-client.ts'
-import { readRegistryAccess } from '../registry/registry-access.ts'
+} from '../adapters/image/composite-catalog.ts'
+import { renderDockerfile } from '../adapters/image/dockerfile.ts'
+import { ImageError } from '../adapters/image/image-error.ts'
+import { openCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
+import { openPusher } from '../adapters/image/open-pusher.ts'
+import { parseReferenceOrThrow } from '../adapters/image/base-image.ts'
+import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { readCatalogFolder } from '../adapters/image/read-catalog-folder.ts'
+import { writeOciLayout } from '../adapters/image/write-oci-layout.ts'
+import { openRegistry } from '../adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../adapters/registry/registry-client.ts'
+import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { parseKeyValues } from './parse-key-values.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { findPathInRepository, openImageAttester, type AttestOptions } from './attest-published.ts'

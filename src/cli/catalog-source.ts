@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
-import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
-import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
-import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
+import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import { openCatalogDirectory } from '../catalogs/catalog-directory.ts'
+import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface CatalogSourceFile {

@@ -1,8 +1,8 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
 import type { ImageAnswer } from '../checks/questions.ts'
 import { selectProxy, proxyVariables } from '../ports/proxy.ts'
-import type { TokenPermissions } from '../gate/merge-requirements.ts'
-import { toPrintable } from '../findings/printable.ts'
+import type { TokenPermissions } from '../policy/merge-requirements.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 
 export interface DiagnosisFinding {
   readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'

@@ -1,16 +1,16 @@
 // `diff`: describes and draws catalog changes. Exits with 0 even if nothing changes.
-import { renderChangeAsMermaid, drawChange } from '../change/draw-change.ts'
-import type { PullRequestChange } from '../change/change.ts'
-import { drawSvg } from '../catalog/graph/draw-svg.ts'
+import { renderChangeAsMermaid, drawChange } from '../pull-request/draw-change.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
-import { toProjectedChange, describeProjectedChange } from '../messages/describe-projected-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../report/describe-projected-change.ts'
 import {
   formatChangeAsMarkdown,
   formatChangeAsText,
   describeChangeLines,
   type DescriptionLine,
-} from '../messages/describe-change.ts'
-import { renderMermaidBlock } from '../messages/fenced-mermaid.ts'
+} from '../report/describe-change.ts'
+import { renderMermaidBlock } from '../report/fenced-mermaid.ts'
 import { toChangeJson } from './check.ts'
 import { evaluateLocalPull } from './local-pull.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'

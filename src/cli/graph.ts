@@ -1,14 +1,14 @@
 // `graph DIR`: draws the upgrade graphs of a catalog's packages, as Mermaid text or SVG pictures. Exit code 0: everything was
 // drawn; 1: some files could not be read, and the rest was drawn; 2: the command could not run.
-import type { Catalog } from '../catalog/facts/catalog.ts'
-import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
-import { drawSvg } from '../catalog/graph/draw-svg.ts'
-import { drawPackage } from '../catalog/graph/drawing.ts'
-import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
-import { buildPackageGraphs, type PackageGraph } from '../catalog/graph/package-graph.ts'
-import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
-import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
-import { toPrintable } from '../findings/printable.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
+import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
+import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
+import { buildPackageGraphs, type PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
+import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { setExitCode, print, printToStderr } from './output.ts'
 import { writeGraphPictures } from './write-pictures.ts'
 

@@ -1,14 +1,14 @@
 // `images DIR`: looks up every image that a catalog references in its registry. Exit code 0: all exist; 1: some definitely don't
 // exist; 2: the result is inconclusive for some images, or the command could not run.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { systemClock } from '../evaluate/system-clock.ts'
-import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
+import { systemClock } from '../adapters/system-clock.ts'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { ImageAnswer } from '../checks/questions.ts'
-import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { openRegistry } from '../registry/open-registry.ts'
-import { readRegistryAccess } from '../registry/registry-access.ts'
-import { isReusableAnswer, scanImages, type ImageScanProgress } from '../registry/scan-images.ts'
+import { openCatalogDirectory } from '../catalogs/catalog-directory.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { openRegistry } from '../adapters/registry/open-registry.ts'
+import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
+import { isReusableAnswer, scanImages, type ImageScanProgress } from '../adapters/registry/scan-images.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 
 export interface ImagesOptions {

@@ -1,10 +1,10 @@
 // `init NAME`: prints an olm.package blob with a description and an icon, like opm init.
 import { readFileSync } from 'node:fs'
-import { sniffImage } from '../catalog/load/sniff-image.ts'
-import { formatCatalogJson } from '../catalog/write/format-json.ts'
-import { formatCatalogYaml } from '../catalog/write/format-yaml.ts'
-import type { WritableCatalog } from '../catalog/write/writable-catalog.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
+import { sniffImage } from '@catalog-bot/fbc/load/sniff-image'
+import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
+import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
+import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import { setExitCode, print } from './output.ts'
 
 export interface InitPackageOptions {

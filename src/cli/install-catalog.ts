@@ -1,27 +1,27 @@
 // Reads the catalogs of the command `install` from a directory or an image, with the data that the install check needs: their
 // facts, their bundles as a server returns them, and how their images start.
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
-import { assembleCatalog } from '../catalog/facts/assemble-catalog.ts'
-import type { BundleBlob, Catalog } from '../catalog/facts/catalog.ts'
-import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
-import { buildServedCatalog, type ServedCatalog } from '../catalog/api/served-catalog.ts'
-import { parseServedFile } from '../catalog/api/served-file.ts'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
+import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import type {
-  CatalogServerResponse,
   ServedCatalogImage,
   ServedCatalogObservation,
 } from '../checks/install/running-catalog.ts'
-import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
-import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
-import { memoizeOnce } from '../findings/memoize.ts'
-import { fetchImageTree } from '../image/base-image.ts'
-import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
-import { queryCatalogServer } from '../serving/query-catalog-server.ts'
-import { openGrpcServer } from '../serving/grpc-server.ts'
-import { queryOpm } from '../serving/opm-server.ts'
+import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
+import { fetchImageTree } from '../adapters/image/base-image.ts'
+import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
+import { queryCatalogServer } from '@catalog-bot/fbc-server/query-catalog-server'
+import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { queryOpm } from '@catalog-bot/fbc-server/opm-server'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface LoadedInstallCatalog {

@@ -1,7 +1,7 @@
 // `install ... --kubeconfig F`: after the simulation, installs on a cluster. Local catalogs are served from this machine
 // during the install tests, so the cluster must be able to reach it.
 import { networkInterfaces } from 'node:os'
-import type { BundleBlob } from '../catalog/facts/catalog.ts'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
 import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
@@ -16,11 +16,11 @@ import type { TestCatalogSource } from '../checks/install/cluster-test/cluster-t
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
 import { listSupportedTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
 import { combineTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
-import { systemClock } from '../evaluate/system-clock.ts'
+import { systemClock } from '../adapters/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { formatElapsed, formatClusterTestTitle } from '../messages/describe-cluster-tests.ts'
-import { openGrpcServer } from '../serving/grpc-server.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { formatElapsed, formatClusterTestTitle } from '../report/describe-cluster-tests.ts'
+import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import type { LoadedInstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
 
@@ -66,9 +66,9 @@ export async function installOnCluster(
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
 ): Promise<ClusterInstallResult> {
   // Loaded only if needed, because loading is slow and most installs don't use a cluster.
-  const { openCluster } = await import('../cluster/open-cluster.ts')
-  const { runClusterTests: runInstallTests } = await import('../cluster/run-cluster-tests.ts')
-  const { sweepCluster } = await import('../cluster/janitor.ts')
+  const { openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
+  const { runClusterTests: runInstallTests } = await import('../cluster-test/cluster/run-cluster-tests.ts')
+  const { sweepCluster } = await import('../cluster-test/cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
     context: options.context,

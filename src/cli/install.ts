@@ -2,7 +2,7 @@
 // installs; 1: it does not; 2: inconclusive, or the command could not run.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
-import type { BundleBlob } from '../catalog/facts/catalog.ts'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
 import { computeInstallFacts } from '../checks/install/install-facts.ts'
 import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
@@ -18,16 +18,16 @@ import {
   parseInstallTargetId,
   type InstallTarget,
 } from '../checks/install/install-targets.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { describeInstall } from '../messages/describe-install.ts'
-import { describeClusterTests } from '../messages/describe-cluster-tests.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { detectBundleFormat } from '../bundle/bundle-format.ts'
-import { forEachInParallel } from '../evaluate/gather-answers.ts'
-import { toImageAnswer } from '../registry/to-image-answer.ts'
-import { pullBundle } from '../registry/pull-bundle.ts'
-import type { RegistryClient } from '../registry/registry-client.ts'
-import { computeGzippedSize } from '../registry/unpack/gzipped-size.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { describeInstall } from '../report/describe-install.ts'
+import { describeClusterTests } from '../report/describe-cluster-tests.ts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
+import { forEachInParallel } from '../catalogs/gather-answers.ts'
+import { toImageAnswer } from '../adapters/registry/to-image-answer.ts'
+import { pullBundle } from '../adapters/registry/pull-bundle.ts'
+import type { RegistryClient } from '../adapters/registry/registry-client.ts'
+import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
 import {
   listBundleObjects,
   readInstallCatalog,

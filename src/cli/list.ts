@@ -1,14 +1,14 @@
 // `list packages|channels|bundles CATALOG`: prints the tables of `opm alpha list`. Exit code 1: opm could not load the catalog or
 // does not find the package (prints its message); 2: the command could not run.
-import type { ApiBundle } from '../catalog/api/api-types.ts'
-import type { IndexedBundle, IndexedChannel, IndexedPackage } from '../catalog/api/package-index.ts'
-import { buildServedCatalog, type ServedCatalog } from '../catalog/api/served-catalog.ts'
-import { parseServedFile } from '../catalog/api/served-file.ts'
-import { assembleCatalog } from '../catalog/facts/assemble-catalog.ts'
-import { validateAsOpm } from '../catalog/model/validate-as-opm.ts'
-import { formatColumns } from '../findings/columns.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { quoteLikeGo } from '../go/text.ts'
+import type { ApiBundle } from '@catalog-bot/fbc/api/api-types'
+import type { IndexedBundle, IndexedChannel, IndexedPackage } from '@catalog-bot/fbc/api/package-index'
+import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
+import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import { validateAsOpm } from '@catalog-bot/fbc/model/validate-as-opm'
+import { formatColumns } from '@catalog-bot/findings/columns'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
 

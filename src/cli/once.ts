@@ -1,9 +1,9 @@
 // `once`: sweeps one repository once, with a token from the environment. Exit code 0: every pull request was decided; 1: work is
 // left, or merging is frozen; 2: the command could not run. The token is not an argument and is not passed to child processes.
 import pino from 'pino'
-import { sweepOnce, type SweepOnceResult, type SweptPull } from '../app/once/sweep-once.ts'
-import { readSettings } from '../app/settings.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { sweepOnce, type SweepOnceResult, type SweptPull } from '../server/once/sweep-once.ts'
+import { readSettings } from '../jobs/settings.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 

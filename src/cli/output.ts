@@ -1,6 +1,6 @@
 // Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
-import { toPrintable } from '../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { formatSystemError } from './system-error.ts'
 
 /** 0: success. 1: the check failed. 2: the result is inconclusive, or the command could not run. */

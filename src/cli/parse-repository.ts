@@ -1,4 +1,4 @@
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 /** Throws if the text isn't `OWNER/NAME`. */
 export function parseRepository(text: string): RepositoryName {

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { toPrintable } from '../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)

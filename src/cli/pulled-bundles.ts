@@ -1,13 +1,13 @@
 // Reads bundles and catalogs for the command line, from a local directory or from registries with the user's credentials.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../evaluate/system-clock.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { quoteLikeGo } from '../go/text.ts'
-import { openRegistry } from '../registry/open-registry.ts'
-import type { RegistryClient } from '../registry/registry-client.ts'
-import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
-import { readRegistryAccess } from '../registry/registry-access.ts'
+import { systemClock } from '../adapters/system-clock.ts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
+import { openRegistry } from '../adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../adapters/registry/registry-client.ts'
+import { pullBundleOrCatalog, type PulledBundle } from '../adapters/registry/pull-bundle.ts'
+import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4

@@ -1,11 +1,11 @@
 // `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with the same options. Exit code 1: opm would fail
 // (prints its message); 2: the command could not run. By contrast, `graph` draws the readable part of a catalog.
-import { restrictCatalogToBounds } from '../catalog/graph/bound-catalog.ts'
-import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
-import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
-import { assembleCatalog } from '../catalog/facts/assemble-catalog.ts'
-import { openFileFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { restrictCatalogToBounds } from '@catalog-bot/fbc/graph/bound-catalog'
+import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
+import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 

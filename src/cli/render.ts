@@ -3,31 +3,31 @@
 // be pulled.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrateCatalog, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
-import { quoteLikeGo } from '../go/text.ts'
-import type { RenderedBundleLookup } from '../catalog/template/bundle-source.ts'
-import { isTemplateSchema, renderTemplate, getTemplateImages } from '../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../catalog/template/template-document.ts'
-import { sortCatalogForRendering } from '../catalog/write/rendered-order.ts'
+import { migrateCatalog, type MigrateLevel } from '@catalog-bot/bundle/render/migrate-catalog'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
+import type { RenderedBundleLookup } from '@catalog-bot/fbc/template/bundle-source'
+import { isTemplateSchema, renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
+import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
+import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
-} from '../catalog/write/writable-catalog.ts'
-import { formatCatalogJson } from '../catalog/write/format-json.ts'
-import { formatCatalogYaml } from '../catalog/write/format-yaml.ts'
-import { parseReferenceList, type ReferenceList } from '../change/references/reference-list.ts'
-import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { formatListReference, toPullError } from '../image/composite-catalog.ts'
+} from '@catalog-bot/fbc/write/writable-catalog'
+import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
+import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
+import { parseReferenceList, type ReferenceList } from '../pull-request/references/reference-list.ts'
+import { openCatalogDirectory } from '../catalogs/catalog-directory.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { formatListReference, toPullError } from '../adapters/image/composite-catalog.ts'
 import {
   toWritableCatalog,
   renderBundleImage,
   renderBundleFiles,
   renderImage,
-} from '../image/render-image.ts'
-import type { PulledBundle } from '../registry/pull-bundle.ts'
-import { RegistryError } from '../registry/registry-error.ts'
+} from '../adapters/image/render-image.ts'
+import type { PulledBundle } from '../adapters/registry/pull-bundle.ts'
+import { RegistryError } from '../adapters/registry/registry-error.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 import {
   requireImageReferenceSyntax,

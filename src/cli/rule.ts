@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../checks/all-rules.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { findClosestNames } from './closest-names.ts'
 import { setExitCode, print, printJson } from './output.ts'
 import { getRuleUrl } from './rule-url.ts'

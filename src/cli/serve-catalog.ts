@@ -1,11 +1,11 @@
 // `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal stops it. Exit code 0: a
 // signal stopped it; 1: opm would not serve the catalog; 2: the command could not run.
-import { buildServedCatalog } from '../catalog/api/served-catalog.ts'
-import { parseServedFile } from '../catalog/api/served-file.ts'
-import { systemClock } from '../evaluate/system-clock.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { openGrpcServer } from '../serving/grpc-server.ts'
-import { openHttpServer } from '../serving/http-server.ts'
+import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
+import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
+import { systemClock } from '../adapters/system-clock.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { openHttpServer } from '@catalog-bot/fbc-server/http-server'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 

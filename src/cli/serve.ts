@@ -1,5 +1,5 @@
 // `serve`: runs the GitHub App until a signal stops it.
-import { startFromEnvironment } from '../app/start.ts'
+import { startFromEnvironment } from '../server/start.ts'
 import { printToStderr } from './output.ts'
 
 export async function runServe(): Promise<void> {

@@ -2,17 +2,17 @@
 // or the command could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
-import type { FileFacts } from '../catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
-import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '../catalog/model/rule-set.ts'
-import { addFindingEnds } from '../catalog/positions/finding-ends.ts'
-import { validateCatalog, type ValidationProfile } from '../catalog/model/validate-catalog.ts'
-import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
-import { limitFindingsPerRule } from '../findings/limit-per-rule.ts'
-import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
-import { getOmittedCount } from '../findings/finding-list.ts'
-import { selectMostSevereFindings } from '../findings/most-important.ts'
-import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
+import type { FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
+import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import { validateCatalog, type ValidationProfile } from '@catalog-bot/fbc/model/validate-catalog'
+import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
+import { limitFindingsPerRule } from '@catalog-bot/findings/limit-per-rule'
+import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
+import { getOmittedCount } from '@catalog-bot/findings/finding-list'
+import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
+import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-json'
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
@@ -59,7 +59,7 @@ export async function runValidate(named: readonly string[], options: ValidateCom
       printToStderr(`${directory}: ${report.leftOut} less important findings are not shown`)
   }
   if (options.output === 'sarif')
-    print((await import('../findings/render-sarif.ts')).renderSarif(all, await loadSarifOptions()))
+    print((await import('@catalog-bot/findings/render-sarif')).renderSarif(all, await loadSarifOptions()))
   setExitCode(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
@@ -155,7 +155,7 @@ async function createFileFactsParser(
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => FileFacts> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../evaluate/catalogs/content-facts-cache.ts')).openFileFactsCache()
+  const cache = (await import('../catalogs/content-facts-cache.ts')).openFileFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 
@@ -164,7 +164,7 @@ function countFindingsInclOmitted(findings: readonly Finding[]): number {
 }
 
 async function printTextReport(report: DirectoryReport, all: boolean): Promise<void> {
-  const { renderText } = await import('../findings/render-text.ts')
+  const { renderText } = await import('@catalog-bot/findings/render-text')
   const textOf = (file: string) => {
     try {
       return readFileSync(join(report.dir, file), 'utf8')

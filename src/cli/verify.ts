@@ -1,11 +1,11 @@
 // `verify IMAGE --key F`: verifies that an image is signed with a key, and prints its provenance. Exit code 0: verified; 1: not
 // verified; 2: the command could not run.
 import { readFileSync } from 'node:fs'
-import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
-import { toPrintable } from '../findings/printable.ts'
-import { openVerifyingKey } from '../image/provenance/signing-key.ts'
-import { parseRepositoryName } from '../image/provenance/simple-signing.ts'
-import { verifyImage, type ImageVerification } from '../image/provenance/verify-image.ts'
+import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { openVerifyingKey } from '../adapters/image/provenance/signing-key.ts'
+import { parseRepositoryName } from '../adapters/image/provenance/simple-signing.ts'
+import { verifyImage, type ImageVerification } from '../adapters/image/provenance/verify-image.ts'
 import { setExitCode, print } from './output.ts'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readPackageVersion } from '../app/version.ts'
+import { readPackageVersion } from '../adapters/package-version.ts'
 
 /** The root folder of this package. The commands are two folders deep, both in the sources and in the build. */
 export function findPackageFolder(): string {

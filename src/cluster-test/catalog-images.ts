@@ -1,9 +1,9 @@
 // Finds catalog images for installers that need them: the preview of the tree to merge, and the published image of its
 // base. Matched by content, referenced by digest.
-import type { PullNumber } from '../../../change/ids.ts'
-import type { StateStore } from '../../../ports/state.ts'
-import type { ClusterTestImages } from '../../cluster-tests/cluster-test-protocol.ts'
-import type { JobContext } from '../job-context.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { ClusterTestImages } from './process/cluster-test-protocol.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { computeCatalogContentKey } from '../publish/content-key.ts'
 import { builtPreviewState, previewRequestState } from '../publish/preview-state.ts'
 import { publicationStates } from '../publish/publication-state.ts'

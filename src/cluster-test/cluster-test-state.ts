@@ -1,8 +1,8 @@
 // Persistent state of cluster install tests: requested, running and done.
 import { z } from 'zod'
-import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
-import { installTargets } from '../../../checks/install/install-targets.ts'
-import { defineStateNamespace } from '../../../ports/state.ts'
+import { toCommitSha, isObjectId, toTreeSha } from '../pull-request/ids.ts'
+import { installTargets } from '../checks/install/install-targets.ts'
+import { defineStateNamespace } from '../ports/state.ts'
 
 const installStepSchema = z.object({
   root: z.string(),

@@ -1,16 +1,16 @@
 // Requests a cluster install test. An install test lets the author run programs in the cluster, so it needs the repository's
 // configuration and either all checks passed or a maintainer's request for this commit. A separate job runs it.
 import { createHash } from 'node:crypto'
-import type { CheckOutcome } from '../../../checks/check.ts'
-import { checkIds } from '../../../findings/checks.ts'
-import type { CommandRecord } from '../../../gate/commands.ts'
-import type { PullVerdict } from '../../../gate/verdict.ts'
-import type { PullSnapshot } from '../../../change/snapshot.ts'
-import type { TreeSha } from '../../../change/ids.ts'
-import type { JobQueue } from '../../../ports/jobs.ts'
-import type { PullMemory } from '../../../ports/pull-memory.ts'
-import type { StateStore } from '../../../ports/state.ts'
-import type { JobContext } from '../job-context.ts'
+import type { CheckOutcome } from '../checks/check.ts'
+import { checkIds } from '@catalog-bot/findings/checks'
+import type { CommandRecord } from '../policy/commands.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { JobQueue } from '../ports/jobs.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { clusterTestRequestState, type ClusterTestRequest } from './cluster-test-state.ts'
 
 export interface ClusterTestCandidate {

@@ -1,16 +1,16 @@
 // Runs cluster install tests, one at a time on each cluster over all instances. Repositories with a recent install test yield to
 // others. A crashed process leaves names, from which the next one cleans up.
-import { ForgeError } from '../../../github/forge-error.ts'
-import { renderClusterTestCheck, type ClusterTestView } from '../../../messages/cluster-test-check.ts'
-import type { Job, JobQueue } from '../../../ports/jobs.ts'
-import type { Lease, Leases } from '../../../ports/leases.ts'
-import type { StateStore } from '../../../ports/state.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-test-check.ts'
+import type { Job, JobQueue } from '../ports/jobs.ts'
+import type { Lease, Leases } from '../ports/leases.ts'
+import type { StateStore } from '../ports/state.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
-} from '../../cluster-tests/cluster-test-protocol.ts'
-import type { JobContext } from '../job-context.ts'
-import { addContentDigest } from '../publish-report.ts'
+} from './process/cluster-test-protocol.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { addContentDigest } from '../jobs/publish-report.ts'
 import { loadImagesByCatalog, type ClusterTestImagesByCatalog } from './catalog-images.ts'
 import {
   clusterTestRunState,

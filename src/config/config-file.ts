@@ -1,7 +1,7 @@
 // Reads the entry at the configuration's path before it is parsed as YAML. It can be a text file, or something that cannot
 // contain a configuration, which is reported with a fix.
-import type { Finding, Location } from '../findings/finding.ts'
-import { createFinding } from '../findings/rule.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { configPath } from './config-path.ts'
 import { findUnknownRules, parseConfig, type Config } from './config.ts'
 import { configUnreadable } from './config-unreadable.ts'

@@ -1,4 +1,4 @@
-// The settings for merge commit messages: a title and a body with placeholders in braces. src/messages/merge-message.ts
+// The settings for merge commit messages: a title and a body with placeholders in braces. src/report/merge-message.ts
 // fills in and sanitizes the values of the placeholders.
 import { z } from 'zod'
 

@@ -1,15 +1,15 @@
 // The change that each approving review agreed to. GitHub gives only a review's commit and time, and the same commit
 // can mean another change when the merge base moves, so the first evaluation records it permanently.
 import { createHash } from 'node:crypto'
-import type { CommitSha } from '../change/ids.ts'
-import type { PathChange } from '../change/path-change.ts'
-import type { PullReview, PullSnapshot } from '../change/snapshot.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { PathChange } from '../pull-request/path-change.ts'
+import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { computeFileCoverage, hasSameFiles, type ApprovalCoverage } from '../checks/ownership/ownership.ts'
-import type { ShownHead } from '../gate/commands.ts'
-import { isGitError } from '../git/git-error.ts'
+import type { ShownHead } from '../policy/commands.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { memoizeOnce } from '../findings/memoize.ts'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
   const id = createHash('sha256')

@@ -2,23 +2,23 @@
 import { toReviewApprovals, computeChangeCoverage } from '../checks/ownership/ownership.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { toCheckQuestionKey, type CheckQuestion } from '../checks/questions.ts'
-import type { UserId } from '../change/ids.ts'
+import type { UserId } from '../pull-request/ids.ts'
 import {
   findCommandApprovals,
   collectCommandQuestions,
   decideCommands,
   type CommandDecision,
   type CommandRecord,
-} from '../gate/commands.ts'
+} from '../policy/commands.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { resolveApprovalCoverages, toDescribedChange } from './agreed-changes.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { gatherAnswers, type CheckAnswer, type QuestionAnswerer } from './gather-answers.ts'
+import { gatherAnswers, type CheckAnswer, type QuestionAnswerer } from '../catalogs/gather-answers.ts'
 import {
   createTooManyError,
   defaultEvaluationBudget,
   type EvaluationBudget,
-} from './worker/evaluation-budget.ts'
+} from '../catalogs/evaluation-budget.ts'
 import type { BaseBranchState } from './load-base.ts'
 
 export interface AnsweredCheckQuestions {

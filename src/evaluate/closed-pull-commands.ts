@@ -1,9 +1,9 @@
 // Decides the few commands that people give on a merged or closed pull request. Rights are read from the base.
 import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { collectCommandQuestions, decideCommands, type CommandDecision } from '../gate/commands.ts'
+import { collectCommandQuestions, decideCommands, type CommandDecision } from '../policy/commands.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { gatherAnswers } from './gather-answers.ts'
+import { gatherAnswers } from '../catalogs/gather-answers.ts'
 import { readOwnerFiles } from './read-check-input.ts'
 import type { BaseBranchState } from './load-base.ts'
 

@@ -1,10 +1,10 @@
 // The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
 // as merged when its head becomes reachable from its base branch, regardless of its tree.
-import type { IncomingCommits, PullClosedByPush } from '../change/incoming-commits.ts'
-import type { TreeSha } from '../change/ids.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
-import { findActivePullHold } from '../gate/commands.ts'
+import type { IncomingCommits, PullClosedByPush } from '../pull-request/incoming-commits.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { findActivePullHold } from '../policy/commands.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'

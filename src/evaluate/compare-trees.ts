@@ -1,24 +1,24 @@
 // The second stage: describes the difference between base and result in catalog terms, and the commits between them.
-import type { IncomingCommits, PullClosedByPush } from '../change/incoming-commits.ts'
-import type { TreeFileReader } from '../change/compare-blobs.ts'
-import type { PullRequestChange } from '../change/change.ts'
-import { describeChange, type CatalogPair } from '../change/describe-change.ts'
-import type { BlobSha, TreeSha } from '../change/ids.ts'
+import type { IncomingCommits, PullClosedByPush } from '../pull-request/incoming-commits.ts'
+import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import { describeChange, type CatalogPair } from '../pull-request/describe-change.ts'
+import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import {
   findContainingCatalog,
   collectAncestorDirectories,
   type RepositoryLayout,
-} from '../change/layout/layout.ts'
-import { addFirstCatalogsToLayout } from '../change/layout/first-catalogs.ts'
-import { addNewCatalogsToLayout } from '../change/layout/detect-layout.ts'
-import { getEntryPaths } from '../change/incremental-list.ts'
-import type { PathChange } from '../change/path-change.ts'
-import { canBeReferenceList } from '../change/references/reference-list.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
+} from '../pull-request/layout/layout.ts'
+import { addFirstCatalogsToLayout } from '../pull-request/layout/first-catalogs.ts'
+import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
+import { getEntryPaths } from '../pull-request/incremental-list.ts'
+import type { PathChange } from '../pull-request/path-change.ts'
+import { canBeReferenceList } from '../pull-request/references/reference-list.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import type { CatalogLoader } from './catalogs/catalog-loader.ts'
+import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from './changed-links.ts'
-import { readRepositoryLayout } from './find-layout.ts'
+import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import {
   resolveClosedPulls,
   canAffectOtherPulls,
@@ -26,8 +26,8 @@ import {
   type AffectedOpenPull,
 } from './closed-pulls.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { createCachedTreeReader } from './cached-trees.ts'
-import { createTooManyError, TooLargeError, defaultEvaluationBudget } from './worker/evaluation-budget.ts'
+import { createCachedTreeReader } from '../catalogs/cached-trees.ts'
+import { createTooManyError, TooLargeError, defaultEvaluationBudget } from '../catalogs/evaluation-budget.ts'
 import type { BaseBranchState } from './load-base.ts'
 
 export interface IncomingChanges {

@@ -1,14 +1,14 @@
 // Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
 // be valid.
-import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { Finding } from '../../findings/finding.ts'
-import type { CheckId } from '../../findings/checks.ts'
-import { excludeOverridden } from '../../gate/overrides.ts'
-import { noopPullMemory } from '../../evaluate/null-store.ts'
-import type { WorkerPullMemory } from '../../evaluate/worker/evaluation-messages.ts'
-import type { Store } from '../../ports/store.ts'
-import type { JobContext } from './job-context.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { CheckId } from '@catalog-bot/findings/checks'
+import { excludeOverridden } from '../policy/overrides.ts'
+import { noopPullMemory } from '../catalogs/null-store.ts'
+import type { WorkerPullMemory } from './worker/evaluation-messages.ts'
+import type { Store } from '../ports/store.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { requestEvaluation } from './request-evaluation.ts'
 
 export type CombinedChangeVerdict =

@@ -1,9 +1,9 @@
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import type { CatalogLoader } from './catalogs/catalog-loader.ts'
-import type { QuestionAnswerer } from './gather-answers.ts'
-import type { EvaluationBudget } from './worker/evaluation-budget.ts'
+import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
+import type { QuestionAnswerer } from '../catalogs/gather-answers.ts'
+import type { EvaluationBudget } from '../catalogs/evaluation-budget.ts'
 
 export interface EvaluateOptions {
   readonly repository: GitRepository

@@ -2,29 +2,29 @@
 // base branch or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { toPullKey } from '../../change/repository-key.ts'
-import { configPath } from '../../config/config-path.ts'
-import type { CommandDecision } from '../../gate/commands.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { toPullKey } from '../pull-request/repository-key.ts'
+import { configPath } from '../config/config-path.ts'
+import type { CommandDecision } from '../policy/commands.ts'
 import {
   decideVerdict,
   createMalformedReason,
   createUncheckedVerdict,
   createTooLargeReason,
-} from '../../gate/decide.ts'
-import type { VerdictReason, PullVerdict } from '../../gate/verdict.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
-import type { Evaluation } from '../../evaluate/evaluate.ts'
-import type { EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
-import type { EvaluationReport } from '../../evaluate/worker/prepare-report.ts'
-import type { StateStore } from '../../ports/state.ts'
-import { readQueueRemover } from '../../merge/queue-removals.ts'
-import type { JobContext } from './job-context.ts'
+} from '../policy/decide.ts'
+import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
+import type { Evaluation } from './evaluate.ts'
+import type { EvaluationHints } from './worker/evaluation-pool.ts'
+import type { EvaluationReport } from '../report/evaluation-report.ts'
+import type { StateStore } from '../ports/state.ts'
+import { readQueueRemover } from './queue-removals.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { requestEvaluation, type EvaluationInputs } from './request-evaluation.ts'
-import { clusterTestCheckName } from '../../messages/cluster-test-check.ts'
-import { readMergeBackoff, type MergeBackoff } from './rejected-pulls.ts'
+import { clusterTestCheckName } from '../report/cluster-test-check.ts'
+import { readMergeBackoff, type MergeBackoff } from './merge-backoff.ts'
 
 export interface PullEvaluation {
   readonly snapshot: PullSnapshot

@@ -3,25 +3,25 @@
 import { allChecks } from '../checks/all-checks.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import type { CheckOutcome } from '../checks/check.ts'
-import { addFindingEnds } from '../catalog/positions/finding-ends.ts'
-import type { TreeFileReader } from '../change/compare-blobs.ts'
-import type { PullRequestChange } from '../change/change.ts'
-import type { RepositoryLayout } from '../change/layout/layout.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
+import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
-import type { Finding } from '../findings/finding.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
 import {
   findActivePullHold,
   isCommandCurrent,
   findMergeRequest,
   type CommandDecision,
   type CommandRecord,
-} from '../gate/commands.ts'
-import { decideVerdict, type GateInput, type TestMergeResult } from '../gate/decide.ts'
-import { applyOverrides, findActiveOverrides, type RuleOverride } from '../gate/overrides.ts'
-import { toRequiredCheckQuestions, type RequiredCheckAnswer } from '../gate/required-checks.ts'
-import type { PullVerdict } from '../gate/verdict.ts'
-import { formatMergeMessage } from '../messages/merge-message.ts'
+} from '../policy/commands.ts'
+import { decideVerdict, type GateInput, type TestMergeResult } from '../policy/decide.ts'
+import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/overrides.ts'
+import { toRequiredCheckQuestions, type RequiredCheckAnswer } from '../policy/required-checks.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
+import { formatMergeMessage } from '../report/merge-message.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-check-questions.ts'
 import { decideClosedPullCommands } from './closed-pull-commands.ts'

@@ -1,13 +1,13 @@
 // Fetches the commits of a pull request, or reports why git rejects them. A rejected head is reported once and not
 // fetched again.
 import { z } from 'zod'
-import type { CommitSha } from '../../change/ids.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { toPullKey } from '../../change/repository-key.ts'
-import { isGitError } from '../../git/git-error.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { toPullKey } from '../pull-request/repository-key.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { fetchConsistentSnapshot } from './fetch-consistent.ts'
-import type { JobContext } from './job-context.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 export type FetchCommitsResult =
   | { readonly kind: 'here'; readonly snapshot: PullSnapshot }

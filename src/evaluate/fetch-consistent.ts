@@ -1,5 +1,5 @@
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { JobContext } from './job-context.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
 export async function fetchConsistentSnapshot(

@@ -1,10 +1,10 @@
 // Finds the commits on the base branch that introduced errors which a pull request did not cause. Runs only for such
 // errors, and validates the catalog before a few commits that changed the file.
-import type { CommitSha } from '../change/ids.ts'
-import { toSubjectKey, type Finding } from '../findings/finding.ts'
-import type { BaseBreak } from '../messages/describe-base-breaks.ts'
-import { findCatalogErrors, type CatalogErrorContext } from './catalogs/find-catalog-errors.ts'
-import { LruMap } from './catalogs/lru-map.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import { toSubjectKey, type Finding } from '@catalog-bot/findings/finding'
+import type { BaseBreak } from '../report/describe-base-breaks.ts'
+import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
+import { LruMap } from '../adapters/lru-map.ts'
 
 const maxSearchedFiles = 3
 /** First parents that are searched for a change of the file. */

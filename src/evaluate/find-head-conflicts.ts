@@ -1,11 +1,11 @@
 // Finds the commit on the base branch that brought a channel's second head after the pull request was made. Reads only
 // the files of such findings and few commits.
-import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
-import type { ChannelEntry } from '../catalog/facts/catalog.ts'
-import type { BlobSha, CommitSha } from '../change/ids.ts'
-import type { Finding } from '../findings/finding.ts'
-import { isGitError } from '../git/git-error.ts'
-import type { HeadConflict } from '../messages/describe-head-conflict.ts'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import type { BlobSha, CommitSha } from '../pull-request/ids.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { isGitError } from '../adapters/git/git-error.ts'
+import type { HeadConflict } from '../report/describe-head-conflict.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
 type HeadConflictRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>

@@ -1,17 +1,17 @@
 // The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
-import type { TreeSha } from '../change/ids.ts'
-import type { RepositoryLayout } from '../change/layout/layout.ts'
-import { getEntryPaths } from '../change/incremental-list.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { getEntryPaths } from '../pull-request/incremental-list.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
-import type { Finding } from '../findings/finding.ts'
-import type { CommandRecord } from '../gate/commands.ts'
-import type { TestMergeResult } from '../gate/decide.ts'
-import { formatMergeMessage } from '../messages/merge-message.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { CommandRecord } from '../policy/commands.ts'
+import type { TestMergeResult } from '../policy/decide.ts'
+import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { readRepositoryLayout } from './find-layout.ts'
-import { readConfig } from './read-config.ts'
+import { readRepositoryLayout } from '../catalogs/find-layout.ts'
+import { readConfig } from '../catalogs/read-config.ts'
 
 export interface BaseBranchState {
   /** Includes who pushed the head. */

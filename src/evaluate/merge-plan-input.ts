@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
-import { getRequiredOwnChecks } from '../gate/required-own-checks.ts'
-import type { MergePlanInput } from '../gate/merge-requirements.ts'
-import { toCheckNames, ownCheckNames } from '../messages/report.ts'
+import { getRequiredOwnChecks } from '../policy/required-own-checks.ts'
+import type { MergePlanInput } from '../policy/merge-requirements.ts'
+import { toCheckNames, ownCheckNames } from '../report/report.ts'
 
 export function toMergePlanInput(
   config: Pick<Config, 'install' | 'merge'>,

@@ -3,10 +3,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { toRepositoryPath } from '../change/compare-blobs.ts'
-import type { CatalogChange } from '../change/change.ts'
-import type { TreeSha } from '../change/ids.ts'
-import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
+import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
+import type { CatalogChange } from '../pull-request/change.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import type { TreeReader } from '../ports/repository.ts'
 
 export interface OpmQueryOptions {
@@ -40,7 +40,7 @@ export async function queryOpmForChange(
       await writeFile(join(scratch, path), bytes)
     }
     // Loaded lazily, because few installations configure opm, and loading gRPC takes a third of an evaluation's start time.
-    const { queryOpm: askOpm } = await import('../serving/opm-server.ts')
+    const { queryOpm: askOpm } = await import('@catalog-bot/fbc-server/opm-server')
     const started = performance.now()
     const results = await askOpm(opm, scratch, packageNames, left.milliseconds)
     left.milliseconds -= performance.now() - started

@@ -1,15 +1,15 @@
 // Finds pull requests that a person removed from the merge queue. Reads the timeline, because a webhook can be lost. A
 // removal blocks that head until an authorized person requests the merge again.
 import { z } from 'zod'
-import type { PullComment } from '../change/snapshot.ts'
-import type { CommandRecord } from '../gate/commands.ts'
-import type { ValidatedMerge } from '../gate/merge-permit.ts'
-import { isRemovedByPerson, type QueueRemoval } from '../gate/queue-removal.ts'
+import type { PullComment } from '../pull-request/snapshot.ts'
+import type { CommandRecord } from '../policy/commands.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import { isRemovedByPerson, type QueueRemoval } from '../policy/queue-removal.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
-import type { RecoverOptions } from './merge-options.ts'
+import type { MergeApi } from '../ports/merge-api.ts'
 
 const queueRemovalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
-/** Keyed by pull request. src/store/prune.ts removes the records of merged pull requests. */
+/** Keyed by pull request. src/adapters/store/prune.ts removes the records of merged pull requests. */
 const queueRemovalState = defineStateNamespace<z.infer<typeof queueRemovalSchema>>('merge queue removal', {
   version: 1,
   read: (stored) => queueRemovalSchema.safeParse(stored).data,
@@ -20,7 +20,10 @@ type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
 /** Records and returns a person's new removal of this head. */
 export async function recordQueueRemoval(
   { repository, pull, head }: PullHead,
-  { merging, store }: Pick<RecoverOptions, 'merging' | 'store'>,
+  {
+    merging,
+    store,
+  }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },
 ): Promise<{ readonly removal: QueueRemoval | undefined; readonly isNew: boolean }> {
   const removal = await merging.readQueueRemoval(pull)
   if (removal === undefined || !isRemovedByPerson(removal)) return { removal, isNew: false }

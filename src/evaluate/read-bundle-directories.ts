@@ -1,35 +1,35 @@
 // Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
 // Reads git blobs without a checkout and caches results by content.
-import type { TreePathEntry } from '../change/path-change.ts'
-import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-upgrade-facts.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { readRegistryBundle } from '../bundle/registry-bundle.ts'
-import { findMigrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
-import { trimCsvForTemplates } from '../bundle/render/template-csv.ts'
-import { validateBundle } from '../bundle/validate-bundle.ts'
-import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
-import type { PullRequestChange } from '../change/change.ts'
-import type { TreeSha } from '../change/ids.ts'
-import { parseBundlePath, type BundleDirectory } from '../change/layout/bundle-directory.ts'
-import type { RepositoryLayout } from '../change/layout/layout.ts'
+import type { TreePathEntry } from '../pull-request/path-change.ts'
+import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
+import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { trimCsvForTemplates } from '@catalog-bot/bundle/render/template-csv'
+import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
+import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import { parseBundlePath, type BundleDirectory } from '../pull-request/layout/bundle-directory.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PackageSources, PackageSettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
 import { listUnresolvedBundleNames } from '../checks/bundles/bundle-edges.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
-import type { Finding } from '../findings/finding.ts'
-import { suiteNames } from '../findings/suites.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { suiteNames } from '@catalog-bot/findings/suites'
 import type { Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { computeGzippedSize } from '../registry/unpack/gzipped-size.ts'
-import { readTextBlob, type CatalogLoader } from './catalogs/catalog-loader.ts'
-import { LruMap } from './catalogs/lru-map.ts'
-import { noopCache } from './null-store.ts'
+import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
+import { readTextBlob, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { LruMap } from '../adapters/lru-map.ts'
+import { noopCache } from '../catalogs/null-store.ts'
 import {
   filterBundleEntries,
   computeDirectoryContentKey,
   hasManifestFile,
   maxTouchedBundleBytes,
   readBundleFiles,
-} from './read-bundle-files.ts'
+} from '../catalogs/read-bundle-files.ts'
 import { cacheNeighborCatalog, filterNeighborFactsFiles, readNeighborBundleFacts } from './read-neighbors.ts'
 
 export interface BundleDirectoriesContext {

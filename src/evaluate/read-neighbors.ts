@@ -1,19 +1,19 @@
 // Reads the few graph fields of a package's untouched bundles, cached by blob id across processes.
-import type { TreePathEntry } from '../change/path-change.ts'
+import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { createHash } from 'node:crypto'
-import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-upgrade-facts.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { parseBundlePath } from '../change/layout/bundle-directory.ts'
+import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { LruMap } from './catalogs/lru-map.ts'
-import { TooLargeError } from './worker/evaluation-budget.ts'
+import { LruMap } from '../adapters/lru-map.ts'
+import { TooLargeError } from '../catalogs/evaluation-budget.ts'
 import {
   filterBundleEntries,
   computeDirectoryContentKey,
   hasManifestFile,
   readBundleFiles,
-} from './read-bundle-files.ts'
+} from '../catalogs/read-bundle-files.ts'
 
 /** Per package; the largest public one needs a third of this. */
 const maxNeighborBytes = 96 * 1024 * 1024

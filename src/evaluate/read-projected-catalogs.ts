@@ -1,5 +1,5 @@
 // Reads the templates of the result and the catalogs of the base, to predict the catalogs after bundles are added.
-import type { TreeSha } from '../change/ids.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
 import {
   formatPlaceholderImage,
   type ProjectedCatalog,
@@ -12,9 +12,9 @@ import {
   type LoadedTemplate,
 } from '../checks/bundles/project-from-templates.ts'
 import type { PackageSources } from '../checks/bundles/package-sources.ts'
-import { isGitError } from '../git/git-error.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import type { CatalogLoader } from './catalogs/catalog-loader.ts'
+import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 
 interface ProjectionContext {
   readonly repository: TreeReader

@@ -1,20 +1,20 @@
 // Reads the templates that a change touches and the catalogs rendered from them. The base's configuration and ci.yaml
 // files define the pairs; the merge result gives their content.
-import type { Catalog } from '../catalog/facts/catalog.ts'
-import type { PullRequestChange } from '../change/change.ts'
-import type { TreeSha } from '../change/ids.ts'
-import type { RepositoryLayout } from '../change/layout/layout.ts'
-import { hasPath } from '../change/sorted-paths.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { hasPath } from '../pull-request/sorted-paths.ts'
 import {
   findTouchedTemplatePairs,
   type TemplatePair,
   type LoadedTemplatePair,
-} from '../change/layout/template-pairs.ts'
+} from '../pull-request/layout/template-pairs.ts'
 import type { Config } from '../config/config.ts'
-import { isGitError } from '../git/git-error.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { readTextBlob, type CatalogLoader } from './catalogs/catalog-loader.ts'
-import { resolveTreePath } from './catalogs/linked-file.ts'
+import { readTextBlob, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { resolveTreePath } from '../catalogs/linked-file.ts'
 
 export interface TemplatesContext {
   readonly repository: TreeReader

@@ -1,9 +1,9 @@
 // Records a summary of each evaluation for the pages. Decides nothing.
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { findLatestReviews } from '../../checks/ownership/approvals.ts'
-import { formatCheckLines } from '../../messages/check-lines.ts'
-import type { PageRecords, EvaluationRecord, ApprovalView } from '../../ports/page-records.ts'
-import type { JobContext } from './job-context.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { findLatestReviews } from '../checks/ownership/approvals.ts'
+import { formatCheckLines } from '../report/check-lines.ts'
+import type { PageRecords, EvaluationRecord, ApprovalView } from '../ports/page-records.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 
 const maxNamesPerReason = 20

@@ -1,7 +1,7 @@
 // Does not judge pull requests for unserved branches, but records them: approvals from before do not count when the
 // pull request returns to a served branch.
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
 
 /** Differs from every configuration digest. */
 const unservedConfigDigest = 'not served'

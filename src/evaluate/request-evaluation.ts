@@ -1,23 +1,23 @@
 // Starts an evaluation process and answers its questions.
 import { join, resolve } from 'node:path'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { CheckQuestion } from '../../checks/questions.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { CheckQuestion } from '../checks/questions.ts'
 import {
   createQuestionAnswerer,
   type CheckAnswer,
   type QuestionAnswerer,
-} from '../../evaluate/gather-answers.ts'
+} from '../catalogs/gather-answers.ts'
 import {
   workerMemoryMethods,
   type EvaluationResponse,
   type WorkerPullMemory,
   type WorkerCallbackRequest,
-} from '../../evaluate/worker/evaluation-messages.ts'
-import type { AnswerWorkerCallback, EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
-import { GitError } from '../../git/git-error.ts'
-import type { Cache } from '../../ports/cache.ts'
-import type { OpenPullSummary } from '../../ports/forge.ts'
-import type { JobContext } from './job-context.ts'
+} from './worker/evaluation-messages.ts'
+import type { AnswerWorkerCallback, EvaluationHints } from './worker/evaluation-pool.ts'
+import { GitError } from '../adapters/git/git-error.ts'
+import type { Cache } from '../ports/cache.ts'
+import type { OpenPullSummary } from '../ports/forge.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 export interface EvaluationInputs {
   readonly memory: Required<WorkerPullMemory>

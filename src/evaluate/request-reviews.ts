@@ -1,11 +1,11 @@
 // Requests a review, once each, from people who can unblock a pull request.
 import { z } from 'zod'
-import { collectUnblockingPeople } from '../../gate/decide.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { PullVerdict } from '../../gate/verdict.ts'
-import { ForgeError } from '../../github/forge-error.ts'
-import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
-import type { JobContext } from './job-context.ts'
+import { collectUnblockingPeople } from '../policy/decide.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** Requests to more people tend to be ignored by all. */
 const maxReviewers = 5

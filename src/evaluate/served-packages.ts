@@ -1,11 +1,11 @@
 // The packages that a change touches, as a server would return them. Reads their files again in full because a
 // catalog's facts omit the manifests.
-import { buildServedCatalog } from '../catalog/api/served-catalog.ts'
-import { parseServedFile, type ServedFile } from '../catalog/api/served-file.ts'
-import type { Catalog } from '../catalog/facts/catalog.ts'
-import type { CatalogChange, PullRequestChange } from '../change/change.ts'
-import { toRepositoryPath } from '../change/compare-blobs.ts'
-import type { TreeSha } from '../change/ids.ts'
+import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
+import { parseServedFile, type ServedFile } from '@catalog-bot/fbc/api/served-file'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
+import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
+import type { TreeSha } from '../pull-request/ids.ts'
 import type { ServedPackage } from '../checks/check.ts'
 import { queryServedCatalog } from '../checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties } from '../checks/install/inline-bundle.ts'

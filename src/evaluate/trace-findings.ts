@@ -1,15 +1,15 @@
 // Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
 // push, so lines are matched by content. Reads only files with findings.
-import type { CommitSha, TreeSha } from '../change/ids.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
-import type { Finding } from '../findings/finding.ts'
-import { createLineMap, type LineMap } from '../findings/line-map.ts'
-import { findShortestEdits } from '../findings/shortest-edits.ts'
-import { memoizeOnce } from '../findings/memoize.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
-import { isGitError } from '../git/git-error.ts'
-import { getFindingKey, type FixForFinding, type TracedLine } from '../messages/traced-line.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createLineMap, type LineMap } from '@catalog-bot/findings/line-map'
+import { findShortestEdits } from '@catalog-bot/findings/shortest-edits'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { isGitError } from '../adapters/git/git-error.ts'
+import { getFindingKey, type FixForFinding, type TracedLine } from '../report/traced-line.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
 type TraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>

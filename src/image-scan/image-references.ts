@@ -1,30 +1,30 @@
 // Lists the image references of a repository's catalogs on all served branches, and who owns the packages that name
 // them. Reads branch tips only.
 import { minimatch } from 'minimatch'
-import { parseImageReference } from '../../go/reference/image-reference.ts'
-import type { TreeSha } from '../../change/ids.ts'
-import { classifyPath } from '../../change/layout/classify-path.ts'
-import { canBeReferenceList } from '../../change/references/reference-list.ts'
-import { collectCatalogImageReferences } from '../../change/references/catalog-references.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { TreeSha } from '../pull-request/ids.ts'
+import { classifyPath } from '../pull-request/layout/classify-path.ts'
+import { canBeReferenceList } from '../pull-request/references/reference-list.ts'
+import { collectCatalogImageReferences } from '../pull-request/references/catalog-references.ts'
 import {
   parseListedImageReferences,
   type LocatedImageReference,
-} from '../../change/references/list-references.ts'
-import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
-import type { RepositoryLayout } from '../../change/layout/layout.ts'
-import type { TreePathEntry } from '../../change/path-change.ts'
-import { isAllowedRegistry } from '../../checks/images/named-image.ts'
+} from '../pull-request/references/list-references.ts'
+import { readRepositoryLayout } from '../catalogs/find-layout.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import type { TreePathEntry } from '../pull-request/path-change.ts'
+import { isAllowedRegistry } from '../checks/images/named-image.ts'
 import {
   listOwnerFilesForLocations,
   formatPrincipal,
   readOwnershipAuthority,
-} from '../../checks/ownership/ownership.ts'
-import type { Config } from '../../config/config.ts'
-import { isGitError } from '../../git/git-error.ts'
-import type { MissingImageLocation } from '../../messages/missing-images-issue.ts'
-import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
-import { readConfig } from '../../evaluate/read-config.ts'
-import type { JobContext } from './job-context.ts'
+} from '../checks/ownership/ownership.ts'
+import type { Config } from '../config/config.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+import type { MissingImageLocation } from '../report/missing-images-issue.ts'
+import { readTextBlob } from '../catalogs/catalog-loader.ts'
+import { readConfig } from '../catalogs/read-config.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 export interface ScannedBranch {
   readonly branch?: string

@@ -1,9 +1,9 @@
 // Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
 // author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
-import { decideIssueAction, type DesiredIssue } from '../../checks/images/missing-images-issue.ts'
-import { toMissingImageKey } from '../../checks/images/missing-images.ts'
-import { ForgeError } from '../../github/forge-error.ts'
+import { decideIssueAction, type DesiredIssue } from '../checks/images/missing-images-issue.ts'
+import { toMissingImageKey } from '../checks/images/missing-images.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderMissingImagesIssue,
   renderMissingImagesResolved,
@@ -12,10 +12,10 @@ import {
   formatReference,
   type MissingImagesOptions,
   type MissingImageReference,
-} from '../../messages/missing-images-issue.ts'
-import type { OwnIssue } from '../../ports/forge.ts'
+} from '../report/missing-images-issue.ts'
+import type { OwnIssue } from '../ports/forge.ts'
 import type { MissingImagesReportState } from './scan-state.ts'
-import type { JobContext } from './job-context.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /**
  * Updates the issue. `saveReportState` is called before and after each write to GitHub; the last state counts. Rejects with a

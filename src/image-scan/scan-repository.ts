@@ -1,16 +1,16 @@
 // Checks images of a repository's catalogs: full rounds, second checks of missing images, and the issue about those that
 // are gone. Works in small slices, one at a time over all instances, and resumes from the store.
-import { isRuleSilenced } from '../../checks/validation/rule-settings.ts'
-import { ruleByMissingImageKind } from '../../checks/images/missing-images.ts'
-import type { Config } from '../../config/config.ts'
-import type { MissingImageReference } from '../../messages/missing-images-issue.ts'
-import type { Job, JobQueue } from '../../ports/jobs.ts'
-import type { Lease, Leases } from '../../ports/leases.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
-import type { StateStore } from '../../ports/state.ts'
-import { interleaveHosts } from '../../registry/scan-images.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { Metrics } from '../metrics.ts'
+import { isRuleSilenced } from '../checks/validation/rule-settings.ts'
+import { ruleByMissingImageKind } from '../checks/images/missing-images.ts'
+import type { Config } from '../config/config.ts'
+import type { MissingImageReference } from '../report/missing-images-issue.ts'
+import type { Job, JobQueue } from '../ports/jobs.ts'
+import type { Lease, Leases } from '../ports/leases.ts'
+import type { PageRecords } from '../ports/page-records.ts'
+import type { StateStore } from '../ports/state.ts'
+import { interleaveHosts } from '../adapters/registry/scan-images.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import type { Metrics } from '../jobs/metrics.ts'
 import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
 import { pruneMatchedTags, referencesPerScanPart, runScanSlice } from './scan-slice.ts'
@@ -27,7 +27,7 @@ import {
   type ScanState,
   type ImageScanPass,
 } from './scan-state.ts'
-import type { AppServices, JobContext } from './job-context.ts'
+import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
 type ScanJob = Extract<Job, { kind: 'scan' }>
 

@@ -1,21 +1,21 @@
 // Checks a few references for a few seconds, so that pull requests never wait for a scan. A registry that does not
 // answer is paused, and finally skipped for the pass.
-import { parseImageReference } from '../../go/reference/image-reference.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
   updateMissingImageState,
   parseTagAndDigest,
   toImageScanResult,
   toTagScanResult,
   type ImageScanResult,
-} from '../../checks/images/missing-images.ts'
-import type { ImageAnswer } from '../../checks/questions.ts'
-import { forEachInParallel } from '../../evaluate/gather-answers.ts'
+} from '../checks/images/missing-images.ts'
+import type { ImageAnswer } from '../checks/questions.ts'
+import { forEachInParallel } from '../catalogs/gather-answers.ts'
 import type { PendingScanReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanPart, writeScanParts } from './scan-state.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { PageRecords, SeenImageRecord } from '../../ports/page-records.ts'
-import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
-import type { JobContext } from './job-context.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import type { PageRecords, SeenImageRecord } from '../ports/page-records.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** References per part: some seconds, at four at once and a tenth of a second each. */
 export const referencesPerScanPart = 100

@@ -1,8 +1,8 @@
 // Scan state in the store, from which a scan resumes, and the schedule of passes. Does no requests.
 import { z } from 'zod'
-import { missingImageKinds, type MissingImageState } from '../../checks/images/missing-images.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
+import { missingImageKinds, type MissingImageState } from '../checks/images/missing-images.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 
 const registryHostStateSchema = z.object({
   /** Skipped until then. */

@@ -1,7 +1,7 @@
 // Merges already reported on their pull requests; nothing is left to do there.
-import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import { toPullKey } from '../../change/repository-key.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import { toPullKey } from '../pull-request/repository-key.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
 /** The commit, by pull request. If lost, it is evaluated once more. */

@@ -1,7 +1,7 @@
 // Delays the ready report. Most pull requests merge within seconds, so one comment about the merge saves an email and a
 // GitHub write.
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 import { createHeadStateTimer, headStateStartFormat } from './head-state-since.ts'
 

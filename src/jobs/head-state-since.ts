@@ -1,8 +1,8 @@
 // Measures how long a condition holds for a pull request's current head.
 import { z } from 'zod'
-import { toPullKey } from '../../change/repository-key.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { Cache, CacheNamespace } from '../../ports/cache.ts'
+import { toPullKey } from '../pull-request/repository-key.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
 const headStateStartSchema = z.object({ head: z.string(), since: z.number() })

@@ -1,5 +1,5 @@
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { Store } from '../../ports/store.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { Store } from '../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 
 export async function isMergedByBot(

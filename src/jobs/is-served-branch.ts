@@ -1,7 +1,7 @@
 // The bot serves only the default branch and the branches its configuration names, so that pushing a branch cannot
 // select a weaker policy or publish anything.
 import { minimatch } from 'minimatch'
-import { readConfig } from '../../evaluate/read-config.ts'
+import { readConfig } from '../catalogs/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
 /** `allowCached` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */

@@ -1,6 +1,6 @@
 // Orders jobs of pull requests. Large ones (by GitHub's numbers) pause at some points until no small or unknown one is
 // running, so that expensive pull requests do not slow down small ones. Decides nothing but the order.
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 
 export type JobCost = 'light' | 'heavy'
 

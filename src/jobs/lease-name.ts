@@ -1,6 +1,6 @@
 // The lease that guards everything that moves a branch.
-import type { RepositoryName } from '../change/snapshot.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
 
 export function toLeaseName(repository: RepositoryName, branch: string): string {
   return `land ${toRepositoryKey(repository)} ${branch}`

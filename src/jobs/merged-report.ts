@@ -1,16 +1,16 @@
 // Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images.
-import type { PullNumber } from '../../change/ids.ts'
-import type { PullVerdict } from '../../gate/verdict.ts'
-import { renderReport } from '../../messages/report.ts'
-import type { MergeRecords } from '../../ports/merge-records.ts'
-import type { StateStore } from '../../ports/state.ts'
-import type { Verdicts } from '../../ports/verdicts.ts'
-import type { ValidatedMerge } from '../../gate/merge-permit.ts'
-import type { EvaluationReport } from '../../evaluate/worker/prepare-report.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
+import { renderReport } from '../report/report.ts'
+import type { MergeRecords } from '../ports/merge-records.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { Verdicts } from '../ports/verdicts.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { JobContext } from './job-context.ts'
 import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
-import { pullPublicationState } from './publish/publication-state.ts'
 import { formatStatusPageUrl } from './status-page-url.ts'
+import { pullPublicationState } from './pull-publication.ts'
 
 /** The stored verdict, complete enough to render the report again. */
 export interface StoredEvaluationReport extends EvaluationReport {

@@ -1,5 +1,5 @@
 // Adds the missing check runs to a commit. Idempotent (I18).
-import type { CommitSha } from '../change/ids.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
 import type { CheckRunContent, Forge } from '../ports/forge.ts'
 
 /** The check runs in `runs` that are not in `present` with the same content. */

@@ -1,9 +1,9 @@
 // Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
-import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import { findMissingChecks } from '../../merge/publish-checks.ts'
-import type { PullReport, ReportedCheck } from '../../messages/report.ts'
-import type { CheckRunContent, Forge, OwnReports, ObservedComment } from '../../ports/forge.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import { findMissingChecks } from './publish-checks.ts'
+import type { PullReport, ReportedCheck } from '../report/report.ts'
+import type { CheckRunContent, Forge, OwnReports, ObservedComment } from '../ports/forge.ts'
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
 export type ReportComposer = (runs: ReadonlyMap<string, string>) => PullReport

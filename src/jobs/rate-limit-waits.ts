@@ -1,10 +1,10 @@
 // Records which jobs wait for GitHub's rate limit, so that pages can say so while GitHub cannot be written to.
 import { z } from 'zod'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { PullNumber } from '../../change/ids.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import type { Job } from '../../ports/jobs.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import type { Job } from '../ports/jobs.ts'
 
 const rateLimitWaitSchema = z.object({ since: z.number(), until: z.number() })
 

@@ -1,6 +1,6 @@
 // Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
 // process.
-import type { Leases, Lease } from '../../ports/leases.ts'
+import type { Leases, Lease } from '../ports/leases.ts'
 import type { AppServices } from './job-context.ts'
 
 export interface RenewedLease {

@@ -1,5 +1,5 @@
-import type { PullNumber } from '../../change/ids.ts'
-import type { JobQueue } from '../../ports/jobs.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { JobQueue } from '../ports/jobs.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Immediately, or after the given seconds. Rejects with a StoreError. */

@@ -3,9 +3,9 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../evaluate/worker/evaluation-budget.ts'
-import { documentedGitHubLimits } from '../github/budget/github-limits.ts'
-import { defaultReserves, type QuotaReserveByWorkClass } from '../github/budget/work-class.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/evaluation-budget.ts'
+import { documentedGitHubLimits } from '../adapters/github/budget/github-limits.ts'
+import { defaultReserves, type QuotaReserveByWorkClass } from '../adapters/github/budget/work-class.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
 

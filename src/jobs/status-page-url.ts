@@ -1,8 +1,8 @@
 // Returns the address of a pull request's status page, if pages are enabled.
-import type { PullNumber } from '../../change/ids.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { pullPageUrl } from '../../web/pages/page-urls.ts'
-import type { BotSettings } from '../settings.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { pullPageUrl } from '../report/page-urls.ts'
+import type { BotSettings } from './settings.ts'
 
 export function formatStatusPageUrl(
   { pages, publicUrl }: Pick<BotSettings, 'pages' | 'publicUrl'>,

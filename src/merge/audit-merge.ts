@@ -1,15 +1,15 @@
 // Judges a pull request that GitHub merged onto a different base than the validated one. GitHub's merge does not pin
 // the base, so a push can come in between. The real base's configuration and owners apply.
-import type { CommitSha } from '../../change/ids.ts'
-import type { ValidatedMerge } from '../../gate/merge-permit.ts'
-import { GitError } from '../../git/git-error.ts'
-import { ForgeError } from '../../github/forge-error.ts'
-import type { MergedCommitVerdict } from '../../gate/verdict.ts'
-import { defineCacheNamespace } from '../../ports/cache.ts'
-import type { Store } from '../../ports/store.ts'
-import type { JobContext } from './job-context.ts'
-import { evaluateSnapshot } from './evaluate-snapshot.ts'
-import { toVerdictRecord } from './publish-evaluation.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import { GitError } from '../adapters/git/git-error.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import type { MergedCommitVerdict } from '../policy/verdict.ts'
+import { defineCacheNamespace } from '../ports/cache.ts'
+import type { Store } from '../ports/store.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
+import { toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 
 /** Seconds between attempts to judge a commit. */
 const auditRetrySeconds = 30

@@ -1,11 +1,11 @@
 // Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
 // in one issue for maintainers, which is closed once everything is fixed.
-import type { CommitSha } from '../../change/ids.ts'
-import type { Config } from '../../config/config.ts'
-import { findCatalogErrors } from '../../evaluate/catalogs/find-catalog-errors.ts'
-import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { ForgeError } from '../../github/forge-error.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { Config } from '../config/config.ts'
+import { findCatalogErrors } from '../catalogs/find-catalog-errors.ts'
+import { readRepositoryLayout } from '../catalogs/find-layout.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderBrokenBaseCheck,
   brokenBaseClosingComment,
@@ -13,10 +13,10 @@ import {
   renderBrokenBaseIssue,
   formatBrokenBaseMarker,
   type BrokenCatalog,
-} from '../../messages/broken-base.ts'
-import type { MergeRecords } from '../../ports/merge-records.ts'
-import { addContentDigest } from './publish-report.ts'
-import type { JobContext } from './job-context.ts'
+} from '../report/broken-base.ts'
+import type { MergeRecords } from '../ports/merge-records.ts'
+import { addContentDigest } from '../jobs/publish-report.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 const maxReportedCatalogErrors = 5
 

@@ -1,6 +1,6 @@
 // Classifies GitHub's message for a rejected merge: a race, a problem of one pull request, or a problem of the branch.
 // Sources: docs.github.com and messages that Prow, bors-ng, and other bots received. Pure.
-import { toOneLine } from '../messages/escape.ts'
+import { toOneLine } from '../report/escape.ts'
 
 /** GitHub's response when it rejected a merge. If the response was lost, the branch is read instead. */
 export type MergeRejectionResponse =
@@ -156,7 +156,7 @@ export function classifyRejection(
 
 /**
  * An unrecognized message applies to the pull request that received it. If a second one receives it, it applies to the
- * branch: app/jobs/rejected-pulls.ts counts them.
+ * branch: merge/rejected-pulls.ts counts them.
  */
 function getWidestScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
   if (known.includes('branch')) return 'branch'

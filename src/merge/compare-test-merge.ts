@@ -1,5 +1,5 @@
 // Detects a merge that differs from GitHub's test merge, because GitHub would then dismiss approvals.
-import type { ValidatedMerge } from '../gate/merge-permit.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { RejectedMerge } from './merge-options.ts'
 

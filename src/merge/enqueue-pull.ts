@@ -1,7 +1,7 @@
 // Merges through GitHub's merge queue with the validated head. The intent remains open until the pull request leaves the
-// queue. app/jobs/judge-group.ts judges the queue's groups.
-import type { MergeStrategy } from '../gate/merge-strategy.ts'
-import { triggerCrashPoint } from './crash-point.ts'
+// queue. merge/merge-group.ts judges the queue's groups.
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'
 
 type QueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>

@@ -1,9 +1,9 @@
 // Handles /freeze and /thaw. They affect a branch, so all pull requests are evaluated afterwards.
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { CommandRecord } from '../../gate/commands.ts'
-import type { JobQueue } from '../../ports/jobs.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { JobContext } from './job-context.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { CommandRecord } from '../policy/commands.ts'
+import type { JobQueue } from '../ports/jobs.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** Returns whether a freeze began or ended. Idempotent by comment id. */
 export async function executeFreezeCommand(

@@ -1,9 +1,9 @@
 // Merges with GitHub's API where a push cannot work. GitHub pins only the head, so read-merge-result.ts compares the
 // result.
-import { requiresUpToDateHead } from '../gate/merge-requirements.ts'
-import type { MergeStrategy } from '../gate/merge-strategy.ts'
+import { requiresUpToDateHead } from '../policy/merge-requirements.ts'
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
 import type { MergeCommitMessage } from '../ports/merge-api.ts'
-import { triggerCrashPoint } from './crash-point.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>

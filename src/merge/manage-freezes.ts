@@ -1,6 +1,6 @@
 // Handles freeze requests from the command line, directly on the store or in the server.
 import { z } from 'zod'
-import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../gate/merge-freeze.ts'
+import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../policy/merge-freeze.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */

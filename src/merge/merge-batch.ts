@@ -1,14 +1,14 @@
 // Merges several pull requests of a branch with one push. Each is validated on top of the previous one, with a separate
 // permit, final check, and intent. The batch ends before the first member that cannot be merged. After a crash, each
 // member is recovered as if it had been merged alone.
-import type { PullNumber } from '../change/ids.ts'
-import type { MergeStrategy } from '../gate/merge-strategy.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
+import type { MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { triggerCrashPoint } from './crash-point.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { isPullEpochUnchanged, epochChangedMessage, findChangedPulls } from './stale-check.ts'
 import { readActiveFreeze, recoverPendingMerges } from './merge-pull.ts'
 import type { EvaluatedPull, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'

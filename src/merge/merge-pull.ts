@@ -1,10 +1,10 @@
 // Merges one pull request. Each step survives a crash: the next process finds the intent and reads the result instead of
 // retrying blindly (docs/threats.md#t38 to T44).
-import { formatFreeze, findActiveFreezes } from '../gate/merge-freeze.ts'
-import { formatQueueRemoval } from '../gate/queue-removal.ts'
-import type { ValidatedMerge, MergePermit } from '../gate/merge-permit.ts'
+import { formatFreeze, findActiveFreezes } from '../policy/merge-freeze.ts'
+import { formatQueueRemoval } from '../policy/queue-removal.ts'
+import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
-import { triggerCrashPoint } from './crash-point.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { prepareQueueMerge } from './enqueue-pull.ts'
 import {
   isPullEpochUnchanged,
@@ -13,10 +13,10 @@ import {
   findChangedPulls,
 } from './stale-check.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
-import { toLeaseName } from './lease-name.ts'
+import { toLeaseName } from '../jobs/lease-name.ts'
 import type { EvaluatedPull, MergeOptions, MergeOutcome, RecoverOptions } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import { recordQueueRemoval } from './queue-removals.ts'
+import { recordQueueRemoval } from '../evaluate/queue-removals.ts'
 import type { PreparationResult, PreparedMerge, MergeAttempt } from './prepared-merge.ts'
 import { toMergeOutcome } from './to-merge-outcome.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'

@@ -1,7 +1,7 @@
 // Branches whose merge queue was used recently; the sweep checks their groups without a webhook.
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
 const queueBranchTtlSeconds = 24 * 3600

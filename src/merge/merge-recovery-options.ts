@@ -1,6 +1,6 @@
-import type { RecoverOptions } from '../../merge/merge-options.ts'
-import type { Store } from '../../ports/store.ts'
-import type { JobContext } from './job-context.ts'
+import type { RecoverOptions } from './merge-options.ts'
+import type { Store } from '../ports/store.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { auditMerge } from './audit-merge.ts'
 import { reportTreeMismatch } from './post-merge-audit.ts'
 

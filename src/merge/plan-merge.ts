@@ -1,13 +1,13 @@
 // Plans how a pull request can merge, from the branch's rules. Rules are read hourly and after a rejection.
-import { fetchBranchRules } from '../../evaluate/branch-rules-cache.ts'
-import { toMergePlanInput } from '../../evaluate/merge-plan-input.ts'
-import { readConfig } from '../../evaluate/read-config.ts'
-import { chooseMergeStrategy } from '../../gate/choose-merge-strategy.ts'
-import type { ValidatedMerge } from '../../gate/merge-permit.ts'
-import type { Cache } from '../../ports/cache.ts'
-import type { PlannedMerge } from '../../merge/merge-options.ts'
+import { fetchBranchRules } from '../evaluate/branch-rules-cache.ts'
+import { toMergePlanInput } from '../evaluate/merge-plan-input.ts'
+import { readConfig } from '../catalogs/read-config.ts'
+import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import type { Cache } from '../ports/cache.ts'
+import type { PlannedMerge } from './merge-options.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
-import type { JobContext } from './job-context.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** Rejects with a ForgeError or GitError when the rules, or what the pull request changes, cannot be read. */
 export async function planMerge(intent: ValidatedMerge, ctx: JobContext<Cache>): Promise<PlannedMerge> {

@@ -1,17 +1,17 @@
 // Handles a branch that does not match the validated result: freezes it, opens one issue and offers a revert. The freeze
 // comes first, so that it does not depend on GitHub. Idempotent.
-import type { CommitSha } from '../../change/ids.ts'
-import { ForgeError } from '../../github/forge-error.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderMismatchIssue,
   formatMismatchMarker,
   renderRevertPull,
   type TreeMismatchView,
   type RevertView,
-} from '../../messages/mismatch-issue.ts'
-import type { ValidatedMerge } from '../../gate/merge-permit.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { JobContext } from './job-context.ts'
+} from '../report/mismatch-issue.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 export interface DetectedTreeMismatch {
   readonly intent: ValidatedMerge

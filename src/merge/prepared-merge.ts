@@ -1,7 +1,7 @@
 // The interface of every merge method: preparation, then one action that updates the branch.
-import type { CommitSha } from '../change/ids.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
-import type { MergeStrategy } from '../gate/merge-strategy.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { MergePermit } from '../policy/merge-permit.ts'
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
 import type { MergeOptions, PlannedMerge, RejectedMerge } from './merge-options.ts'
 
 export interface MergeAttempt extends PlannedMerge {

@@ -1,17 +1,17 @@
 // Merges with a compare-and-swap push of the validated merge or of GitHub's signed copy. Required checks are first added
 // to that commit on a temporary branch.
-import type { CommitSha } from '../change/ids.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
 import type { SignedCommit } from '../ports/merge-api.ts'
-import { doesGitHubCompareMergeTrees } from '../gate/merge-requirements.ts'
-import type { MergeStrategy } from '../gate/merge-strategy.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
+import { doesGitHubCompareMergeTrees } from '../policy/merge-requirements.ts'
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
+import type { MergePermit } from '../policy/merge-permit.ts'
 import type { MergePushResult, GitRepository } from '../ports/repository.ts'
-import { formatTemporaryBranch } from '../gate/temporary-branch.ts'
-import { checks as allChecks } from '../findings/checks.ts'
-import { toCheckNames } from '../messages/reported-check.ts'
+import { formatTemporaryBranch } from '../policy/temporary-branch.ts'
+import { checks as allChecks } from '@catalog-bot/findings/checks'
+import { toCheckNames } from '../report/reported-check.ts'
 import { compareTestMerge } from './compare-test-merge.ts'
-import { triggerCrashPoint } from './crash-point.ts'
-import { publishMissingChecks } from './publish-checks.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
+import { publishMissingChecks } from '../jobs/publish-checks.ts'
 import { recordStagedCommit, removeStagingBranch } from './staging-branches.ts'
 import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'
 import type { RejectedMerge } from './merge-options.ts'
@@ -74,7 +74,7 @@ const contentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exc
 
 const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
-/** GitHub's signed commit with the same parents and tree. src/git/push-merge.ts verifies them. */
+/** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */
 async function createSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
   const { repository, merging } = options
   const { landing } = permit

@@ -1,10 +1,10 @@
 // Reads the result of a merge: whether the pull request is on the branch, and whether that commit was validated
 // (docs/threats.md#t38 and T39).
-import type { CommitSha } from '../change/ids.ts'
-import type { MergeMethod } from '../gate/branch-rules.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { MergeMethod } from '../policy/branch-rules.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
-import { triggerCrashPoint } from './crash-point.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { readMergeGroupForCommit } from './validated-groups.ts'
 import type { RecoverOptions } from './merge-options.ts'
 

@@ -1,5 +1,5 @@
 // Recovers merges that were started: reads and records their results. Merges with an unclear result remain open.
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { RecordedMergeOutcome, TreeMismatch, RecoverOptions } from './merge-options.ts'

@@ -1,8 +1,8 @@
 // Recovers a merge that a crashed process left unfinished.
-import type { PullNumber } from '../../change/ids.ts'
-import { recoverPullMerges } from '../../merge/recover-pull-merges.ts'
-import type { Store } from '../../ports/store.ts'
-import type { JobContext } from './job-context.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import { recoverPullMerges } from './recover-pull-merges.ts'
+import type { Store } from '../ports/store.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
 
 /** Returns false while the outcome is unknown. Rejects with a GitError, ForgeError or StoreError. */

@@ -1,8 +1,8 @@
 // Recovers a merge that a crashed process left unfinished, for a pull request that is not being merged now. Otherwise,
 // its result could remain unread for days, until the next merge into its branch.
-import type { PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import { toLeaseName } from './lease-name.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { toLeaseName } from '../jobs/lease-name.ts'
 import type { RecoverOptions } from './merge-options.ts'
 import { recoverMerge } from './recover-merges.ts'
 

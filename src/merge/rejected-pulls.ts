@@ -1,17 +1,15 @@
 // Handles GitHub's rejections: parks a pull request or stops its branch, and retries both later.
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { PullNumber } from '../../change/ids.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { computeRejectionBackOffMs, findActiveFreezes, type MergeFreeze } from '../../gate/merge-freeze.ts'
-import type { MergeRejection } from '../../merge/classify-rejection.ts'
-import { fetchBranchRules } from '../../evaluate/branch-rules-cache.ts'
-import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
-import type { PassingCommitStatus } from '../edge/jobs-of-delivery.ts'
-import type { JobContext } from './job-context.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { computeRejectionBackOffMs, type MergeFreeze } from '../policy/merge-freeze.ts'
+import type { MergeRejection } from './classify-rejection.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { PageRecords } from '../ports/page-records.ts'
+import { readBranchRulesDigest, readMergeRejectionInputsDigest } from '../evaluate/merge-backoff.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
 const firstMergeRetryDelayMs = 5000
@@ -19,33 +17,12 @@ const maxQuickRetryDelayMs = 120_000
 const computeQuickRetryDelayMs = (wait: number, times: number): number =>
   times === 1 ? firstMergeRetryDelayMs : Math.min(wait, maxQuickRetryDelayMs)
 
-export interface MergeBackoff {
-  readonly stopped: readonly MergeFreeze[]
-  readonly refused?: string
-  /** Seconds until the first of them ends. */
-  readonly tryAgainAfter?: number
-}
-
-/** Reasons other than checks that keep this pull request from merging. */
-export async function readMergeBackoff(
-  snapshot: PullSnapshot,
-  ctx: JobContext<MergeFreezes & Cache>,
-): Promise<MergeBackoff> {
-  const { store, clock } = ctx.app
-  const now = clock.now()
-  const stopped = findActiveFreezes(await store.listFreezes(snapshot.repository), snapshot.baseRef, now)
-  const parked = await store.parkedPull(snapshot.repository, snapshot.pull)
-  const isParked =
-    parked !== undefined &&
-    parked.tryAgainAt > now &&
-    parked.state === (await readMergeRejectionInputsDigest(snapshot, parked.reason, ctx))
-  const times = [...stopped.map(({ tryAgainAt }) => tryAgainAt), isParked ? parked.tryAgainAt : undefined]
-  const known = times.filter((time) => time !== undefined)
-  return {
-    stopped,
-    ...(isParked && { refused: parked.reason }),
-    ...(known.length > 0 && { tryAgainAfter: Math.max(1, Math.ceil((Math.min(...known) - now) / 1000)) }),
-  }
+/** A commit status or check run that passed, from a delivery. */
+export interface PassingCommitStatus {
+  readonly repository: { readonly name: string; readonly owner: { readonly login: string } }
+  readonly installation: { readonly id: number }
+  readonly commit: CommitSha
+  readonly context: string
 }
 
 const unknownMergeRejectionSchema = z.object({ text: z.string(), pull: z.number() })
@@ -194,47 +171,4 @@ export async function haveBranchRulesChanged(branch: string, ctx: JobContext<Cac
   const before = await readBranchRulesDigest(branch, ctx)
   const now = await readBranchRulesDigest(branch, ctx, { fresh: true })
   return before !== undefined && now !== undefined && before !== now
-}
-
-/** A digest of the branch's rules and the App's permissions there. */
-async function readBranchRulesDigest(
-  branch: string,
-  { forge, app }: JobContext<Cache>,
-  options: { readonly fresh?: boolean } = {},
-): Promise<string | undefined> {
-  try {
-    const { rules, permissions } = await fetchBranchRules(
-      { forge, store: app.store, clock: app.clock },
-      branch,
-      options,
-    )
-    return createHash('sha256')
-      .update(JSON.stringify([rules, permissions]))
-      .digest('hex')
-  } catch (error) {
-    app.log.warn({ err: error, branch }, 'the branch rules could not be read')
-    return undefined
-  }
-}
-
-/** Everything a rejection of one pull request can depend on: its state, reviews, checks, conversations and rules. */
-async function readMergeRejectionInputsDigest(
-  snapshot: PullSnapshot,
-  reason: string,
-  ctx: JobContext<Cache>,
-): Promise<string> {
-  const { pull, head, base, baseRef, draft, reviews, comments } = snapshot
-  const parts = [
-    head,
-    base,
-    baseRef,
-    draft,
-    reviews.map(({ id, state }) => [id, state]),
-    comments.flatMap(({ id, author }) => (author?.kind === 'user' ? [id] : [])),
-    await ctx.forge.readOtherChecks(head),
-    /\b(?:conversations?|comments) must be resolved\b/i.test(reason) &&
-      (await ctx.forge.countOpenThreads(pull)),
-    await readBranchRulesDigest(baseRef, ctx),
-  ]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

@@ -1,16 +1,16 @@
 // Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
 // commented there, it stays silent.
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { findGitHubMergeBase } from '../../merge/read-merge-result.ts'
-import type { MergedCommitVerdict } from '../../gate/verdict.ts'
-import { ownCheckNames } from '../../messages/report.ts'
-import { renderExternalMergeComment, renderUnhandledBranchReport } from '../../messages/unchecked-report.ts'
-import type { OwnReports } from '../../ports/forge.ts'
-import type { Store } from '../../ports/store.ts'
-import type { JobContext } from './job-context.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { findGitHubMergeBase } from './read-merge-result.ts'
+import type { MergedCommitVerdict } from '../policy/verdict.ts'
+import { ownCheckNames } from '../report/report.ts'
+import { renderExternalMergeComment, renderUnhandledBranchReport } from '../report/unchecked-report.ts'
+import type { OwnReports } from '../ports/forge.ts'
+import type { Store } from '../ports/store.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { auditMerge } from './audit-merge.ts'
-import { publishReport } from './publish-report.ts'
-import { wasMergeAnnounced, markMergeAnnounced } from './announced-merges.ts'
+import { publishReport } from '../jobs/publish-report.ts'
+import { wasMergeAnnounced, markMergeAnnounced } from '../jobs/announced-merges.ts'
 
 type ObservedReports = OwnReports | undefined
 

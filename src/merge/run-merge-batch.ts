@@ -1,33 +1,33 @@
 // Merges the ready pull requests of a branch under its lease. Each is judged on top of the one before with the data of
 // its evaluation; then all are read once from GitHub and pushed together. Where each must merge alone, they follow one
 // another for a few seconds. A shutdown waits for the push; the next process continues.
-import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../../gate/batch.ts'
-import { triggerCrashPoint } from '../../merge/crash-point.ts'
-import { mergePullUnderLease } from '../../merge/merge-pull.ts'
-import { mergePullBatch, type BatchMember } from '../../merge/merge-batch.ts'
-import type { MergeOutcome } from '../../merge/merge-options.ts'
-import { toLeaseName } from '../../merge/lease-name.ts'
-import { defineCacheNamespace } from '../../ports/cache.ts'
-import type { Job } from '../../ports/jobs.ts'
-import type { Lease } from '../../ports/leases.ts'
-import type { Store } from '../../ports/store.ts'
-import { acquireRenewedLease } from './renewed-lease.ts'
-import { isServedBranch } from './is-served-branch.ts'
-import type { JobContext } from './job-context.ts'
-import { requeuePull } from './requeue-pull.ts'
-import { evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../policy/batch.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
+import { mergePullUnderLease } from './merge-pull.ts'
+import { mergePullBatch, type BatchMember } from './merge-batch.ts'
+import type { MergeOutcome } from './merge-options.ts'
+import { toLeaseName } from '../jobs/lease-name.ts'
+import { defineCacheNamespace } from '../ports/cache.ts'
+import type { Job } from '../ports/jobs.ts'
+import type { Lease } from '../ports/leases.ts'
+import type { Store } from '../ports/store.ts'
+import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
+import { isServedBranch } from '../jobs/is-served-branch.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { requeuePull } from '../jobs/requeue-pull.ts'
+import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
 import { planMerge } from './plan-merge.ts'
-import { addContentDigest } from './publish-report.ts'
+import { addContentDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
-import { recordEvaluation } from './record-evaluation.ts'
+import { recordEvaluation } from '../evaluate/record-evaluation.ts'
 import { handleMergeRejection, clearMergeRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
-import { composeEvaluationReport, toVerdictRecord } from './publish-evaluation.ts'
-import { wasMergeAnnounced } from './announced-merges.ts'
-import { initializeBranchState } from './handle-push.ts'
+import { composeEvaluationReport, toVerdictRecord } from '../evaluate/publish-evaluation.ts'
+import { wasMergeAnnounced } from '../jobs/announced-merges.ts'
+import { initializeBranchState } from '../jobs/branch-state.ts'
 
 type MergeBatchJob = Extract<Job, { kind: 'train' }>
 type MergeBatchContext = JobContext<Store>
@@ -41,7 +41,7 @@ const webhookGraceSeconds = 3
 const busyBranchRetrySeconds = 2
 /**
  * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
- * (evaluate/gather-answers.ts); this bounds their additional age at the push.
+ * (catalogs/gather-answers.ts); this bounds their additional age at the push.
  */
 const batchSelectionWindowMs = 15_000
 /** Milliseconds of single merges before the branch is read again and other jobs run. */

@@ -1,20 +1,20 @@
 // Removes temporary branches that a crashed process left. Checks soon after a merge creates one, and rarely otherwise.
 import { z } from 'zod'
-import { toCommitSha, type CommitSha } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
-import type { ValidatedMerge } from '../gate/merge-permit.ts'
+import { toCommitSha, type CommitSha } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import {
   parseTemporaryBranch,
   formatTemporaryBranch,
   temporaryBranchPrefix,
-} from '../gate/temporary-branch.ts'
+} from '../policy/temporary-branch.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
-import { toLeaseName } from './lease-name.ts'
+import { toLeaseName } from '../jobs/lease-name.ts'
 
 /** How often a repository without recent temporary branches is checked. */
 const stagingBranchUseCacheSeconds = 3600

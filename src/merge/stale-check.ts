@@ -1,8 +1,8 @@
 // Checks immediately before a merge that GitHub's state still matches the permit.
-import type { PullNumber } from '../change/ids.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { canAffectOtherPulls, findAffectedPulls } from '../evaluate/closed-pulls.ts'
-import type { ValidatedMerge } from '../gate/merge-permit.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { EvaluatedPull } from './merge-options.ts'

@@ -1,6 +1,6 @@
 // Records the merge queue groups that passed, to verify what the queue merges.
-import type { CommitSha, TreeSha } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 import type { RecoverOptions } from './merge-options.ts'
 

@@ -1,12 +1,12 @@
 // Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
 // branch already contains its head.
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { defineCacheNamespace } from '../../ports/cache.ts'
-import type { Store } from '../../ports/store.ts'
-import { isMergedByBot } from './is-merged-by-bot.ts'
-import type { JobContext } from './job-context.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { defineCacheNamespace } from '../ports/cache.ts'
+import type { Store } from '../ports/store.ts'
+import { isMergedByBot } from '../jobs/is-merged-by-bot.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { recoverPendingMerge } from './recover-pending-merge.ts'
-import { createHeadStateTimer, headStateStartFormat } from './head-state-since.ts'
+import { createHeadStateTimer, headStateStartFormat } from '../jobs/head-state-since.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30

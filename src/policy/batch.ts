@@ -1,5 +1,5 @@
 // Batches: ready pull requests of one branch, each validated on top of the previous one, and pushed together.
-import type { PullNumber } from '../change/ids.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
 import type { BranchRules } from './branch-rules.ts'
 import type { MergePlan } from './merge-strategy.ts'
 import type { MergePermit } from './merge-permit.ts'

@@ -1,9 +1,9 @@
 // Decides on the commands in the comments of a pull request. Each decision is recorded by comment id before it takes
 // effect, so that a command works only once.
-import { parseComment } from '../change/command.ts'
-import type { SlashCommand, CommandName } from '../change/command.ts'
-import type { CommitSha, UserId } from '../change/ids.ts'
-import type { PullComment, GitHubAccount } from '../change/snapshot.ts'
+import { parseComment } from '../pull-request/command.ts'
+import type { SlashCommand, CommandName } from '../pull-request/command.ts'
+import type { CommitSha, UserId } from '../pull-request/ids.ts'
+import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
 import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
@@ -18,7 +18,7 @@ import { normalizeLogin } from '../checks/ownership/principal.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, UnknownAnswer } from '../checks/questions.ts'
 import type { FreezeKind } from './merge-freeze.ts'
-import { memoizeOnce } from '../findings/memoize.ts'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 /** A head that catalog-bot's comment showed. */
 export interface ShownHead {

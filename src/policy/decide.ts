@@ -1,11 +1,11 @@
 // Turns findings and a snapshot into a verdict. Only this file creates merge permits, and only if no reason speaks against
 // the merge. Empty, unknown or missing input never counts as approval.
 import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
-import type { CommitSha, TreeSha } from '../change/ids.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { Config } from '../config/config.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
-import type { Finding } from '../findings/finding.ts'
-import { getOmittedCount } from '../findings/finding-list.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { getOmittedCount } from '@catalog-bot/findings/finding-list'
 import { getRequiredOwnChecks } from './required-own-checks.ts'
 import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
 import { mintMergePermit } from './merge-permit.ts'

@@ -1,4 +1,4 @@
-// Advice for maintainers in addition to the chosen method, as clauses without a period. src/messages/merge-plan.ts formats
+// Advice for maintainers in addition to the chosen method, as clauses without a period. src/report/merge-plan.ts formats
 // them.
 import type { BranchRules } from './branch-rules.ts'
 import {

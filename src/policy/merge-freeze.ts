@@ -1,7 +1,7 @@
 // A freeze: catalog-bot merges nothing into a branch until the freeze ends.
-import { formatIsoTime } from '../findings/iso-time.ts'
-import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import { formatIsoTime } from '@catalog-bot/findings/iso-time'
+import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 /**
  * `frozen`: a person requested it. `audit`: the branch contains content that was not validated. `refused`: the branch's

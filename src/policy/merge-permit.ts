@@ -1,7 +1,7 @@
 // Proof that one exact commit may become the tip of one branch. The class is exported as a type only, so that only
 // mintMergePermit() can create it. Every merge requires this value.
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import type { CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
 
 export interface ValidatedMerge {
   readonly repository: RepositoryName
@@ -29,7 +29,7 @@ class Permit {
 
 export type MergePermit = Permit
 
-/** Only gate/decide.ts may import this; scripts/layers.ts enforces it. */
+/** Only policy/decide.ts may import this; scripts/layers.ts enforces it. */
 export function mintMergePermit(merge: ValidatedMerge): MergePermit {
   return new Permit(Object.freeze({ ...merge }))
 }

@@ -1,7 +1,7 @@
 // Applies a maintainer's /override: findings of the named rule no longer block the exact change for which it was given.
 import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../checks/check.ts'
-import type { Finding } from '../findings/finding.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
 import { isCommandCurrent, type CommandRecord } from './commands.ts'
 
 export interface RuleOverride {

@@ -1,5 +1,5 @@
 // Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
-import type { CommitSha } from '../change/ids.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
 import { toCheckQuestionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
 import type { RequiredExternalCheck } from '../config/required-checks.ts'
 import type { VerdictReasonCode, VerdictKind } from './verdict.ts'

@@ -1,5 +1,5 @@
 // Temporary branches that hold merges on GitHub while checks are added. The common prefix lets rulesets exclude them.
-import { toPullNumber, type PullNumber } from '../change/ids.ts'
+import { toPullNumber, type PullNumber } from '../pull-request/ids.ts'
 import type { ValidatedMerge } from './merge-permit.ts'
 
 export const temporaryBranchPrefix = 'catalog-bot/tmp-'

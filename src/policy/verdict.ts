@@ -1,5 +1,5 @@
 // A verdict applies to exactly one (head, base, config).
-import type { CommitSha, TreeSha } from '../change/ids.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
 import type { MergePermit } from './merge-permit.ts'
 

@@ -1,11 +1,11 @@
 // GitHub in catalog-bot's own types. Octokit's types never cross this port. For merging, see merge-api.ts and repository.ts.
-import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
-import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
+import type { CommitSha, PullNumber, TreeSha, UserId } from '../pull-request/ids.ts'
+import type { GitHubAccount, RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../checks/questions.ts'
-import type { BranchRules } from '../gate/branch-rules.ts'
-import type { TokenPermissions } from '../gate/merge-requirements.ts'
-import type { ReportedCheck } from '../messages/reported-check.ts'
-import type { Suggestion } from '../messages/suggestions.ts'
+import type { BranchRules } from '../policy/branch-rules.ts'
+import type { TokenPermissions } from '../policy/merge-requirements.ts'
+import type { ReportedCheck } from '../report/reported-check.ts'
+import type { Suggestion } from '../report/suggestions.ts'
 
 export type ForgeQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 

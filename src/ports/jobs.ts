@@ -1,6 +1,6 @@
 // The job queue, and the worker that runs the jobs.
-import type { PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 interface RepositoryJob {
   readonly installation: number

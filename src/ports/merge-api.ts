@@ -1,9 +1,9 @@
 // GitHub's API for merging a pull request and reading the result. Calls that can move a base branch require a merge permit,
 // and are never retried automatically (docs/threats.md#t39).
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { MergeMethod } from '../gate/branch-rules.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
-import type { QueueRemoval } from '../gate/queue-removal.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { MergeMethod } from '../policy/branch-rules.ts'
+import type { MergePermit } from '../policy/merge-permit.ts'
+import type { QueueRemoval } from '../policy/queue-removal.ts'
 
 /** GitHub's answer to a single request. */
 export type MergeResponse =

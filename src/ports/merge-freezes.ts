@@ -1,7 +1,7 @@
 // Freezes with their authors and reasons, and pull requests that wait for another merge attempt. Rows never require manual
 // cleanup.
-import type { PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type {
   MergeFreeze,
   FreezeAuthor,
@@ -9,7 +9,7 @@ import type {
   FreezeKind,
   FreezeRequest,
   FreezeScope,
-} from '../gate/merge-freeze.ts'
+} from '../policy/merge-freeze.ts'
 
 export interface UnfreezeRequest extends FreezeScope {
   readonly kinds: readonly FreezeKind[]

@@ -1,8 +1,8 @@
 // The merges that catalog-bot is about to make, and those that it made.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { MergeStrategy } from '../gate/merge-strategy.ts'
-import type { ValidatedMerge } from '../gate/merge-permit.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Lease } from './leases.ts'
 
 /** Recorded before the branch can move. */

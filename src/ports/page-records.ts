@@ -1,10 +1,10 @@
 // Records for the web pages: installations, pull requests, catalogs, and image checks. No decision depends on them.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { VerdictRecord } from './verdicts.ts'
-import type { Severity } from '../findings/finding.ts'
-import type { VerdictReasonCode, VerdictKind } from '../gate/verdict.ts'
-import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../change/recorded-package.ts'
+import type { Severity } from '@catalog-bot/findings/finding'
+import type { VerdictReasonCode, VerdictKind } from '../policy/verdict.ts'
+import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../pull-request/recorded-package.ts'
 
 export interface ListedRepository {
   readonly repository: RepositoryName

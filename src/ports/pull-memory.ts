@@ -1,8 +1,8 @@
 // Records about pull requests that GitHub and Git don't provide. A recorded command never changes.
-import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
-import type { GitHubAccount, RepositoryName } from '../change/snapshot.ts'
+import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
+import type { GitHubAccount, RepositoryName } from '../pull-request/snapshot.ts'
 import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
-import type { CommandRecord, ShownHead } from '../gate/commands.ts'
+import type { CommandRecord, ShownHead } from '../policy/commands.ts'
 
 /** A change in any of these starts a new epoch (docs/threats.md#t21). */
 export interface PullState {

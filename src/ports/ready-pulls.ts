@@ -1,6 +1,6 @@
 // Pull requests that are ready and wait for a batch. This is only a hint: each is evaluated again before it is merged.
-import type { PullNumber } from '../change/ids.ts'
-import type { RepositoryName, PullSnapshot } from '../change/snapshot.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
 
 export interface ReadyPull {
   readonly pull: PullNumber

@@ -1,9 +1,9 @@
 // The Git content of one repository. Blobs are read but never checked out, and no method accepts a ref name that a pull request
 // could choose.
-import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
-import type { IncomingCommits } from '../change/incoming-commits.ts'
-import type { PathChange, TreePathEntry, TreeEntry } from '../change/path-change.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
+import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
+import type { IncomingCommits } from '../pull-request/incoming-commits.ts'
+import type { PathChange, TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
+import type { MergePermit } from '../policy/merge-permit.ts'
 
 export type MergeResult =
   /** The merge commit to push, with the parents (base, head) and the tree `tree`. */

@@ -1,6 +1,6 @@
 // State that must outlive the process and has no dedicated table. Losing it would lose pending work or repeat a message. It
 // does not expire.
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 /** A kind of state, declared once with `defineStateNamespace`. Values are JSON. */
 export interface StateNamespace<Value> {

@@ -1,6 +1,6 @@
 // The latest decision on each pull request, for status pages.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 export interface VerdictRecord {
   readonly repository: RepositoryName

@@ -1,14 +1,14 @@
 // Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
 import { createHash } from 'node:crypto'
 import { readChangedFileTexts } from './read-changed-texts.ts'
-import { describeChange } from '../../../change/describe-change.ts'
-import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import { isPathBelow } from '../../../change/layout/layout.ts'
-import { resolveLinkedFile } from '../../../evaluate/catalogs/linked-file.ts'
-import { isGitError } from '../../../git/git-error.ts'
-import { formatChangeAsMarkdown, describeChangeLines } from '../../../messages/describe-change.ts'
-import type { TreeReader } from '../../../ports/repository.ts'
-import type { JobContext } from '../job-context.ts'
+import { describeChange } from '../pull-request/describe-change.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
+import { isPathBelow } from '../pull-request/layout/layout.ts'
+import { resolveLinkedFile } from '../catalogs/linked-file.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import type { Publication } from './plan-publications.ts'
 
 /** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */

@@ -1,11 +1,11 @@
 // Reads what a repository publishes from the default branch's configuration alone, so that pushing another branch
 // cannot select an image or target.
 import { minimatch } from 'minimatch'
-import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import type { RepositoryLayout } from '../../../change/layout/layout.ts'
-import { readRepositoryLayout } from '../../../evaluate/find-layout.ts'
-import { readConfig } from '../../../evaluate/read-config.ts'
-import type { JobContext } from '../job-context.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { readRepositoryLayout } from '../catalogs/find-layout.ts'
+import { readConfig } from '../catalogs/read-config.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { planPublications, type PublicationPlan } from './plan-publications.ts'
 
 export interface BranchTip {

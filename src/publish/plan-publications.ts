@@ -1,10 +1,10 @@
 // Plans one publication for each catalog and image repository. Pure. Duplicate or impossible configuration is reported
 // to maintainers and not published.
 import { minimatch } from 'minimatch'
-import type { CatalogRoot, RepositoryLayout } from '../../../change/layout/layout.ts'
-import type { PublishEntry } from '../../../config/publish.ts'
-import type { PublishImageSettings } from '../../publishing/publish-protocol.ts'
-import { normalizeImageRepository } from '../../publishing/push-targets.ts'
+import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
+import type { PublishEntry } from '../config/publish.ts'
+import type { PublishImageSettings } from './process/publish-protocol.ts'
+import { normalizeImageRepository } from './process/push-targets.ts'
 
 export interface Publication {
   /** State key: branch, catalog, image repository and first tag. */

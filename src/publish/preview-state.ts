@@ -1,7 +1,7 @@
 // Persistent state of preview images: the requested result, and the images to remove later.
 import { z } from 'zod'
-import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
-import { defineStateNamespace } from '../../../ports/state.ts'
+import { toCommitSha, isObjectId, toTreeSha } from '../pull-request/ids.ts'
+import { defineStateNamespace } from '../ports/state.ts'
 
 const previewRequestSchema = z.object({
   /** The pull request's head, which has the check. */

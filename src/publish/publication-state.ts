@@ -1,8 +1,8 @@
 // Persistent state of publishing. It is written before a registry or GitHub is called, so that the next process can
 // continue.
 import { z } from 'zod'
-import { toCommitSha, isObjectId } from '../../../change/ids.ts'
-import { defineStateNamespace } from '../../../ports/state.ts'
+import { toCommitSha, isObjectId } from '../pull-request/ids.ts'
+import { defineStateNamespace } from '../ports/state.ts'
 
 const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
 const imageDigestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
@@ -103,16 +103,4 @@ export type ShownPublications = Readonly<z.infer<typeof shownPublicationsSchema>
 export const shownPublicationsState = defineStateNamespace<ShownPublications>('shown publications', {
   version: 1,
   read: (stored) => shownPublicationsSchema.safeParse(stored).data,
-})
-
-const pullPublicationSchema = z.object({
-  state: z.enum(['published', 'pending', 'failed']),
-  lines: z.array(z.string()),
-  /** False if the process may have died before it wrote the comment. */
-  isShown: z.boolean(),
-})
-export type PullPublication = Readonly<z.infer<typeof pullPublicationSchema>>
-export const pullPublicationState = defineStateNamespace<PullPublication>('publication of a pull request', {
-  version: 1,
-  read: (stored) => pullPublicationSchema.safeParse(stored).data,
 })

@@ -1,6 +1,6 @@
-import type { CommitSha } from '../../../change/ids.ts'
-import type { PublishedImageView, PublicationView } from '../../../messages/publish-check.ts'
-import type { PublishFailureView } from '../../../messages/publish-issue.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { PublishedImageView, PublicationView } from '../report/publish-check.ts'
+import type { PublishFailureView } from '../report/publish-issue.ts'
 import type { Publication, PublicationPlanProblem } from './plan-publications.ts'
 import type { PublicationState } from './publication-state.ts'
 

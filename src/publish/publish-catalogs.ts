@@ -1,12 +1,12 @@
 // Compares branches with published images and makes them equal. Runs after every push and sweep, one at a time for each
 // repository, so a tag has one builder and the newest commit wins. Idempotent.
-import { triggerCrashPoint } from '../../../merge/crash-point.ts'
-import { toPullNumber, type CommitSha } from '../../../change/ids.ts'
-import type { Job, JobQueue } from '../../../ports/jobs.ts'
-import type { MergeRecords } from '../../../ports/merge-records.ts'
-import type { StateStore } from '../../../ports/state.ts'
-import type { Verdicts } from '../../../ports/verdicts.ts'
-import type { JobContext } from '../job-context.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
+import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
+import type { Job, JobQueue } from '../ports/jobs.ts'
+import type { MergeRecords } from '../ports/merge-records.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { Verdicts } from '../ports/verdicts.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { computeCatalogContentKey } from './content-key.ts'
 import type { Publication } from './plan-publications.ts'
 import {
@@ -18,13 +18,7 @@ import {
   rollBackImage,
   type PublishStepInput,
 } from './publish-step.ts'
-import {
-  emptyPublicationState,
-  publicationStates,
-  rollbackRequestState,
-  pullPublicationState,
-  type PublicationState,
-} from './publication-state.ts'
+import { emptyPublicationState, publicationStates, rollbackRequestState, type PublicationState } from './publication-state.ts'
 import { loadPublishInputs, readBranchTip, type PublishInputs } from './load-publish-inputs.ts'
 import { removeOldImages } from './remove-old-images.ts'
 import {
@@ -32,6 +26,7 @@ import {
   reportBuildProgress,
   type PublicationRollbackStatus,
 } from './report-publications.ts'
+import { pullPublicationState } from '../jobs/pull-publication.ts'
 
 type PublishJob = Extract<Job, { kind: 'publish' }>
 type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>

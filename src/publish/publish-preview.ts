@@ -1,13 +1,13 @@
 // Builds requested preview images and removes expired ones. They get only preview tags (config/publish.ts), which the
 // pushing process checks again.
 import { createHash } from 'node:crypto'
-import { parseDuration } from '../../../config/publish.ts'
-import { ForgeError } from '../../../github/forge-error.ts'
-import { renderPreviewCheck, type PreviewView } from '../../../messages/preview-check.ts'
-import type { Job, JobQueue } from '../../../ports/jobs.ts'
-import type { StateStore } from '../../../ports/state.ts'
-import type { JobContext } from '../job-context.ts'
-import { addContentDigest } from '../publish-report.ts'
+import { parseDuration } from '../config/publish.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import { renderPreviewCheck, type PreviewView } from '../report/preview-check.ts'
+import type { Job, JobQueue } from '../ports/jobs.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { addContentDigest } from '../jobs/publish-report.ts'
 import { computeCatalogContentKey } from './content-key.ts'
 import { isValidTag, createTemplateRenderer, type Publication } from './plan-publications.ts'
 import {

@@ -1,7 +1,7 @@
 // Reads files that differ between two trees, to describe the change. Files that are too large count as different.
-import type { TreeFileReader } from '../../../change/compare-blobs.ts'
-import type { PathChange, TreeEntry } from '../../../change/path-change.ts'
-import type { GitRepository } from '../../../ports/repository.ts'
+import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
+import type { PathChange, TreeEntry } from '../pull-request/path-change.ts'
+import type { GitRepository } from '../ports/repository.ts'
 
 /** Limit for all files together. */
 const maxTotalChangedTextBytes = 256 * 1024 * 1024

@@ -1,9 +1,9 @@
 // Sends signed build requests to a webhook until it accepts them, always with the same id, and polls the build's status
 // if possible. Only the publishing process knows the secret.
 import { createHash } from 'node:crypto'
-import type { CommitSha } from '../../change/ids.ts'
-import type { RebuildState } from '../../messages/rebuild-check.ts'
-import type { JobContext } from './job-context.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
+import type { RebuildState } from '../report/rebuild-check.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 export interface WebhookRebuild {
   readonly commit: CommitSha

@@ -1,7 +1,7 @@
 // Retention: deletes images beyond the configured number, then drops them from the history. An image that still has a
 // tag stays and is not retried until another one is due.
-import type { StateStore } from '../../../ports/state.ts'
-import type { JobContext } from '../job-context.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { publicationStates, type PublicationState, type PublishedImageState } from './publication-state.ts'
 import type { PublicationStatus } from './publication-views.ts'
 

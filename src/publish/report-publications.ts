@@ -1,32 +1,26 @@
 // Reports publications on GitHub: commit checks, deployments, comments, /rollback answers and one issue. Publishes
 // desired minus what the state says was shown. If GitHub rejects one of them, the others continue.
 import { createHash } from 'node:crypto'
-import { toPullNumber, type CommitSha, type PullNumber } from '../../../change/ids.ts'
-import { ForgeError } from '../../../github/forge-error.ts'
+import { toPullNumber, type CommitSha, type PullNumber } from '../pull-request/ids.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   formatDeploymentDescription,
   summarizePublication,
   renderPublishCheck,
   formatPublishedLines,
-} from '../../../messages/publish-check.ts'
-import { renderRollbackResult } from '../../../messages/rollback.ts'
-import type { JobQueue } from '../../../ports/jobs.ts'
-import type { MergeRecords } from '../../../ports/merge-records.ts'
-import type { StateStore } from '../../../ports/state.ts'
-import type { Verdicts } from '../../../ports/verdicts.ts'
-import type { JobContext } from '../job-context.ts'
-import { requeuePull } from '../requeue-pull.ts'
-import { addContentDigest } from '../publish-report.ts'
-import { republishMergedReport } from '../merged-report.ts'
+} from '../report/publish-check.ts'
+import { renderRollbackResult } from '../report/rollback.ts'
+import type { JobQueue } from '../ports/jobs.ts'
+import type { MergeRecords } from '../ports/merge-records.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { Verdicts } from '../ports/verdicts.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { requeuePull } from '../jobs/requeue-pull.ts'
+import { addContentDigest } from '../jobs/publish-report.ts'
+import { republishMergedReport } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import { updatePublishIssue } from './update-publish-issue.ts'
-import {
-  publicationStates,
-  shownPublicationsState,
-  pullPublicationState,
-  type RollbackRequest,
-  type ShownPublications,
-} from './publication-state.ts'
+import { publicationStates, shownPublicationsState, type RollbackRequest, type ShownPublications } from './publication-state.ts'
 import {
   getReportedCommit,
   toPublicationFailureViews,
@@ -34,6 +28,7 @@ import {
   toPublicationStateView,
   type PublicationStatus as Told,
 } from './publication-views.ts'
+import { pullPublicationState } from '../jobs/pull-publication.ts'
 
 export interface PublicationRollbackStatus extends Told {
   /** The last /rollback, carried out or not. */

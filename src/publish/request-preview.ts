@@ -1,14 +1,14 @@
 // Requests a preview image for results that passed validation and the image check, if an owner or maintainer asks or
 // all checks passed. A separate job builds it.
-import { checkIds } from '../../../findings/checks.ts'
-import type { CommandRecord } from '../../../gate/commands.ts'
-import type { PullVerdict } from '../../../gate/verdict.ts'
-import type { CheckOutcome } from '../../../checks/check.ts'
-import type { PullSnapshot } from '../../../change/snapshot.ts'
-import type { JobQueue } from '../../../ports/jobs.ts'
-import type { PullMemory } from '../../../ports/pull-memory.ts'
-import type { StateStore } from '../../../ports/state.ts'
-import type { JobContext } from '../job-context.ts'
+import { checkIds } from '@catalog-bot/findings/checks'
+import type { CommandRecord } from '../policy/commands.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
+import type { CheckOutcome } from '../checks/check.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { JobQueue } from '../ports/jobs.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
+import type { StateStore } from '../ports/state.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import { builtPreviewState, previewRequestState, type PreviewRequest } from './preview-state.ts'
 
 export interface PreviewCandidate {

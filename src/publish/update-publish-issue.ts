@@ -1,14 +1,14 @@
 // Maintains one issue about merged catalogs that are not published, and closes it when none is left.
 import { createHash } from 'node:crypto'
-import { ForgeError } from '../../../github/forge-error.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderPublishIssue,
   publishIssueClosingComment,
   renderPublishIssueResolved,
   publishIssueMarker,
   type PublishFailureView,
-} from '../../../messages/publish-issue.ts'
-import type { JobContext } from '../job-context.ts'
+} from '../report/publish-issue.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import type { ShownPublications } from './publication-state.ts'
 
 type PublishIssueState = ShownPublications['issue']

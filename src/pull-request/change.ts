@@ -1,8 +1,8 @@
 // A pull request's change in catalog terms. describe-change.ts derives it from two trees, never from a list that GitHub
 // or the author provides.
-import type { BlobLocation, Catalog } from '../catalog/facts/catalog.ts'
-import type { TextPosition } from '../go/text-position.ts'
-import type { Location } from '../findings/finding.ts'
+import type { BlobLocation, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { Location } from '@catalog-bot/findings/finding'
 import type { PathChange } from './path-change.ts'
 
 /** The role of a path according to the layout of the base or, for new catalogs, of the result. */

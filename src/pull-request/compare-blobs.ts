@@ -1,8 +1,8 @@
 // Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values,
 // because formatting does not matter.
-import { parseBlobFields, type BlobFields } from '../catalog/load/blob-fields.ts'
-import type { BlobLocation } from '../catalog/facts/catalog.ts'
-import type { Json } from '../go/json/json.ts'
+import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-fields'
+import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isPathBelow } from './layout/layout.ts'
 
 export type TreeSide = 'base' | 'result'

@@ -1,6 +1,6 @@
 // Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.
-import type { ChannelBlob, ChannelEntry } from '../catalog/facts/catalog.ts'
-import { analyzeUpgradeGraph } from '../catalog/graph/upgrade-graph.ts'
+import type { ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { findDifferingFields, type BlobComparer } from './compare-blobs.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
 

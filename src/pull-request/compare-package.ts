@@ -6,7 +6,7 @@ import type {
   DeprecationEntry,
   OtherBlob,
   PackageBlob,
-} from '../catalog/facts/catalog.ts'
+} from '@catalog-bot/fbc/facts/catalog'
 import { toCanonicalJson, findDifferingFields, toRepositoryPath, type BlobComparer } from './compare-blobs.ts'
 import type { PackageChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'

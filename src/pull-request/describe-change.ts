@@ -1,6 +1,6 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
-import type { Catalog } from '../catalog/facts/catalog.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { compareBlobs, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
 import type {

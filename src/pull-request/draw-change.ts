@@ -1,6 +1,6 @@
-import { drawDifference, type PackageDrawing } from '../catalog/graph/drawing.ts'
-import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
-import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
+import { drawDifference, type PackageDrawing } from '@catalog-bot/fbc/graph/drawing'
+import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
+import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import type { PullRequestChange } from './change.ts'
 
 export interface ChangeDrawing {

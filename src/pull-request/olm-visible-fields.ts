@@ -4,10 +4,10 @@ import {
   propertyValueShapes,
   getFieldShape,
   type KnownFieldShape as FieldShape,
-} from '../catalog/load/known-fields.ts'
-import type { Json } from '../go/json/json.ts'
-import { isJsonObject } from '../go/json/json-fields.ts'
-import type { BlobFields } from '../catalog/load/blob-fields.ts'
+} from '@catalog-bot/fbc/load/known-fields'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { isJsonObject } from '@catalog-bot/fbc/go/json/json-fields'
+import type { BlobFields } from '@catalog-bot/fbc/load/blob-fields'
 import { toCanonicalJson } from './compare-blobs.ts'
 
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never

@@ -6,7 +6,7 @@ import type {
   DeprecationBlob,
   OtherBlob,
   PackageBlob,
-} from '../catalog/facts/catalog.ts'
+} from '@catalog-bot/fbc/facts/catalog'
 
 export interface PackageBlobs {
   readonly packages: readonly PackageBlob[]

@@ -1,11 +1,11 @@
 // A package of a catalog as stored for web pages: plain JSON that is created once for each state of the catalog, so
 // that a page reads one row.
-import type { PackageGraph } from '../catalog/graph/package-graph.ts'
-import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
-import { findBundlesReachingHead } from '../catalog/graph/upgrade-paths.ts'
-import { compareVersions, parseVersion } from '../catalog/versions/version.ts'
-import type { BundleBlob, Catalog, CsvMetadata } from '../catalog/facts/catalog.ts'
-import { getJsonTextField } from '../go/json/json-fields.ts'
+import type { PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
+import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
+import { findBundlesReachingHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
+import type { BundleBlob, Catalog, CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 
 export interface RecordedCatalog {
   /** Used in URLs: unique in the repository, without a slash. */

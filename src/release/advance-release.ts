@@ -1,23 +1,23 @@
 // Advances one release: waits for the image, computes the change, and opens or updates the pull request. Reports the
 // reason if it does not open one.
 import { createHash } from 'node:crypto'
-import type { PullNumber } from '../../../change/ids.ts'
-import { formatBundleImage } from '../../../config/bundle-release.ts'
-import type { Config } from '../../../config/config.ts'
-import { parseDuration } from '../../../config/publish.ts'
-import type { BundleImage, ReadyRelease, ReleaseResult } from '../../../evaluate/release/release-messages.ts'
-import { GitError } from '../../../git/git-error.ts'
-import { ForgeError } from '../../../github/forge-error.ts'
-import { publishMissingChecks } from '../../../merge/publish-checks.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import { formatBundleImage } from '../config/bundle-release.ts'
+import type { Config } from '../config/config.ts'
+import { parseDuration } from '../config/publish.ts'
+import type { BundleImage, ReadyRelease, ReleaseResult } from './worker/release-messages.ts'
+import { GitError } from '../adapters/git/git-error.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import { publishMissingChecks } from '../jobs/publish-checks.ts'
 import {
   renderReleaseCheck,
   renderReleaseProblem,
   type ReleasePullProblem,
-} from '../../../messages/release-pull.ts'
-import type { OwnPull } from '../../../ports/forge.ts'
-import type { MergeRecords } from '../../../ports/merge-records.ts'
-import type { JobContext } from '../job-context.ts'
-import { addContentDigest } from '../publish-report.ts'
+} from '../report/release-pull.ts'
+import type { OwnPull } from '../ports/forge.ts'
+import type { MergeRecords } from '../ports/merge-records.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { addContentDigest } from '../jobs/publish-report.ts'
 import { fetchBundleImage, resolveImageDigest } from './resolve-bundle-image.ts'
 import {
   isBranchMovedOnlyByBot,

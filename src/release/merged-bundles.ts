@@ -1,9 +1,9 @@
 // Finds bundle directories that are new on a branch or whose release configuration changed, by comparing two tips, and
 // the commits that brought them.
-import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import { parseBundlePath } from '../../../change/layout/bundle-directory.ts'
-import { hasManifestFile } from '../../../evaluate/read-bundle-files.ts'
-import type { GitRepository } from '../../../ports/repository.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
+import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
+import { hasManifestFile } from '../catalogs/read-bundle-files.ts'
+import type { GitRepository } from '../ports/repository.ts'
 
 export interface MergedBundle {
   /** Below `operators/`. */

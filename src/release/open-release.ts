@@ -1,18 +1,18 @@
 // Creates the commit, branch and pull request of one release, in this order. After a crash it continues with what it
 // finds and creates nothing twice.
 import { createHash } from 'node:crypto'
-import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import type { ReadyRelease } from '../../../evaluate/release/release-messages.ts'
-import { ForgeError } from '../../../github/forge-error.ts'
-import { triggerCrashPoint } from '../../../merge/crash-point.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
+import type { ReadyRelease } from './worker/release-messages.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
   renderReleaseBody,
   formatReleaseCommitMessage,
   formatReleaseTitle,
   type ReleasePullView,
-} from '../../../messages/release-pull.ts'
-import { ownBranchPrefix, type OwnPull, type CommitFile } from '../../../ports/forge.ts'
-import type { JobContext } from '../job-context.ts'
+} from '../report/release-pull.ts'
+import { ownBranchPrefix, type OwnPull, type CommitFile } from '../ports/forge.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 import type { PendingRelease } from './release-state.ts'
 
 /** Deterministic for each bundle directory. */

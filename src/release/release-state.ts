@@ -1,7 +1,7 @@
 // State of a branch's releases: the last commit searched for merged bundles, and the progress of each bundle.
 import { z } from 'zod'
-import { toCommitSha, isObjectId } from '../../../change/ids.ts'
-import { defineStateNamespace } from '../../../ports/state.ts'
+import { toCommitSha, isObjectId } from '../pull-request/ids.ts'
+import { defineStateNamespace } from '../ports/state.ts'
 
 const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
 const millisecondsSchema = z.number()

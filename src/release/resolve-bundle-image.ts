@@ -1,7 +1,7 @@
 // Resolves a bundle directory's image through the name its configuration gives, then reads it. A registry failure is
 // not an error in the bundle: the request is retried.
-import type { BundleImage } from '../../../evaluate/release/release-messages.ts'
-import type { Registries } from '../../../evaluate/registries.ts'
+import type { BundleImage } from './worker/release-messages.ts'
+import type { Registries } from '../catalogs/registries.ts'
 
 type RegistryLookupResult<T> =
   | { readonly kind: 'found'; readonly value: T }

@@ -1,5 +1,5 @@
 // The check run and the issue for maintainers about a push from outside catalog-bot that broke catalogs.
-import type { CommitSha } from '../change/ids.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 

@@ -1,8 +1,8 @@
 // Renders a verdict as check runs with annotations on lines of the head.
 import type { CheckOutcome } from '../checks/check.ts'
-import type { Finding } from '../findings/finding.ts'
-import type { CheckId } from '../findings/checks.ts'
-import type { PullVerdict } from '../gate/verdict.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { CheckId } from '@catalog-bot/findings/checks'
+import type { PullVerdict } from '../policy/verdict.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
 import { compareBySeverity, describeFinding } from './describe-findings.ts'
 import { describeSimulatedInstalls } from './describe-simulated-installs.ts'

@@ -1,7 +1,7 @@
 // Renders catalog-bot's only comment on a pull request: next steps, problems, and fixes. The comment must suffice for a
 // reader who sees nothing else. Escapes untrusted text.
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
-import type { PullVerdict } from '../gate/verdict.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
 import { truncateText, maxTextLength } from './truncate-text.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Finding } from '../findings/finding.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
 
 export function countFindings(findings: readonly Finding[]): {
   readonly errors: number

@@ -1,5 +1,5 @@
 // Names the commits that broke the base branch, so that an author doesn't look for the fault in their own change.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './github-urls.ts'
 

@@ -1,15 +1,15 @@
 // Describes a pull request's changes for comments and terminals. Lines keep text and names separate so that each renderer
 // can escape the names.
-import type { ChannelEntry } from '../catalog/facts/catalog.ts'
+import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import type {
   CatalogChange,
   PullRequestChange,
   PackageChange,
   ReferenceListChange,
   TouchedPath,
-} from '../change/change.ts'
-import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../change/package-blobs.ts'
-import { toPrintable } from '../findings/printable.ts'
+} from '../pull-request/change.ts'
+import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/package-blobs.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import { toCodeSpan } from './escape.ts'
 
 /** Strings are trusted. A `name` is untrusted and shown as code. */

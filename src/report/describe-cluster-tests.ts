@@ -5,7 +5,7 @@ import {
   type ClusterTestOutcome,
 } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 
 /** `0:42`. */
 export function formatElapsed(from: number, to: number): string {

@@ -1,9 +1,9 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
 import { overridableRuleIds } from '../checks/all-rules.ts'
-import { compareFindings, type Finding } from '../findings/finding.ts'
-import { formatFixAsDiff } from '../findings/fix.ts'
-import type { PullVerdict } from '../gate/verdict.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { formatFixAsDiff } from '@catalog-bot/findings/fix'
+import type { PullVerdict } from '../policy/verdict.ts'
 import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentence } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { formatLinesUrl } from './github-urls.ts'

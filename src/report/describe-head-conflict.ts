@@ -1,5 +1,5 @@
 // Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded facts.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './github-urls.ts'
 

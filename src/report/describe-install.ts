@@ -7,7 +7,7 @@ import type {
   InstallStep,
   InstallStepOutcome,
 } from '../checks/install/install-report.ts'
-import { toPrintable } from '../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 
 const labelByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: 'ok      ',

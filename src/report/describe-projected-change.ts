@@ -1,4 +1,4 @@
-import type { PullRequestChange } from '../change/change.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
 import { placeholderRegistryPrefix, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import { describeChangeLines, type DescriptionLine } from './describe-change.ts'
 

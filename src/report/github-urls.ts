@@ -1,6 +1,6 @@
 // Formats GitHub URLs. Encodes untrusted parts.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 export interface PullUrlParts {
   /** GitHub's base URL for people, `https://github.com`. */

@@ -1,5 +1,5 @@
 // Check runs for a merge queue group. All have the same result, because the queue merges the whole group or nothing.
-import { checkIds } from '../findings/checks.ts'
+import { checkIds } from '@catalog-bot/findings/checks'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 

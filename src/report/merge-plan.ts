@@ -1,4 +1,4 @@
-import type { MergeStrategy, MergePlan } from '../gate/merge-strategy.ts'
+import type { MergeStrategy, MergePlan } from '../policy/merge-strategy.ts'
 import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
 import { capitalize } from './sentence.ts'
 

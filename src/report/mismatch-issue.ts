@@ -1,5 +1,5 @@
 // The issue for maintainers about a branch that differs from what catalog-bot checked.
-import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
+import type { CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 
 export interface TreeMismatchView {

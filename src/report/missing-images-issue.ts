@@ -5,7 +5,7 @@ import {
   type MissingImageState,
   type MissingImageKind,
 } from '../checks/images/missing-images.ts'
-import { formatIsoTime } from '../findings/iso-time.ts'
+import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { formatMention } from './next-steps.ts'
 

@@ -1,9 +1,9 @@
 // Derives the next steps from a verdict. Mentions people only if they can act now.
 import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
 import { imageMissing } from '../checks/images/rules/image-missing.ts'
-import { collectUnblockingPeople } from '../gate/decide.ts'
+import { collectUnblockingPeople } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
-import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../gate/verdict.ts'
+import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
 import { toCodeSpan, escapeMarkdown, escapeSentence } from './escape.ts'
 import { capitalize, endWithPeriod } from './sentence.ts'

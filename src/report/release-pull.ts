@@ -1,6 +1,6 @@
 // Renders messages about bundle releases: the pull request that adds a bundle to the catalogs, or the reason that it was
 // not opened. Names and reasons are untrusted.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatChangeAsMarkdown, type DescriptionLine } from './describe-change.ts'
 import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
 import { renderMermaidBlock } from './fenced-mermaid.ts'

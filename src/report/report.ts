@@ -1,6 +1,6 @@
 // Renders a verdict as check runs, a comment, and suggestions from one value, so that they are consistent.
-import { checkIds } from '../findings/checks.ts'
-import type { PullVerdict } from '../gate/verdict.ts'
+import { checkIds } from '@catalog-bot/findings/checks'
+import type { PullVerdict } from '../policy/verdict.ts'
 import { renderCheck } from './check-runs.ts'
 import { renderComment } from './comment.ts'
 import { needsHumanAction } from './next-steps.ts'

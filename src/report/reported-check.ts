@@ -1,4 +1,4 @@
-import { checkIds, type CheckId } from '../findings/checks.ts'
+import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
 
 export const checkNamePrefix = 'catalog-bot / '
 

@@ -1,5 +1,5 @@
 // Renders fixes as GitHub suggestions, which the author can commit with a click.
-import type { PullVerdict } from '../gate/verdict.ts'
+import type { PullVerdict } from '../policy/verdict.ts'
 import { escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import type { ReportOptions } from './report-options.ts'

@@ -1,7 +1,7 @@
 // Summarizes the effect of a change on users of the Operator, in one sentence per package for the first packages.
 // describe-change.ts lists all changes.
-import { buildPackageGraphs, type ChannelGraph } from '../catalog/graph/package-graph.ts'
-import type { CatalogChange, PullRequestChange, PackageChange } from '../change/change.ts'
+import { buildPackageGraphs, type ChannelGraph } from '@catalog-bot/fbc/graph/package-graph'
+import type { CatalogChange, PullRequestChange, PackageChange } from '../pull-request/change.ts'
 import { toCodeSpan } from './escape.ts'
 
 const maxShownPackages = 2

@@ -1,7 +1,7 @@
 // Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks the
 // line.
-import type { Fix } from '../findings/fix.ts'
-import type { Finding } from '../findings/finding.ts'
+import type { Fix } from '@catalog-bot/findings/fix'
+import type { Finding } from '@catalog-bot/findings/finding'
 
 export interface TracedLine {
   readonly file: string

@@ -1,5 +1,5 @@
 // Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by others.
-import type { MergedCommitVerdict } from '../gate/verdict.ts'
+import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { commentMarker } from './comment.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import type { PullReport } from './report.ts'

@@ -1,6 +1,6 @@
 // Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no commands
 // in it.
-import { compareFindings, type Finding, type Severity } from '../findings/finding.ts'
+import { compareFindings, type Finding, type Severity } from '@catalog-bot/findings/finding'
 import { escapeCommandMessage, escapeCommandProperty, toLogLine } from './escape.ts'
 
 /** GitHub shows this many annotations of each kind per step and drops the rest. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
-import { ForgeError } from '../github/forge-error.ts'
-import type { HeldInstallation } from '../github/budget/installation-budgets.ts'
-import type { WorkClass } from '../github/budget/work-class.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import type { HeldInstallation } from '../adapters/github/budget/installation-budgets.ts'
+import type { WorkClass } from '../adapters/github/budget/work-class.ts'
 import { isDoneWithin } from './is-done-within.ts'
 
 export interface HealthReport {

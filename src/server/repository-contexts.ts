@@ -1,17 +1,17 @@
 // Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
 import { resolve } from 'node:path'
-import type { RepositoryName } from '../change/snapshot.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
-import { openMirror, type GitMirror } from '../git/mirror.ts'
-import { createCommentCache } from '../github/comment-cache.ts'
-import { openForge } from '../github/forge.ts'
-import type { GitHubApp } from '../github/github-app.ts'
-import { openMergeApi } from '../github/merge-api.ts'
-import { createRepositoryCache } from '../github/repository-cache.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { openMirror, type GitMirror } from '../adapters/git/mirror.ts'
+import { createCommentCache } from '../adapters/github/comment-cache.ts'
+import { openForge } from '../adapters/github/forge.ts'
+import type { GitHubApp } from '../adapters/github/github-app.ts'
+import { openMergeApi } from '../adapters/github/merge-api.ts'
+import { createRepositoryCache } from '../adapters/github/repository-cache.ts'
 import type { Store } from '../ports/store.ts'
 import { noTracing, traceCalls } from '../ports/tracing.ts'
-import type { WorkClass } from '../github/budget/work-class.ts'
-import type { AppServices, JobContext } from './jobs/job-context.ts'
+import type { WorkClass } from '../adapters/github/budget/work-class.ts'
+import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
 /** The App with its credentials, or the holder of one of its tokens. */
 export type ActingGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import pino from 'pino'
 import { startApp, type RunningApp } from './serve.ts'
-import { readSettings } from './settings.ts'
+import { readSettings } from '../jobs/settings.ts'
 import { readSavedCredentials, startSetup } from './setup/set-up.ts'
-import { readPackageVersion } from './version.ts'
+import { readPackageVersion } from '../adapters/package-version.ts'
 
 const packageFolder = join(import.meta.dirname, '..', '..')
 

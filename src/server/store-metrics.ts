@@ -2,12 +2,12 @@
 // work.
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
 import type { PageRecords } from '../ports/page-records.ts'
-import { findActiveFreezes } from '../gate/merge-freeze.ts'
+import { findActiveFreezes } from '../policy/merge-freeze.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { jobKinds } from './jobs/work-class-of-job.ts'
 

@@ -1,5 +1,5 @@
 // HTML templates that escape every value except markup made here. The only place where external text becomes markup.
-import { toOneLine } from '../messages/escape.ts'
+import { toOneLine } from '../report/escape.ts'
 import { escapeHtml } from './escape-html.ts'
 
 const maxTextLength = 10_000

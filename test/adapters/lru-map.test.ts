@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { LruMap } from '../../../src/evaluate/catalogs/lru-map.ts'
+import { LruMap } from '../../src/adapters/lru-map.ts'
 
 test('a key counts as much as its value', () => {
   const map = new LruMap<string, string>(100, (value, key) => value.length + key.length)

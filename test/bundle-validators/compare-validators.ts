@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { validateBundle } from '../../src/bundle/validate-bundle.ts'
+import { validateBundle } from '../../packages/bundle/src/validate-bundle.ts'
 import { readBundleDirectory } from '../../src/cli/pulled-bundles.ts'
-import { suiteNames } from '../../src/findings/suites.ts'
+import { suiteNames } from '../../packages/findings/src/suites.ts'
 import { findGoCommand } from '../go-readers/go-readers.ts'
 import {
   findEquivalentRules,

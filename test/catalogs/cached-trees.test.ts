@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { createCachedTreeReader } from '../../src/evaluate/cached-trees.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { createCachedTreeReader } from '../../src/catalogs/cached-trees.ts'
+import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
-import { createOrigin, createTemporaryFolder } from '../git/origin.ts'
+import { createOrigin, createTemporaryFolder } from '../adapters/git/origin.ts'
 
 const folder = createTemporaryFolder('look')
 let mirror: GitMirror

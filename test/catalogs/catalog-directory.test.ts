@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CatalogDirectoryFile } from '../../../src/evaluate/catalogs/catalog-directory.ts'
-import { ReusableReadBuffer, openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
+import type { CatalogDirectoryFile } from '../../src/catalogs/catalog-directory.ts'
+import { ReusableReadBuffer, openCatalogDirectory } from '../../src/catalogs/catalog-directory.ts'
 
 let catalogRoot = ''
 beforeEach(() => {

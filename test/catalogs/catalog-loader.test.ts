@@ -1,13 +1,13 @@
 // Catalogs from git trees: what opm would read of them on a checkout, links and ignore files included.
 import { describe, expect, test } from '@jest/globals'
-import { noopCache } from '../../../src/evaluate/null-store.ts'
-import { createCatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
-import type { CatalogFileReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
-import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { toBlobSha, toTreeSha } from '../../../src/change/ids.ts'
-import { runCatalogRules } from '../../../src/checks/validation/run-catalog-rules.ts'
-import type { GitRepository } from '../../../src/ports/repository.ts'
+import { noopCache } from '../../src/catalogs/null-store.ts'
+import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
+import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
+import type { Catalog } from '../../packages/fbc/src/facts/catalog.ts'
+import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
+import { toBlobSha, toTreeSha } from '../../src/pull-request/ids.ts'
+import { runCatalogRules } from '../../src/checks/validation/run-catalog-rules.ts'
+import type { GitRepository } from '../../src/ports/repository.ts'
 
 type TreeFileContent = string | { readonly link: string }
 
@@ -72,7 +72,7 @@ describe('a link in a catalog', () => {
   test.each([
     ['to another directory of the repository', '../../../shared/foo.yaml', 1],
     ['to a place of the machine', '/etc/passwd', 0],
-    ['to a place above the repository', '../../../../foo.yaml', 0],
+    ['to a place above the repository', '../../../foo.yaml', 0],
   ])('that leads out, %s, is told', async (_, link, packages) => {
     const catalog = await loadCatalogFrom({
       [`${catalogRoot}/foo/catalog.yaml`]: { link },

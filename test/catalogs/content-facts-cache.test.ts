@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { fileFactsVersion } from '../../../src/catalog/facts/facts-version.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { getCacheDirectory } from '../../../src/evaluate/catalogs/cache-directory.ts'
-import { openFileFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
-import { renderedDocuments } from '../../go/fast/mutated-documents.ts'
+import { fileFactsVersion } from '../../packages/fbc/src/facts/facts-version.ts'
+import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
+import { getCacheDirectory } from '../../src/catalogs/cache-directory.ts'
+import { openFileFactsCache } from '../../src/catalogs/content-facts-cache.ts'
+import { renderedDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
 let directory: string
 beforeEach(() => {

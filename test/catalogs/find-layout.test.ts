@@ -1,8 +1,8 @@
 // Where the paths of a repository do not tell its catalogs, what is in the files does.
 import { expect, test } from '@jest/globals'
-import { readRepositoryLayout } from '../../src/evaluate/find-layout.ts'
-import type { BlobSha } from '../../src/change/ids.ts'
-import { GitError } from '../../src/git/git-error.ts'
+import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
+import type { BlobSha } from '../../src/pull-request/ids.ts'
+import { GitError } from '../../src/adapters/git/git-error.ts'
 
 const packageYaml = 'schema: olm.package\nname: tern\n'
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import {
   openCatalogFileReaderPool,
   type CatalogFileReaderPool,
-} from '../../../src/evaluate/catalogs/reader-pool.ts'
+} from '../../src/catalogs/reader-pool.ts'
 
 let readerPool: CatalogFileReaderPool | undefined
 afterEach(() => readerPool?.close())

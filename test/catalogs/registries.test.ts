@@ -1,9 +1,9 @@
 // The App's way of asking registries: what one look may cost, whatever registries do.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { openRegistries } from '../../src/evaluate/registries.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { noopCache } from '../../src/evaluate/null-store.ts'
-import { startScriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
+import { openRegistries } from '../../src/catalogs/registries.ts'
+import { systemClock } from '../../src/adapters/system-clock.ts'
+import { noopCache } from '../../src/catalogs/null-store.ts'
+import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
 
 let registry: ScriptedRegistry
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { imagesCheck } from '../../src/checks/images/images.ts'
 import { applyConfiguredSeverities } from '../../src/checks/apply-configured-severities.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
 import { defaultConfig, type Config } from '../../src/config/config.ts'
-import type { Finding } from '../../src/findings/finding.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
 
 const createFinding = (rule: string): Finding => ({
   rule,

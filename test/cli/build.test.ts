@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createSmallCatalog } from '../image/small-catalog.ts'
+import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { catalogBot } from './command.ts'
 
 // Every command may start processes, on a machine that may be busy.

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
-import { createBundleFiles } from '../bundle/sample-bundles.ts'
-import { startScriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
+import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
+import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 

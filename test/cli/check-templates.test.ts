@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import type { Finding } from '../../src/findings/finding.ts'
+import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createBundleFiles } from '../bundle/sample-bundles.ts'
+import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { catalogBot } from './command.ts'
 
 jest.setTimeout(300_000)

@@ -11,8 +11,8 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
-import { toCheckNames } from '../../src/messages/report.ts'
+import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
+import { toCheckNames } from '../../src/report/report.ts'
 
 let sandboxContext: MergeRulesFixture
 beforeAll(async () => {

@@ -15,12 +15,12 @@ import {
   type DemoEnvironment,
 } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { sweepOnce } from '../../src/app/once/sweep-once.ts'
-import { readSettings } from '../../src/app/settings.ts'
-import { openStore } from '../../src/store/store.ts'
-import { copyPreparedStore } from '../store/prepared-store.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { openTokenClient } from '../../src/github/token-client.ts'
+import { sweepOnce } from '../../src/server/once/sweep-once.ts'
+import { readSettings } from '../../src/jobs/settings.ts'
+import { openStore } from '../../src/adapters/store/store.ts'
+import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
+import { systemClock } from '../../src/adapters/system-clock.ts'
+import { openTokenClient } from '../../src/adapters/github/token-client.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 

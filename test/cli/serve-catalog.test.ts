@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, credentials } from '@grpc/grpc-js'
 import { request } from 'undici'
-import { getGrpcService, type ProtoMessage } from '../../src/serving/grpc-services.ts'
+import { getGrpcService, type ProtoMessage } from '../../packages/fbc-server/src/grpc-services.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { unusualCatalog, writeUnusualCatalog } from '../serving/unusual-catalog.ts'
+import { unusualCatalog, writeUnusualCatalog } from '../packages/fbc-server/unusual-catalog.ts'
 import { catalogBot } from './command.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))

@@ -3,11 +3,11 @@ import { expect, test } from '@jest/globals'
 import {
   decideClusterTestRequest,
   type ClusterTestCandidate,
-} from '../../../../src/app/jobs/cluster-test/request-cluster-test.ts'
-import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../../src/change/ids.ts'
-import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
-import { checkIds } from '../../../../src/findings/checks.ts'
-import type { CommandRecord } from '../../../../src/gate/commands.ts'
+} from '../../src/cluster-test/request-cluster-test.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
+import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import { checkIds } from '../../packages/findings/src/checks.ts'
+import type { CommandRecord } from '../../src/policy/commands.ts'
 
 const head = toCommitSha('1'.repeat(40))
 const baseTree = toTreeSha('2'.repeat(40))

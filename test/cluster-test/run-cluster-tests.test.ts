@@ -1,23 +1,23 @@
 // The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
 import { expect, test } from '@jest/globals'
-import type { ClusterTestImagesByCatalog } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
-import { runClusterTests } from '../../../../src/app/jobs/cluster-test/run-cluster-tests.ts'
+import type { ClusterTestImagesByCatalog } from '../../src/cluster-test/catalog-images.ts'
+import { runClusterTests } from '../../src/cluster-test/run-cluster-tests.ts'
 import {
   clusterTestRunState,
   lastClusterTestRunState,
   clusterTestRequestState,
   type ClusterTestRuns,
   type ClusterTestRequest,
-} from '../../../../src/app/jobs/cluster-test/cluster-test-state.ts'
-import type { ClusterTestClient } from '../../../../src/app/cluster-tests/cluster-test-client.ts'
+} from '../../src/cluster-test/cluster-test-state.ts'
+import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
-} from '../../../../src/app/cluster-tests/cluster-test-protocol.ts'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
-import { createFailedOutcome } from '../../../../src/checks/install/cluster-test/cluster-test-outcome.ts'
-import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
+} from '../../src/cluster-test/process/cluster-test-protocol.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
+import { createFailedOutcome } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 
 const repository = { owner: 'coast', name: 'catalog' }
 const job = { kind: 'trial', installation: 7, repository, pull: toPullNumber(5) } as const

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import { coerceToSchema } from '../../src/bundle/kubernetes/coerce-to-schema.ts'
-import { findSchemaName, type SchemaType } from '../../src/bundle/kubernetes/schemas.ts'
-import { parseDocumentTree } from '../../src/go/read-tree.ts'
+import { coerceToSchema } from '../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
+import { findSchemaName, type SchemaType } from '../../packages/bundle/src/kubernetes/schemas.ts'
+import { parseDocumentTree } from '../../packages/fbc/src/go/read-tree.ts'
 import { findMissingProgram } from '../left-out.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')

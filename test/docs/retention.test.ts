@@ -22,7 +22,7 @@ const documentedTables = retentionSection
 
 test('every table of the schema stands on the page once, with what removes its rows', () => {
   const made = [
-    ...readProjectFile('src/store/migrations.ts').matchAll(
+    ...readProjectFile('src/adapters/store/migrations.ts').matchAll(
       /CREATE TABLE (?:IF NOT EXISTS )?\$\{schemaName\}\.(\w+)/g,
     ),
   ]
@@ -33,7 +33,7 @@ test('every table of the schema stands on the page once, with what removes its r
 })
 
 test('what the hourly tidying removes is said to be removed, and with its days', () => {
-  const prune = readProjectFile('src/store/prune.ts')
+  const prune = readProjectFile('src/adapters/store/prune.ts')
   const days = [...prune.matchAll(/^const \w+RetentionDays = (\d+)$/gm)].map(([, count]) => Number(count))
   expect(days.length).toBeGreaterThan(4)
   const documentedText = retentionSection.replaceAll('2 years', '730 days')

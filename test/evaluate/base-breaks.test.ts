@@ -1,19 +1,19 @@
 // A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber, type CommitSha } from '../../src/change/ids.ts'
-import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
-import type { CatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
+import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
+import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { findBaseBreakingCommits } from '../../src/evaluate/find-base-breaks.ts'
-import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
+import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { describeBaseBreaks } from '../../src/messages/describe-base-breaks.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { describeBaseBreaks } from '../../src/report/describe-base-breaks.ts'
 import { catalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { createSnapshot } from '../gate/gate-builders.ts'
-import type { OriginFiles } from '../git/origin.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
+import type { OriginFiles } from '../adapters/git/origin.ts'
 
 let fixture: OwnershipScenario
 beforeAll(async () => {

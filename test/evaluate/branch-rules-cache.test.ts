@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { fetchBranchRules } from '../../src/evaluate/branch-rules-cache.ts'
-import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
-import type { BranchRules } from '../../src/gate/branch-rules.ts'
+import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
 function createRulesContext(name = 'catalog') {
   let reads = 0

@@ -1,22 +1,22 @@
 // Bundles from a pull request to its verdict: a real repository, a registry with real bundle images, the App's own way
 // of asking it. Only the store is a map.
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
+import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import {
   openCatalogFileReaderPool,
   type CatalogFileReaderPool,
-} from '../../src/evaluate/catalogs/reader-pool.ts'
-import { openRegistries, type Registries } from '../../src/evaluate/registries.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { toPullNumber } from '../../src/change/ids.ts'
-import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/registry/cached-bundles.ts'
+} from '../../src/catalogs/reader-pool.ts'
+import { openRegistries, type Registries } from '../../src/catalogs/registries.ts'
+import { systemClock } from '../../src/adapters/system-clock.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
+import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
 import { buildBundleImage, type BundleBlob } from '../../sandbox/registry/bundle-image.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { noopPullMemory } from '../../src/evaluate/null-store.ts'
-import { createSnapshot } from '../gate/gate-builders.ts'
-import type { OriginFiles } from '../git/origin.ts'
+import { noopPullMemory } from '../../src/catalogs/null-store.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
+import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 
 jest.setTimeout(180_000)

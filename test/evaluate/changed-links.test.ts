@@ -1,17 +1,17 @@
 // Symbolic links of the base whose target a pull request changes: the catalog that reads through them is judged.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from '../../src/evaluate/changed-links.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { readRepositoryLayout } from '../../src/evaluate/find-layout.ts'
-import type { CatalogFileReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
-import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
-import { toPullNumber } from '../../src/change/ids.ts'
-import { createSnapshot } from '../gate/gate-builders.ts'
-import type { OriginFile, OriginFiles } from '../git/origin.ts'
+import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
+import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
+import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
+import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { catalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
+import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
 
 let fixture: OwnershipScenario
 beforeAll(async () => {

@@ -1,19 +1,19 @@
 // What is too large to check is looked at once, and again when something about it is another. The looks themselves are
 // the test's own.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../../src/change/ids.ts'
-import type { PullSnapshot } from '../../../src/change/snapshot.ts'
-import { evaluateSnapshot } from '../../../src/app/jobs/evaluate-snapshot.ts'
-import { readSettings } from '../../../src/app/settings.ts'
+import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
+import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
+import { evaluateSnapshot } from '../../src/evaluate/evaluate-snapshot.ts'
+import { readSettings } from '../../src/jobs/settings.ts'
 import {
   defaultEvaluationBudget,
   type EvaluationBudget,
-} from '../../../src/evaluate/worker/evaluation-budget.ts'
-import type { EvaluationResponse } from '../../../src/evaluate/worker/evaluation-messages.ts'
-import type { Store } from '../../../src/ports/store.ts'
-import { openPreparedStore } from '../../store/prepared-store.ts'
-import { createGateInput, createSnapshot, createHexSha } from '../../gate/gate-builders.ts'
-import { systemTestClock } from '../../store/sample-records.ts'
+} from '../../src/catalogs/evaluation-budget.ts'
+import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-messages.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { openPreparedStore } from '../adapters/store/prepared-store.ts'
+import { createGateInput, createSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { systemTestClock } from '../adapters/store/sample-records.ts'
 
 let store: Store
 beforeAll(async () => {

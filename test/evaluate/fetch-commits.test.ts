@@ -1,14 +1,14 @@
 // A head that git refuses is the author's to mend, is said once, and costs nothing until there is another; all on a real mirror.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { fetchCommits } from '../../../src/app/jobs/fetch-commits.ts'
-import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../../src/change/ids.ts'
-import { openMemoryCache } from '../../../src/evaluate/memory-cache.ts'
-import { openMirror, type GitMirror } from '../../../src/git/mirror.ts'
-import type { Cache } from '../../../src/ports/cache.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from '../../git/origin.ts'
+import { fetchCommits } from '../../src/evaluate/fetch-commits.ts'
+import type { JobContext } from '../../src/jobs/job-context.ts'
+import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../src/pull-request/ids.ts'
+import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import type { Cache } from '../../src/ports/cache.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from '../adapters/git/origin.ts'
 
 let folder: ReturnType<typeof createTemporaryFolder>
 let origin: OriginRepository

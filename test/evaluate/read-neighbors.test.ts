@@ -1,15 +1,15 @@
 // What is known of a package's other bundles: read once, kept by what is in them, and the same read or kept.
-import type { TreePathEntry } from '../../src/change/path-change.ts'
+import type { TreePathEntry } from '../../src/pull-request/path-change.ts'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { toBlobSha, type BlobSha } from '../../src/change/ids.ts'
-import { openBlobFactsCache } from '../../src/evaluate/catalogs/blob-facts-cache.ts'
-import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { computeDirectoryContentKey } from '../../src/evaluate/read-bundle-files.ts'
+import { toBlobSha, type BlobSha } from '../../src/pull-request/ids.ts'
+import { openBlobFactsCache } from '../../src/catalogs/blob-facts-cache.ts'
+import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { systemClock } from '../../src/adapters/system-clock.ts'
+import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
 import {
   cacheNeighborCatalog,
   neighborFactsCache,

@@ -1,13 +1,13 @@
 // What is read of the templates of a change: not more than can be judged, however often one file is named.
 import { expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
 import { readTemplates } from '../../src/evaluate/read-templates.ts'
-import type { PullRequestChange } from '../../src/change/change.ts'
-import type { TreeSha } from '../../src/change/ids.ts'
-import { detectLayout } from '../../src/change/layout/detect-layout.ts'
+import type { PullRequestChange } from '../../src/pull-request/change.ts'
+import type { TreeSha } from '../../src/pull-request/ids.ts'
+import { detectLayout } from '../../src/pull-request/layout/detect-layout.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
-import { noopCache } from '../../src/evaluate/null-store.ts'
+import { noopCache } from '../../src/catalogs/null-store.ts'
 
 test('many large templates in one change are read up to a bound, and no catalog is loaded for the others', async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)

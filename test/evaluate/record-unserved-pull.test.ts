@@ -1,8 +1,8 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
-import { recordUnservedPull } from '../../../src/app/jobs/record-unserved-pull.ts'
-import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
+import { recordUnservedPull } from '../../src/evaluate/record-unserved-pull.ts'
+import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
 
 test('a pull request that went to another branch and came back is in another epoch', async () => {
   const store = openMemoryStore({ tables: new StoreTables(), now: () => 0, turn: async (_, act) => act() })

@@ -1,14 +1,14 @@
 // A finding's line opens where people see it: on the head, base moved or not; on the base where the head has no such line.
 // Shown with a real git: the linked line says what the finding's line says.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
+import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
 import { traceFindings } from '../../src/evaluate/trace-findings.ts'
 import { findHeadConflicts } from '../../src/evaluate/find-head-conflicts.ts'
-import type { Finding } from '../../src/findings/finding.ts'
-import { createLineMap } from '../../src/findings/line-map.ts'
-import { getFindingKey } from '../../src/messages/traced-line.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { createLineMap } from '../../packages/findings/src/line-map.ts'
+import { getFindingKey } from '../../src/report/traced-line.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import type { OriginFiles } from '../git/origin.ts'
+import type { OriginFiles } from '../adapters/git/origin.ts'
 
 let fixture: OwnershipScenario
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 // When people are told that a pull request is ready: not at once, for it is usually merged by then; and not never.
 import { expect, test } from '@jest/globals'
-import { readReadyCommentDelay } from '../../../src/app/jobs/comment-debounce.ts'
-import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import { toCommitSha, toPullNumber } from '../../../src/change/ids.ts'
-import type { Cache } from '../../../src/ports/cache.ts'
-import { createSnapshot, createHexSha } from '../../gate/gate-builders.ts'
+import { readReadyCommentDelay } from '../../src/jobs/comment-debounce.ts'
+import type { JobContext } from '../../src/jobs/job-context.ts'
+import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
+import type { Cache } from '../../src/ports/cache.ts'
+import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 function createCommentContext() {
   const storedValues = new Map<string, unknown>()

@@ -1,7 +1,7 @@
 // Who goes first among jobs at pull requests: nobody who is small waits for somebody who is large.
 import { expect, test } from '@jest/globals'
-import { createJobScheduler, type JobSlot } from '../../../src/app/jobs/job-scheduler.ts'
-import type { Clock } from '../../../src/ports/clock.ts'
+import { createJobScheduler, type JobSlot } from '../../src/jobs/job-scheduler.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 
 /** Time passes by hand. */
 function createManualClock() {

@@ -1,12 +1,12 @@
 // What of a report is written: what is missing, and only where the repository wants it.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber } from '../../../src/change/ids.ts'
-import { publishReport, type PublishReportOptions } from '../../../src/app/jobs/publish-report.ts'
-import { decideVerdict } from '../../../src/gate/decide.ts'
-import { renderReport } from '../../../src/messages/report.ts'
-import type { ReportOptions } from '../../../src/messages/report-options.ts'
-import type { ForgeAction, Forge, OwnReports } from '../../../src/ports/forge.ts'
-import { createGateInput, createPassedOutcome, createHexSha } from '../../gate/gate-builders.ts'
+import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
+import { publishReport, type PublishReportOptions } from '../../src/jobs/publish-report.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
+import type { ReportOptions } from '../../src/report/report-options.ts'
+import type { ForgeAction, Forge, OwnReports } from '../../src/ports/forge.ts'
+import { createGateInput, createPassedOutcome, createHexSha } from '../policy/gate-builders.ts'
 
 const waitingOutcomes = [
   createPassedOutcome('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['olga'] }] }),

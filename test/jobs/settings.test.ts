@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { readSettings, SettingsError } from '../../src/app/settings.ts'
+import { readSettings, SettingsError } from '../../src/jobs/settings.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

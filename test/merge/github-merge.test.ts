@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { MergedCommitVerdict } from '../../src/gate/verdict.ts'
+import type { MergedCommitVerdict } from '../../src/policy/verdict.ts'
 import type { MergeOptions } from '../../src/merge/merge-options.ts'
 import { runGit } from '../sandbox/github/github-fixture.ts'
 import {

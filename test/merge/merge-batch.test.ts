@@ -1,12 +1,12 @@
 // Several pull requests by one push: each lands once, as validated on top of the one before it, or not at all; and what speaks
 // against one of them is told of that one alone. After every single step the process may end.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber, type CommitSha } from '../../src/change/ids.ts'
-import type { RepositoryName } from '../../src/change/snapshot.ts'
-import type { MergeStrategy } from '../../src/gate/merge-strategy.ts'
-import { mintMergePermit } from '../../src/gate/merge-permit.ts'
+import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
+import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
+import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
+import { mintMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullBatch, type BatchMember } from '../../src/merge/merge-batch.ts'
-import { toLeaseName } from '../../src/merge/lease-name.ts'
+import { toLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
 import { createChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'

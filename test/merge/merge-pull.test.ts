@@ -1,13 +1,13 @@
 // The last look before the push: GitHub may have changed since the verdict. Nothing here is pushed; what would be is
 // counted. How landings survive crashes and races is told by the stories.
 import { expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/change/ids.ts'
-import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
-import { mintMergePermit } from '../../src/gate/merge-permit.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
+import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
+import { mintMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { EvaluatedPull, MergeOptions } from '../../src/merge/merge-options.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createSnapshot, createHexSha } from '../gate/gate-builders.ts'
+import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 const snapshot = createSnapshot()
 const { repository, pull, baseRef, base, head } = snapshot

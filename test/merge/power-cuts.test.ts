@@ -1,7 +1,7 @@
 // The process ends after each single thing that a landing does to the world, in every method; another one comes along. The
 // pull request lands once, or not at all where it could not; nothing is asked for twice that could happen twice.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { MergeStrategy } from '../../src/gate/merge-strategy.ts'
+import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/gate/temporary-branch.ts'
+import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/policy/temporary-branch.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
-import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
-import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
+import { addContentDigest } from '../../src/jobs/publish-report.ts'
 import {
   createChecksRule,
   createPullRequestRule,

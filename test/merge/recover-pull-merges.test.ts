@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { GitError } from '../../src/git/git-error.ts'
-import { toLeaseName } from '../../src/merge/lease-name.ts'
+import { GitError } from '../../src/adapters/git/git-error.ts'
+import { toLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverPullMerges } from '../../src/merge/recover-pull-merges.ts'
 import { MergeFixture, plainPush } from './merge-fixture.ts'
 

@@ -2,15 +2,12 @@
 // meets the same.
 import { beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
-import {
-  handleMergeRejection,
-  clearMergeRejections,
-  readMergeBackoff,
-} from '../../../src/app/jobs/rejected-pulls.ts'
-import { toPullNumber } from '../../../src/change/ids.ts'
-import { toMergeOutcome } from '../../../src/merge/to-merge-outcome.ts'
-import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
+import { handleMergeRejection, clearMergeRejections } from '../../src/merge/rejected-pulls.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
+import { toMergeOutcome } from '../../src/merge/to-merge-outcome.ts'
+import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
+import { readMergeBackoff } from '../../src/evaluate/merge-backoff.ts'
 
 type RejectionContext = Parameters<typeof handleMergeRejection>[2]
 

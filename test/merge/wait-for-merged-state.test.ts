@@ -1,13 +1,13 @@
 // A pull request that is open for GitHub while its branch holds its head: whoever merges it tells, and nobody is told that there
 // is nothing to merge.
 import { expect, test } from '@jest/globals'
-import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
-import { decideOnContainedPull } from '../../../src/app/jobs/wait-for-merged-state.ts'
-import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import { toCommitSha } from '../../../src/change/ids.ts'
-import { toLeaseName } from '../../../src/merge/lease-name.ts'
-import type { Store } from '../../../src/ports/store.ts'
-import { createSnapshot, createHexSha } from '../../gate/gate-builders.ts'
+import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
+import { decideOnContainedPull } from '../../src/merge/wait-for-merged-state.ts'
+import type { JobContext } from '../../src/jobs/job-context.ts'
+import { toCommitSha } from '../../src/pull-request/ids.ts'
+import { toLeaseName } from '../../src/jobs/lease-name.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 function openMergeSetup() {
   let now = 1_000_000

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
-import { mintMergePermit, type ValidatedMerge } from '../../src/gate/merge-permit.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
+import { mintMergePermit, type ValidatedMerge } from '../../src/policy/merge-permit.ts'
 import {
   maxBatchSize,
   canShareOnePush,
   computeNextBatchSize,
   orderBatch,
   findBatchProblem,
-} from '../../src/gate/batch.ts'
+} from '../../src/policy/batch.ts'
 import { noRules } from './no-rules.ts'
 
 const createCommitId = (digit: string) => toCommitSha(digit.repeat(40))

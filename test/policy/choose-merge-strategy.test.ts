@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import type { BranchRules, PullRequestRequirement } from '../../src/gate/branch-rules.ts'
-import { chooseMergeStrategy } from '../../src/gate/choose-merge-strategy.ts'
-import type { MergePlanInput } from '../../src/gate/merge-requirements.ts'
-import type { MergeStrategy, MergePlan } from '../../src/gate/merge-strategy.ts'
+import type { BranchRules, PullRequestRequirement } from '../../src/policy/branch-rules.ts'
+import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
+import type { MergePlanInput } from '../../src/policy/merge-requirements.ts'
+import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.ts'
 
 const appId = 42
 const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']

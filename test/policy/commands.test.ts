@@ -1,8 +1,8 @@
 // Commands as a surface for attacks: who gives them, what they are bound to, and that each works once.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toUserId } from '../../src/change/ids.ts'
-import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/change/snapshot.ts'
-import { commandNames } from '../../src/change/command.ts'
+import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
+import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/pull-request/snapshot.ts'
+import { commandNames } from '../../src/pull-request/command.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../src/checks/questions.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
@@ -15,8 +15,8 @@ import {
   findMergeRequest,
   type CommandInput,
   type CommandRecord,
-} from '../../src/gate/commands.ts'
-import { changeBetween, packageBlob } from '../change/build-catalog.ts'
+} from '../../src/policy/commands.ts'
+import { changeBetween, packageBlob } from '../pull-request/build-catalog.ts'
 import { createSnapshot, createHexSha } from './gate-builders.ts'
 
 const personByName: Readonly<Record<string, GitHubAccount>> = {

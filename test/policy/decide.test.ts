@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { decideVerdict, type GateInput } from '../../src/gate/decide.ts'
-import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
-import { isMergePermit } from '../../src/gate/merge-permit.ts'
+import { decideVerdict, type GateInput } from '../../src/policy/decide.ts'
+import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
+import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { checkIds } from '../../src/findings/checks.ts'
-import { toCommitSha } from '../../src/change/ids.ts'
+import { checkIds } from '../../packages/findings/src/checks.ts'
+import { toCommitSha } from '../../src/pull-request/ids.ts'
 import type { CheckRunAnswer } from '../../src/checks/questions.ts'
-import { toRequiredCheckQuestions } from '../../src/gate/required-checks.ts'
+import { toRequiredCheckQuestions } from '../../src/policy/required-checks.ts'
 import {
   createGateInput,
   createSnapshot,
@@ -15,7 +15,7 @@ import {
   createPassedOutcome,
   createHexSha,
 } from './gate-builders.ts'
-import type { Finding } from '../../src/findings/finding.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
 
 const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
 

@@ -1,11 +1,11 @@
 // Builders for gate tests: everything is in order unless a test says otherwise.
-import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/change/ids.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
-import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import { checkIds, checks } from '../../src/findings/checks.ts'
+import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
+import { checkIds, checks } from '../../packages/findings/src/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import type { GateInput } from '../../src/gate/decide.ts'
-import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
+import type { GateInput } from '../../src/policy/decide.ts'
+import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
 
 export const createHexSha = (digit: string) => digit.repeat(40)
 

@@ -1,6 +1,6 @@
 // When a stop keeps pull requests out of a branch, and how it is told.
 import { describe, expect, test } from '@jest/globals'
-import { computeRejectionBackOffMs, formatFreeze, findActiveFreezes } from '../../src/gate/merge-freeze.ts'
+import { computeRejectionBackOffMs, formatFreeze, findActiveFreezes } from '../../src/policy/merge-freeze.ts'
 import { createMergeFreeze } from './gate-builders.ts'
 
 describe('a stop', () => {

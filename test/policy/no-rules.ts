@@ -1,5 +1,5 @@
 // A branch that demands nothing.
-import type { BranchRules } from '../../src/gate/branch-rules.ts'
+import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
 export const noRules: BranchRules = {
   branch: 'main',

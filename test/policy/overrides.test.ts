@@ -1,7 +1,7 @@
 // What a maintainer may let pass, for what, and how somebody else could try to.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toUserId } from '../../src/change/ids.ts'
-import type { PullComment, GitHubAccount } from '../../src/change/snapshot.ts'
+import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
+import type { PullComment, GitHubAccount } from '../../src/pull-request/snapshot.ts'
 import { allRules, overridableRuleIds } from '../../src/checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import {
@@ -12,13 +12,13 @@ import {
 } from '../../src/checks/questions.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { decideCommands, collectCommandQuestions, type CommandInput } from '../../src/gate/commands.ts'
-import { decideVerdict as verdictOf } from '../../src/gate/decide.ts'
-import { excludeOverridden, applyOverrides, findActiveOverrides } from '../../src/gate/overrides.ts'
-import { describeCommands } from '../../src/messages/describe-commands.ts'
-import { formatMergeMessage } from '../../src/messages/merge-message.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { changeBetween, packageBlob } from '../change/build-catalog.ts'
+import { decideCommands, collectCommandQuestions, type CommandInput } from '../../src/policy/commands.ts'
+import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
+import { excludeOverridden, applyOverrides, findActiveOverrides } from '../../src/policy/overrides.ts'
+import { describeCommands } from '../../src/report/describe-commands.ts'
+import { formatMergeMessage } from '../../src/report/merge-message.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { changeBetween, packageBlob } from '../pull-request/build-catalog.ts'
 import { createGateInput, createSnapshot, createOutcomesWith, createHexSha } from './gate-builders.ts'
 
 const maintainer: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }

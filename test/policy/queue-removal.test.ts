@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { formatQueueRemoval, isRemovedByPerson } from '../../src/gate/queue-removal.ts'
-import { decideVerdict } from '../../src/gate/decide.ts'
-import { renderReport } from '../../src/messages/report.ts'
+import { formatQueueRemoval, isRemovedByPerson } from '../../src/policy/queue-removal.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
 import { createGateInput } from './gate-builders.ts'
 
 /** The `reason` of `pull_request.dequeued` in GitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */

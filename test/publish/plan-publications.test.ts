@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { formatHistoryTag, planPublications } from '../../../../src/app/jobs/publish/plan-publications.ts'
-import type { RepositoryLayout } from '../../../../src/change/layout/layout.ts'
-import { parseConfig } from '../../../../src/config/config.ts'
-import type { PublishEntry } from '../../../../src/config/publish.ts'
+import { formatHistoryTag, planPublications } from '../../src/publish/plan-publications.ts'
+import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import type { PublishEntry } from '../../src/config/publish.ts'
 
 const layout: RepositoryLayout = {
   catalogs: [

@@ -1,13 +1,13 @@
 // What is merged and what users get, against the sandbox's GitHub, a real mirror and a real store; the registry is in
 // memory and the time the test's own.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { GitHubApp } from '../../../../src/github/github-app.ts'
-import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
-import { rollbackRequestState } from '../../../../src/app/jobs/publish/publication-state.ts'
-import type { Store } from '../../../../src/ports/store.ts'
-import { RegistryError } from '../../../../src/registry/registry-error.ts'
-import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
-import { openJobFixture, type JobFixture } from '../job-fixture.ts'
+import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
+import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
+import { rollbackRequestState } from '../../src/publish/publication-state.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { RegistryError } from '../../src/adapters/registry/registry-error.ts'
+import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
+import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   baseImage,
   createPublishConfig,

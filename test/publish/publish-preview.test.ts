@@ -1,21 +1,21 @@
 // Preview images: which results may have one, and that they go again.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { checkIds } from '../../../../src/findings/checks.ts'
-import { builtPreviewState, previewRequestState } from '../../../../src/app/jobs/publish/preview-state.ts'
-import { loadImagesByCatalog } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
-import type { ClusterTestRequest } from '../../../../src/app/jobs/cluster-test/cluster-test-state.ts'
+import { checkIds } from '../../packages/findings/src/checks.ts'
+import { builtPreviewState, previewRequestState } from '../../src/publish/preview-state.ts'
+import { loadImagesByCatalog } from '../../src/cluster-test/catalog-images.ts'
+import type { ClusterTestRequest } from '../../src/cluster-test/cluster-test-state.ts'
 import {
   cancelPreviews,
   decidePreviewRequest,
   type PreviewCandidate,
-} from '../../../../src/app/jobs/publish/request-preview.ts'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
-import type { CheckOutcome } from '../../../../src/checks/check.ts'
-import type { CommandRecord } from '../../../../src/gate/commands.ts'
-import type { GitHubApp } from '../../../../src/github/github-app.ts'
-import type { Store } from '../../../../src/ports/store.ts'
-import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
-import { openJobFixture, type JobFixture } from '../job-fixture.ts'
+} from '../../src/publish/request-preview.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
+import type { CheckOutcome } from '../../src/checks/check.ts'
+import type { CommandRecord } from '../../src/policy/commands.ts'
+import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
+import type { Store } from '../../src/ports/store.ts'
+import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
+import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   createPublishConfig,
   createPackageYaml,

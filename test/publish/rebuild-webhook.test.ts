@@ -4,10 +4,10 @@ import {
   computeDeliveryId,
   advanceWebhookRebuild,
   type WebhookRebuild,
-} from '../../../src/app/jobs/rebuild-webhook.ts'
-import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-protocol.ts'
-import { toCommitSha } from '../../../src/change/ids.ts'
+} from '../../src/publish/rebuild-webhook.ts'
+import type { JobContext } from '../../src/jobs/job-context.ts'
+import type { PublishResponse, PublishRequest } from '../../src/publish/process/publish-protocol.ts'
+import { toCommitSha } from '../../src/pull-request/ids.ts'
 
 const sentRebuild: WebhookRebuild = { commit: toCommitSha('a'.repeat(40)), catalogs: ['catalogs/v4.20'] }
 const webhookUrl = 'https://ci.example/hook'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { planPublications } from '../../../../src/app/jobs/publish/plan-publications.ts'
-import type { PublicationState } from '../../../../src/app/jobs/publish/publication-state.ts'
-import { findRollbackTarget } from '../../../../src/app/jobs/publish/rollback-command.ts'
-import { toCommitSha } from '../../../../src/change/ids.ts'
-import { parseConfig } from '../../../../src/config/config.ts'
+import { planPublications } from '../../src/publish/plan-publications.ts'
+import type { PublicationState } from '../../src/publish/publication-state.ts'
+import { findRollbackTarget } from '../../src/publish/rollback-command.ts'
+import { toCommitSha } from '../../src/pull-request/ids.ts'
+import { parseConfig } from '../../src/config/config.ts'
 
 const createDigest = (figure: number) => `sha256:${String(figure).repeat(64)}`
 const createPublishedImage = (figure: number) => ({

@@ -1,11 +1,11 @@
 // Catalogs for tests of the change floor: files of JSON documents, one per line, with their facts and true places.
-import type { Catalog } from '../../src/catalog/facts/catalog.ts'
-import type { Json } from '../../src/go/json/json.ts'
-import type { TreeFileReader } from '../../src/change/compare-blobs.ts'
-import { describeChange } from '../../src/change/describe-change.ts'
-import type { PullRequestChange } from '../../src/change/change.ts'
-import { toBlobSha } from '../../src/change/ids.ts'
-import type { RepositoryLayout } from '../../src/change/layout/layout.ts'
+import type { Catalog } from '../../packages/fbc/src/facts/catalog.ts'
+import type { Json } from '../../packages/fbc/src/go/json/json.ts'
+import type { TreeFileReader } from '../../src/pull-request/compare-blobs.ts'
+import { describeChange } from '../../src/pull-request/describe-change.ts'
+import type { PullRequestChange } from '../../src/pull-request/change.ts'
+import { toBlobSha } from '../../src/pull-request/ids.ts'
+import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
 
 export type CatalogBlob = Record<string, Json>
 export type CatalogFiles = Record<string, readonly CatalogBlob[] | string>

@@ -1,7 +1,7 @@
 // A command is what stands on its own line in a plain paragraph near the top of a comment. Nothing else is (T30).
 import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { commandNames, parseComment } from '../../src/change/command.ts'
+import { commandNames, parseComment } from '../../src/pull-request/command.ts'
 
 const noCommand = { kind: 'none' }
 const approveCommand = { kind: 'command', command: { name: 'approve' } }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { renderChangeAsMermaid, drawChange } from '../../src/change/draw-change.ts'
+import { renderChangeAsMermaid, drawChange } from '../../src/pull-request/draw-change.ts'
 import { bundleBlob, changeBetween, channelBlob, packageBlob } from './build-catalog.ts'
 
 const twoCatalogLayout = {

@@ -6,9 +6,9 @@ import {
   getEntryPaths,
   memoizePerList,
   createListFilter,
-} from '../../src/change/incremental-list.ts'
-import type { BlobSha } from '../../src/change/ids.ts'
-import { hasPathBelow, hasPath, findPathsBelow } from '../../src/change/sorted-paths.ts'
+} from '../../src/pull-request/incremental-list.ts'
+import type { BlobSha } from '../../src/pull-request/ids.ts'
+import { hasPathBelow, hasPath, findPathsBelow } from '../../src/pull-request/sorted-paths.ts'
 
 type TreeFileEntry = { readonly path: string; readonly mode: string; readonly oid: BlobSha }
 

@@ -1,7 +1,7 @@
 // The job that adds merged bundles to the catalogs, against the sandbox's GitHub, a real mirror and a real store.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { GitHubApp } from '../../../../src/github/github-app.ts'
-import type { Store } from '../../../../src/ports/store.ts'
+import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
+import type { Store } from '../../src/ports/store.ts'
 import {
   catalogYaml,
   createDigest,
@@ -9,9 +9,9 @@ import {
   releaseRepositoryFiles,
   templateYaml,
   templatePath,
-} from '../../../evaluate/release/release-files.ts'
-import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
-import { openJobFixture, type JobFixture } from '../job-fixture.ts'
+} from './worker/release-files.ts'
+import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
+import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
   createReleaseConfig,
   botConfigPath,

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import type { Finding } from '../../src/findings/finding.ts'
-import { decideVerdict } from '../../src/gate/decide.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 
 test('an annotation stands below the line where its finding begins, however many lines the finding has', () => {
   const found: Finding = {

@@ -5,7 +5,7 @@ import {
   type ClusterTestOutcome,
 } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
-import { renderClusterTestCheck, type ClusterTestView } from '../../src/messages/cluster-test-check.ts'
+import { renderClusterTestCheck, type ClusterTestView } from '../../src/report/cluster-test-check.ts'
 
 const createTestView = (
   outcome: ClusterTestOutcome,

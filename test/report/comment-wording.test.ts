@@ -1,10 +1,10 @@
 // What the comment says: one thing once, and to those who can do something about it.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome, UnblockingAction } from '../../src/checks/check.ts'
-import type { Finding } from '../../src/findings/finding.ts'
-import { decideVerdict } from '../../src/gate/decide.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 
 const createFinding = (
   name: string,

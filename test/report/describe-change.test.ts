@@ -3,7 +3,7 @@ import {
   formatChangeAsMarkdown,
   formatChangeAsText,
   describeChangeLines,
-} from '../../src/messages/describe-change.ts'
+} from '../../src/report/describe-change.ts'
 import {
   bundleBlob,
   changeBetween,
@@ -11,7 +11,7 @@ import {
   deprecationsBlob,
   packageBlob,
   type CatalogFiles,
-} from '../change/build-catalog.ts'
+} from '../pull-request/build-catalog.ts'
 
 const blobsBefore = [
   packageBlob('kube-green', 'alpha'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toUserId } from '../../src/change/ids.ts'
-import type { CommandRecord } from '../../src/gate/commands.ts'
-import { describeCommands } from '../../src/messages/describe-commands.ts'
+import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
+import type { CommandRecord } from '../../src/policy/commands.ts'
+import { describeCommands } from '../../src/report/describe-commands.ts'
 
 const head = toCommitSha('a'.repeat(40))
 const createRecord = (differences: Partial<CommandRecord>): CommandRecord => ({

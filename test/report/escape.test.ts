@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import { marked } from 'marked'
 import fc from '../seeded.ts'
-import { formatMergeMessage } from '../../src/messages/merge-message.ts'
+import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import {
   toCodeSpan,
   toCommitTitle,
   toOneLine,
   escapeMarkdown,
   escapeSentence,
-} from '../../src/messages/escape.ts'
-import { createSnapshot } from '../gate/gate-builders.ts'
+} from '../../src/report/escape.ts'
+import { createSnapshot } from '../policy/gate-builders.ts'
 
 const hostileTexts = [
   '[click](https://evil.example)',

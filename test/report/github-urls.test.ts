@@ -1,16 +1,16 @@
 // A file may have any name: its link is one link, to that file, and nothing else on the page is one.
 import { describe, expect, test } from '@jest/globals'
 import { marked, type Token, type Tokens } from 'marked'
-import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
-import type { Finding } from '../../src/findings/finding.ts'
-import { decideVerdict } from '../../src/gate/decide.ts'
-import { renderReport } from '../../src/messages/report.ts'
+import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
 import {
   createGateInput,
   createOutcomesWith,
   createPassedOutcome,
   createHexSha,
-} from '../gate/gate-builders.ts'
+} from '../policy/gate-builders.ts'
 
 const pullContext = {
   web: 'https://github.com',

@@ -1,5 +1,5 @@
 // The comments as people see them: kept word for word in golden/, short, said once, and readable in a browser, light and dark.
-// `UPDATE_GOLDEN=1 npm test -- test/messages/golden-comments.test.ts` writes them anew; the difference is to be read.
+// `UPDATE_GOLDEN=1 npm test -- test/report/golden-comments.test.ts` writes them anew; the difference is to be read.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

@@ -2,11 +2,11 @@
 // never but for a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome } from '../../src/checks/check.ts'
-import type { Finding } from '../../src/findings/finding.ts'
-import { checkIds } from '../../src/findings/checks.ts'
-import { decideVerdict } from '../../src/gate/decide.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createPassedOutcome } from '../gate/gate-builders.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { checkIds } from '../../packages/findings/src/checks.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { createGateInput, createPassedOutcome } from '../policy/gate-builders.ts'
 
 const installFinding: Finding = {
   rule: 'does-not-install',

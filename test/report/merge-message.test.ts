@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConfig } from '../../src/config/config.ts'
-import { formatMergeMessage } from '../../src/messages/merge-message.ts'
-import { createSnapshot, createHexSha } from '../gate/gate-builders.ts'
+import { formatMergeMessage } from '../../src/report/merge-message.ts'
+import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 const headLine = `Head: ${createHexSha('a')}\n`
 

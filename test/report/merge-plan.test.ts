@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import type { MergePlan } from '../../src/gate/merge-strategy.ts'
+import type { MergePlan } from '../../src/policy/merge-strategy.ts'
 import {
   formatMergePlanAsMarkdown,
   formatMergePlanAsText,
   formatMergeMethod,
-} from '../../src/messages/merge-plan.ts'
+} from '../../src/report/merge-plan.ts'
 
 const samplePlan: MergePlan = {
   method: { kind: 'push', checksFirst: true, signed: true },

@@ -4,7 +4,7 @@ import {
   missingImagesMarker,
   type MissingImageLocation,
   type MissingImageReference,
-} from '../../src/messages/missing-images-issue.ts'
+} from '../../src/report/missing-images-issue.ts'
 
 const sinceTime = Date.UTC(2026, 10, 20, 23, 59)
 const createLocation = (differences: Partial<MissingImageLocation> = {}): MissingImageLocation => ({

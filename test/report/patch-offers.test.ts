@@ -1,9 +1,9 @@
 // Patches in the comment: whole or not at all, and nothing of them is more than code.
 import { describe, expect, test } from '@jest/globals'
 import type { SuggestedPatch } from '../../src/checks/check.ts'
-import { decideVerdict } from '../../src/gate/decide.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 
 const createOffer = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',

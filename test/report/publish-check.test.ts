@@ -7,10 +7,10 @@ import {
   formatPublishedLines,
   type PublishedImageView,
   type PublicationView,
-} from '../../src/messages/publish-check.ts'
-import { renderPublishIssue, publishIssueMarker } from '../../src/messages/publish-issue.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import { toCommitSha } from '../../src/change/ids.ts'
+} from '../../src/report/publish-check.ts'
+import { renderPublishIssue, publishIssueMarker } from '../../src/report/publish-issue.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { toCommitSha } from '../../src/pull-request/ids.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const hostileText = '@everyone [x](https://evil.example) <img src=x> | closes #1 ```'

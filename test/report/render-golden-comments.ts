@@ -1,10 +1,10 @@
 // The comments that people get most, each as the whole of the code makes it: catalogs as text, the checks' own findings,
 // fixes and pictures. Only what the world says (reviews, registries, addresses of check runs) is written here.
-import { toBlobSha, toCommitSha, toPullNumber } from '../../src/change/ids.ts'
-import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
-import { describeChange } from '../../src/change/describe-change.ts'
-import { renderChangeAsMermaid } from '../../src/change/draw-change.ts'
+import { toBlobSha, toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
+import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
+import { describeChange } from '../../src/pull-request/describe-change.ts'
+import { renderChangeAsMermaid } from '../../src/pull-request/draw-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import { computeFix } from '../../src/checks/fixes/fix-finding.ts'
 import { imageByTag } from '../../src/checks/images/rules/image-by-tag.ts'
@@ -14,27 +14,27 @@ import { notOwner } from '../../src/checks/ownership/rules/not-owner.ts'
 import { fileOutsidePackages } from '../../src/checks/ownership/rules/outside-packages.ts'
 import { validationCheck } from '../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { checkIds } from '../../src/findings/checks.ts'
-import type { Finding } from '../../src/findings/finding.ts'
-import { createFinding } from '../../src/findings/rule.ts'
-import { decideVerdict, type GateInput } from '../../src/gate/decide.ts'
-import { formatChangeAsMarkdown, describeChangeLines } from '../../src/messages/describe-change.ts'
-import { describeHeadConflicts } from '../../src/messages/describe-head-conflict.ts'
+import { checkIds } from '../../packages/findings/src/checks.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { createFinding } from '../../packages/findings/src/rule.ts'
+import { decideVerdict, type GateInput } from '../../src/policy/decide.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../../src/report/describe-change.ts'
+import { describeHeadConflicts } from '../../src/report/describe-head-conflict.ts'
 import {
   summarizePublication,
   formatPublishedLines,
   type PublishedImageView,
-} from '../../src/messages/publish-check.ts'
-import { renderReport } from '../../src/messages/report.ts'
-import type { ReportOptions } from '../../src/messages/report-options.ts'
-import { summarizeChange } from '../../src/messages/summarize-change.ts'
-import { getFindingKey, type FixForFinding, type TracedLine } from '../../src/messages/traced-line.ts'
+} from '../../src/report/publish-check.ts'
+import { renderReport } from '../../src/report/report.ts'
+import type { ReportOptions } from '../../src/report/report-options.ts'
+import { summarizeChange } from '../../src/report/summarize-change.ts'
+import { getFindingKey, type FixForFinding, type TracedLine } from '../../src/report/traced-line.ts'
 import {
   createGateInput,
   createSnapshot,
   createOutcomesWith,
   createPassedOutcome,
-} from '../gate/gate-builders.ts'
+} from '../policy/gate-builders.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const catalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }] as const }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { createMalformedReason, createUncheckedVerdict, createTooLargeReason } from '../../src/gate/decide.ts'
-import { renderReport, ownCheckNames } from '../../src/messages/report.ts'
-import { createGateInput } from '../gate/gate-builders.ts'
+import { createMalformedReason, createUncheckedVerdict, createTooLargeReason } from '../../src/policy/decide.ts'
+import { renderReport, ownCheckNames } from '../../src/report/report.ts'
+import { createGateInput } from '../policy/gate-builders.ts'
 
 describe.each([
   {

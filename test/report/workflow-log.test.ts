@@ -1,8 +1,8 @@
 // What a runner reads: none of it may be a command but our own, whatever a file, a title or a registry says.
 import { describe, expect, test } from '@jest/globals'
-import type { Finding } from '../../src/findings/finding.ts'
-import { toLogLine } from '../../src/messages/escape.ts'
-import { formatWorkflowLog } from '../../src/messages/workflow-log.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import { toLogLine } from '../../src/report/escape.ts'
+import { formatWorkflowLog } from '../../src/report/workflow-log.ts'
 
 const hostileTexts = [
   'x\n::set-output name=verdict::merge',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -7,10 +7,10 @@ import { findLayerViolations, pureLayers } from '../../scripts/layers.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 
-describe('the guard of the floors', () => {
+describe('the guard of the layers', () => {
   let root: string
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'floors-'))
+    root = mkdtempSync(join(tmpdir(), 'layers-'))
   })
   afterEach(() => rmSync(root, { recursive: true }))
 
@@ -22,40 +22,87 @@ describe('the guard of the floors', () => {
   const listViolations = () =>
     findLayerViolations(root).map((violation) => `${violation.file}: ${violation.says}`)
 
-  test('lets a floor import floors above it and itself', () => {
+  const writePackage = (name: string, text: object) =>
+    write(`../packages/${name}/package.json`, JSON.stringify({ name: `@catalog-bot/${name}`, ...text }))
+
+  test('lets a layer import layers above it and itself', () => {
     write(
-      'gate/decide.ts',
-      "import { mint } from './merge-permit.ts'\nimport type { Finding } from '../findings/finding.ts'\n",
+      'policy/decide.ts',
+      "import { mint } from './merge-permit.ts'\nimport type { Config } from '../config/config.ts'\n",
     )
-    write('cli.ts', "import { x } from './git/mirror.ts'\n")
+    write('cli.ts', "import { x } from './adapters/git/mirror.ts'\n")
     expect(listViolations()).toEqual([])
   })
 
-  test('refuses an import that goes down', () => {
-    write('catalog/read.ts', "import type { Registry } from '../ports/registry.ts'\n")
+  test('rejects an import that goes down', () => {
+    write('checks/read.ts', "import type { Registry } from '../ports/registry.ts'\n")
     expect(listViolations()).toEqual([
-      'src/catalog/read.ts: layer catalog imports layer ports, which is below it',
+      'src/checks/read.ts: layer src/checks imports layer src/ports, which is below it',
     ])
   })
 
   test('sees imports that span lines, re-exports and dynamic imports', () => {
-    write('checks/a.ts', "import {\n  b,\n  c,\n} from '../git/mirror.ts'\n")
-    write('checks/b.ts', "export * from '../store/store.ts'\n")
+    write('checks/a.ts', "import {\n  b,\n  c,\n} from '../adapters/git/mirror.ts'\n")
+    write('checks/b.ts', "export * from '../adapters/store/store.ts'\n")
     write('checks/c.ts', "const late = () => import('../web/page.ts')\n")
     expect(listViolations()).toHaveLength(3)
   })
 
-  test('refuses the platform in a pure floor', () => {
-    write('gate/decide.ts', "import { readFileSync } from 'node:fs'\n")
-    expect(listViolations()).toEqual(['src/gate/decide.ts: a pure layer imports node:fs'])
+  test('rejects the platform in a pure layer', () => {
+    write('policy/decide.ts', "import { readFileSync } from 'node:fs'\n")
+    expect(listViolations()).toEqual(['src/policy/decide.ts: a pure layer imports node:fs'])
   })
 
-  test('refuses an adapter that calls another adapter', () => {
-    write('git/mirror.ts', "import { x } from '../github/octokit.ts'\n")
-    expect(listViolations()[0]).toContain('layer git imports layer github')
-    rmSync(join(root, 'src'), { recursive: true })
-    write('github/octokit.ts', "import { x } from '../git/mirror.ts'\n")
-    expect(listViolations()[0]).toContain('adapters must be independent of each other')
+  test('rejects an adapter that calls another adapter, also through a module that adapters share', () => {
+    write('adapters/git/mirror.ts', "import { x } from '../github/octokit.ts'\n")
+    write('adapters/clock.ts', "import { x } from './git/mirror.ts'\n")
+    write(
+      'adapters/image/push.ts',
+      "import { x } from '../registry/client.ts'\nimport { y } from '../clock.ts'\n",
+    )
+    expect(listViolations()).toEqual([
+      'src/adapters/clock.ts: a module that adapters share imports adapter git',
+      'src/adapters/git/mirror.ts: adapter git imports adapter github; adapters must be independent of each other',
+    ])
+  })
+
+  test('rejects a capability that imports another one, except merge and cluster-test', () => {
+    write('release/a.ts', "import { x } from '../evaluate/evaluate.ts'\n")
+    write('merge/a.ts', "import { x } from '../evaluate/evaluate.ts'\n")
+    write('cluster-test/a.ts', "import { x } from '../publish/state.ts'\n")
+    write('publish/a.ts', "import type { X } from '../merge/merge.ts'\n")
+    expect(listViolations()).toEqual([
+      'src/publish/a.ts: capability src/publish imports capability src/merge; capabilities enqueue jobs for each other',
+      'src/release/a.ts: capability src/release imports capability src/evaluate; capabilities enqueue jobs for each other',
+    ])
+  })
+
+  test('lets only the job context import types of the layers below', () => {
+    write('jobs/job-context.ts', "import type { Pool } from '../evaluate/pool.ts'\n")
+    write('jobs/lease.ts', "import type { Pool } from '../evaluate/pool.ts'\n")
+    expect(listViolations()).toEqual([
+      'src/jobs/lease.ts: layer src/jobs imports layer src/evaluate, which is below it',
+    ])
+  })
+
+  test('rejects a package import that is not declared, not exported, or relative, and a package that imports the bot', () => {
+    writePackage('fbc', { exports: { './facts': './src/facts.ts' } })
+    writePackage('bundle', { dependencies: { '@catalog-bot/fbc': '1' } })
+    write('../packages/fbc/src/facts.ts', "import { x } from '@catalog-bot/bundle/csv'\n")
+    write(
+      '../packages/bundle/src/a.ts',
+      "import { x } from '@catalog-bot/fbc/facts'\nimport y from 'semver'\n",
+    )
+    write('../packages/bundle/src/b.ts', "import { x } from '../../../src/config/config.ts'\n")
+    write('checks/a.ts', "import { x } from '@catalog-bot/fbc/internal'\n")
+    write('checks/b.ts', "import { x } from '../../packages/fbc/src/facts.ts'\n")
+    expect(listViolations()).toEqual([
+      'packages/bundle/src/a.ts: imports semver, which packages/bundle/package.json does not declare',
+      'packages/bundle/src/b.ts: layer packages/bundle imports layer src/config, which is below it',
+      'packages/fbc/src/facts.ts: imports @catalog-bot/bundle, which packages/fbc/package.json does not declare',
+      'src/checks/a.ts: imports @catalog-bot/fbc/internal, which @catalog-bot/fbc does not export',
+      'src/checks/b.ts: imports ../../packages/fbc/src/facts.ts; import the package by its name',
+    ])
   })
 
   test('lets what moves a branch stand in its own files alone', () => {
@@ -69,22 +116,22 @@ describe('the guard of the floors', () => {
       "runGit({ args: ['push', url] })",
       'await octokit.rest.git.createCommit({ tree })',
     ]
-    for (const [at, call] of calls.entries()) write(`app/a${at}.ts`, `${call}\n`)
+    for (const [at, call] of calls.entries()) write(`server/a${at}.ts`, `${call}\n`)
     expect(listViolations()).toHaveLength(calls.length)
     rmSync(join(root, 'src'), { recursive: true })
-    for (const call of calls.slice(0, 6)) write('github/merge-api.ts', `${call}\n`)
-    write('git/push-merge.ts', `${calls[6]}\n`)
-    write('github/propose-tree.ts', `${calls[7]}\n`)
-    write('app/b.ts', "// pulls.merge is not called here\nconst kind = 'push'\n")
+    for (const call of calls.slice(0, 6)) write('adapters/github/merge-api.ts', `${call}\n`)
+    write('adapters/git/push-merge.ts', `${calls[6]}\n`)
+    write('adapters/github/propose-tree.ts', `${calls[7]}\n`)
+    write('server/b.ts', "// pulls.merge is not called here\nconst kind = 'push'\n")
     expect(listViolations()).toEqual([])
   })
 
-  test('lets nobody but the gate mint a permit', () => {
-    write('app/land.ts', "import { mint } from '../gate/merge-permit.ts'\n")
-    expect(listViolations()).toEqual(['src/app/land.ts: only gate/decide.ts can mint a merge permit'])
+  test('lets only the policy mint a permit', () => {
+    write('server/land.ts', "import { mint } from '../policy/merge-permit.ts'\n")
+    expect(listViolations()).toEqual(['src/server/land.ts: only policy/decide.ts can mint a merge permit'])
   })
 
-  test('refuses a folder that is no floor, and a floor that imports the entry files', () => {
+  test('rejects a folder that is not a layer, and a layer that imports the entry files', () => {
     write('utils/strings.ts', '')
     write('web/page.ts', "import { run } from '../cli.ts'\n")
     expect(listViolations()).toHaveLength(2)
@@ -115,12 +162,12 @@ describe('the guard of the floors', () => {
   })
 
   test('refuses circles, also of types, also across folders', () => {
-    write('git/a.ts', "import type { B } from './deep/b.ts'\n")
-    write('git/deep/b.ts', "export { c } from '../c.ts'\n")
-    write('git/c.ts', "const late = () => import('./a.ts')\n")
-    write('git/d.ts', "import { a } from './a.ts'\n")
-    expect(listViolations()).toEqual(['src/git/a.ts: imports itself through src/git/c.ts, src/git/deep/b.ts'])
-    write('git/c.ts', '')
+    write('web/a.ts', "import type { B } from './deep/b.ts'\n")
+    write('web/deep/b.ts', "export { c } from '../c.ts'\n")
+    write('web/c.ts', "const late = () => import('./a.ts')\n")
+    write('web/d.ts', "import { a } from './a.ts'\n")
+    expect(listViolations()).toEqual(['src/web/a.ts: imports itself through src/web/c.ts, src/web/deep/b.ts'])
+    write('web/c.ts', '')
     expect(listViolations()).toEqual([])
   })
 
@@ -129,9 +176,8 @@ describe('the guard of the floors', () => {
   })
 })
 
-describe('the pure floors', () => {
-  const isThere = (floor: string) => existsSync(join(projectRoot, 'src', floor))
-  const expected = pureLayers.filter(isThere).sort()
+describe('the pure layers', () => {
+  const expected = pureLayers.map((layer) => (layer.startsWith('packages/') ? `${layer}/src` : layer)).sort()
 
   test('are those that are compiled without the types of Node', () => {
     const { config } = typescript.parseConfigFileTextToJson(
@@ -141,7 +187,7 @@ describe('the pure floors', () => {
       config: { include: string[] }
     }
     const folders = config.include.filter((path) => !path.endsWith('.ts'))
-    expect(folders.map((path) => path.replace('src/', '')).sort()).toEqual(expected)
+    expect(folders.sort()).toEqual(expected)
   })
 
   test('are those that the lint allows no clock, no chance and no waiting', () => {
@@ -149,6 +195,6 @@ describe('the pure floors', () => {
       overrides: { files: string[]; rules: Record<string, unknown> }[]
     }
     const pureOnes = overrides.find(({ rules }) => 'oxc/no-async-await' in rules)?.files ?? []
-    expect(pureOnes.map((glob) => /^src\/(\w+)\/\*\*$/.exec(glob)?.[1]).sort()).toEqual(expected)
+    expect(pureOnes.map((glob) => glob.replace(/\/\*\*$/, '')).sort()).toEqual(expected)
   })
 })

@@ -34,8 +34,8 @@ test('ids are unique', () => {
 test('the files that simulated runs execute are found by their imports', () => {
   const files = listSimulatorFiles(projectRoot)
   expect(files).toContain('src/merge/merge-batch.ts')
-  expect(files).toContain('src/github/unchanged-pulls.ts')
-  expect(files).not.toContain('src/app/edge/deliveries.ts')
+  expect(files).toContain('src/adapters/github/unchanged-pulls.ts')
+  expect(files).not.toContain('src/server/edge/deliveries.ts')
 })
 
 describe('a fragment of code', () => {

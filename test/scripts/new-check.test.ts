@@ -1,22 +1,23 @@
 import { spawnSync } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { check, resolveConfig } from 'prettier'
+import { linkPackages } from '../link-packages.ts'
 import { createCheckFiles, writeCheck } from '../../scripts/new-check.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { checkIds as checkIdsBefore } from '../../src/findings/checks.ts'
+import { checkIds as checkIdsBefore } from '../../packages/findings/src/checks.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 let temporaryDirectory: string
 
 beforeEach(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'new-check-'))
-  for (const part of ['package.json', 'src', 'scripts'])
+  for (const part of ['package.json', 'src', 'packages', 'scripts'])
     cpSync(join(projectRoot, part), join(temporaryDirectory, part), { recursive: true })
-  symlinkSync(join(projectRoot, 'node_modules'), join(temporaryDirectory, 'node_modules'))
+  linkPackages(projectRoot, temporaryDirectory)
 })
 afterEach(() => rmSync(temporaryDirectory, { recursive: true }))
 
@@ -24,7 +25,7 @@ test('a new check is in every list, passes what it does not look at, and can hav
   writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')
   const load = (path: string): Promise<Record<string, unknown>> =>
     import(pathToFileURL(join(temporaryDirectory, path)).href)
-  const { checkIds } = await load('src/findings/checks.ts')
+  const { checkIds } = await load('packages/findings/src/checks.ts')
   expect(checkIds).toEqual([...checkIdsBefore, 'price-tags'])
   const { allChecks } = (await load('src/checks/all-checks.ts')) as {
     allChecks: readonly { id: string; judge: (input: object) => unknown }[]

@@ -1,20 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readRuleExampleCases } from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
-import { suiteNames } from '../../src/findings/suites.ts'
+import { suiteNames } from '../../packages/findings/src/suites.ts'
+import { linkPackages } from '../link-packages.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
@@ -23,8 +15,9 @@ let temporaryDirectory: string
 beforeEach(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'new-rule-'))
   cpSync(join(projectRoot, 'package.json'), join(temporaryDirectory, 'package.json'))
-  cpSync(join(projectRoot, 'src'), join(temporaryDirectory, 'src'), { recursive: true })
-  symlinkSync(join(projectRoot, 'node_modules'), join(temporaryDirectory, 'node_modules'))
+  for (const folder of ['src', 'packages'])
+    cpSync(join(projectRoot, folder), join(temporaryDirectory, folder), { recursive: true })
+  linkPackages(projectRoot, temporaryDirectory)
 })
 
 afterEach(() => {
@@ -39,7 +32,12 @@ const listedRuleKinds = [
     'src/checks/validation/upgrade/rules.ts',
     'upgradeRules',
   ],
-  ['bundle', 'src/bundle/rules/KIND.ts', 'src/bundle/content-rules.ts', 'bundleContentRules'],
+  [
+    'bundle',
+    'packages/bundle/src/rules/KIND.ts',
+    'packages/bundle/src/content-rules.ts',
+    'bundleContentRules',
+  ],
   ['ownership', 'src/checks/ownership/rules/KIND.ts', 'src/checks/ownership/rules.ts', 'ownershipRules'],
   ['commits', 'src/checks/commits/rules/KIND.ts', 'src/checks/commits/rules.ts', 'commitRules'],
   [
@@ -56,8 +54,13 @@ const listedRuleKinds = [
     'src/checks/validation/templates/rules.ts',
     'templateRules',
   ],
-  ['opm-load', 'src/catalog/load/load-rules.ts', 'src/catalog/load/rules.ts', 'loadRules'],
-  ['opm-channel', 'src/catalog/model/rules/channel-rules.ts', 'src/catalog/model/rules/all.ts', 'modelRules'],
+  ['opm-load', 'packages/fbc/src/load/load-rules.ts', 'packages/fbc/src/load/rules.ts', 'loadRules'],
+  [
+    'opm-channel',
+    'packages/fbc/src/model/rules/channel-rules.ts',
+    'packages/fbc/src/model/rules/all.ts',
+    'modelRules',
+  ],
 ] as const
 
 /** The ids in these lists, by the lists' names: one process loads them all. */
@@ -184,7 +187,7 @@ describe('a new rule', () => {
 
   test('stands in a suite that there is, where it is about bundles', () => {
     const text = createRuleFiles('three-heads', 'bundle', 'good-practices').get(
-      'src/bundle/rules/three-heads.ts',
+      'packages/bundle/src/rules/three-heads.ts',
     )
     expect(text).toContain("  suite: 'good-practices',\n")
     expect(() => createRuleFiles('three-heads', 'bundle', 'songs')).toThrow(/good-practices/)

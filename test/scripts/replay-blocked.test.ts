@@ -8,7 +8,7 @@ import {
   createTemporaryFolder,
   type OriginFiles,
   type OriginRepository,
-} from '../git/origin.ts'
+} from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const temporaryDirectory = createTemporaryFolder('replay-blocked')

@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { listMergedPulls } from '../../scripts/merged-pulls.ts'
-import type { CommitSha } from '../../src/change/ids.ts'
+import type { CommitSha } from '../../src/pull-request/ids.ts'
 import {
   createOrigin,
   createTemporaryFolder,
   type OriginFiles,
   type OriginRepository,
-} from '../git/origin.ts'
+} from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const temporaryDirectory = createTemporaryFolder('replay')

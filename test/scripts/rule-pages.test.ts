@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import type { AnyFindingRule } from '../../src/findings/rule.ts'
+import type { AnyFindingRule } from '../../packages/findings/src/rule.ts'
 import {
   rulesWithPages,
   renderHarmTable,

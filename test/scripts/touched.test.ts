@@ -4,11 +4,11 @@ import { describeSteps } from '../../scripts/step-times.mjs'
 import { planTouchedFilesChecks } from '../../scripts/touched.ts'
 
 test('code is linted, and the tests of its importers are run', () => {
-  const files = ['src/gate/decide.ts', 'bin/catalog-bot.cjs', 'app.yml']
+  const files = ['src/policy/decide.ts', 'bin/catalog-bot.cjs', 'app.yml']
   expect(planTouchedFilesChecks(files)).toEqual({
-    lint: ['src/gate/decide.ts', 'bin/catalog-bot.cjs'],
+    lint: ['src/policy/decide.ts', 'bin/catalog-bot.cjs'],
     format: files,
-    imported: ['src/gate/decide.ts'],
+    imported: ['src/policy/decide.ts'],
     tests: ['test/cli/old-node.test.ts', 'test/cli/built-command.test.ts'],
   })
 })

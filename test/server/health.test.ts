@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { createHealthMonitor } from '../../src/app/health.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { ForgeError } from '../../src/github/forge-error.ts'
+import { createHealthMonitor } from '../../src/server/health.ts'
+import { systemClock } from '../../src/adapters/system-clock.ts'
+import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 
 const reachableStore = { ping: () => Promise.resolve() }
 const instantClock = { ...systemClock, sleep: () => Promise.resolve() }

@@ -1,9 +1,9 @@
 // What the store's gauges say, also while the store is silent.
 import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
-import { createStoreMetrics } from '../../src/app/store-metrics.ts'
-import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
-import { systemTestClock } from '../store/sample-records.ts'
+import { createStoreMetrics } from '../../src/server/store-metrics.ts'
+import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
+import { systemTestClock } from '../adapters/store/sample-records.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
 const createMergeFreeze = (kind: MergeFreeze['kind'], more: Partial<MergeFreeze> = {}): MergeFreeze => ({

@@ -1,9 +1,9 @@
 // GitHub in memory, as src/github/ reads it: all pages of a list, and whatever changes is seen, by either interface.
 import { expect, test } from '@jest/globals'
-import { toPullNumber } from '../../src/change/ids.ts'
-import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import { readSnapshot } from '../../src/github/read-snapshot.ts'
-import { findUnchangedPulls } from '../../src/github/unchanged-pulls.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
+import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
+import { readSnapshot } from '../../src/adapters/github/read-snapshot.ts'
+import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts'
 import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
 import type { UserAction } from '../../simulate/simulation-plan.ts'
 import { openMemoryOctokit } from '../../simulate/ports/memory-octokit.ts'

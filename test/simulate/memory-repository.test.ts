@@ -1,13 +1,13 @@
 // The repository in memory is held beside git itself, on histories made by chance: the same objects lie in both.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { CommitSha } from '../../src/change/ids.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import type { CommitSha } from '../../src/pull-request/ids.ts'
+import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { SeededRandom } from '../../simulate/seeded-random.ts'
 import { GitObjects } from '../../simulate/git/git-objects.ts'
 import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
 import { fuzzSeed } from '../seeded.ts'
-import { createTemporaryFolder } from '../git/origin.ts'
+import { createTemporaryFolder } from '../adapters/git/origin.ts'
 
 const samplePaths = [
   'README.md',

@@ -1,8 +1,8 @@
 // The store in memory remembers as the real one does, where both are held to the same contracts.
 import { describe } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { mergeFreezesContract } from '../store/merge-freezes-contract.ts'
-import { pullMemoryContract } from '../store/pull-memory-contract.ts'
+import { mergeFreezesContract } from '../adapters/store/merge-freezes-contract.ts'
+import { pullMemoryContract } from '../adapters/store/pull-memory-contract.ts'
 
 describe('the store in memory', () => {
   let now = Date.now()

@@ -1,8 +1,8 @@
 // The simulator itself: a run is the same each time, oracles see what they are there for, a failing plan becomes small, and
 // some worlds of its making end without a violation.
 import { describe, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../src/change/ids.ts'
-import { mintMergePermit } from '../../src/gate/merge-permit.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
+import { mintMergePermit } from '../../src/policy/merge-permit.ts'
 import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
 import { generatePlan } from '../../simulate/generate-plan.ts'
 import { checkMerge } from '../../simulate/oracles/check-merge.ts'

@@ -4,7 +4,7 @@
 // git and GitHub's API, in every method, test/merge/power-cuts.test.ts.
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { crashPoints } from '../../src/merge/crash-point.ts'
+import { crashPoints } from '../../src/jobs/crash-point.ts'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'

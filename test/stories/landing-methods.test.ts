@@ -10,8 +10,8 @@ import {
   createQueueRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
-import { toCheckNames } from '../../src/messages/report.ts'
+import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
+import { toCheckNames } from '../../src/report/report.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment | undefined

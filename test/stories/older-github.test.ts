@@ -2,7 +2,7 @@
 // of the interface that it knows. What cannot be read is said in words, and pull requests are merged all the same.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
-import { readBranchRules } from '../../src/github/read-branch-rules.ts'
+import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'

@@ -74,7 +74,7 @@ describe('the bot in operation', () => {
 
   test('says in its metrics all that the alert rules and the dashboard ask for', async () => {
     const metrics = parseMetricLabels((await get('/metrics')).text)
-    // What is well has no value, and so no labels: these are what test/app/store-metrics.test.ts and scans show.
+    // What is well has no value, and so no labels: these are what test/server/store-metrics.test.ts and scans show.
     const well = [
       ['catalog_bot_stopped_branches', ['repository', 'kind']],
       ['catalog_bot_open_pulls', ['repository', 'verdict']],

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { publishCrashPoints } from '../../src/merge/crash-point.ts'
+import { publishCrashPoints } from '../../src/jobs/crash-point.ts'
 import { findBotComment, evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { readCatalogFixture } from '../../sandbox/demo/demo-environment.ts'
 import {

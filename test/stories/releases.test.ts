@@ -10,7 +10,7 @@ import {
   createMergedBundleFiles,
   releaseRepositoryFiles,
   templatePath,
-} from '../evaluate/release/release-files.ts'
+} from '../release/worker/release-files.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const timeoutSeconds = 60

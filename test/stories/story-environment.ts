@@ -4,15 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { getStoreFolder } from '../../src/app/settings.ts'
+import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { startBot, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import {
   openDemoEnvironment,
   type DemoEnvironment,
   type DemoEnvironmentOptions,
 } from '../../sandbox/demo/demo-environment.ts'
-import { copyPreparedStore } from '../store/prepared-store.ts'
-import { createStoryDatabase } from '../store/story-database.ts'
+import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
+import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 

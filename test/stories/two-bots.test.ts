@@ -1,7 +1,7 @@
 // Two processes of the bot on one Postgres die in the middle of whatever they do, and all that people see is right in the end:
 // `npm run chaos` in the small. What counts as right stands in two-bots/world-truths.ts.
 import { expect, test } from '@jest/globals'
-import { createStoryDatabase } from '../store/story-database.ts'
+import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { runChaos } from './two-bots/run-chaos.ts'
 
 test('pull requests land once, as they were checked, while two instances are killed', async () => {

@@ -1,5 +1,5 @@
 // The files of an image or a directory. Paths are relative to the root and use `/`.
-import { compareBytes } from '../go/text.ts'
+import { compareBytes } from '@catalog-bot/fbc/go/text'
 
 /** By path, for example `manifests/foo.yaml`. Regular files only. */
 export type BundleFiles = ReadonlyMap<string, Uint8Array>

@@ -1,6 +1,6 @@
 import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
-import { getMapValue } from '../go/tree.ts'
+import { getMapValue } from '@catalog-bot/fbc/go/tree'
 
 /** Detects the format as opm does. Undefined if there are neither manifests nor a chart. */
 export function detectBundleFormat(files: BundleFiles): BundleFormat | undefined {

@@ -1,8 +1,8 @@
 // Finds the location of a field path in a file's first document.
-import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { createFieldPathLocator, createTreeLocator } from '../catalog/positions/locate-path.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
-import type { Location } from '../findings/finding.ts'
+import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
+import { createFieldPathLocator, createTreeLocator } from '@catalog-bot/fbc/positions/locate-path'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleFiles } from './bundle-files.ts'
 import { parseRegularManifest } from './regular-manifest.ts'
 

@@ -1,8 +1,8 @@
 // Why opm rejects a bundle, in opm's words. Thrown only within `readRegistryBundle`.
-import { decodeGoStruct } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
-import type { StructType } from '../go/decode/go-type.ts'
-import type { Value } from '../go/tree.ts'
+import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
+import type { DecodedStruct } from '@catalog-bot/fbc/go/decode/decoded'
+import type { StructType } from '@catalog-bot/fbc/go/decode/go-type'
+import type { Value } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from './bundle-locator.ts'
 
 export interface RejectionLocation {

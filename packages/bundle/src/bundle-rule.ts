@@ -1,7 +1,7 @@
 // Rules about the content of a registry+v1 bundle: their input, their output, and the conversion of hits to findings.
-import type { Finding } from '../findings/finding.ts'
-import { createFinding, type SearchingRule } from '../findings/rule.ts'
-import { suiteNames, type RuleSuite } from '../findings/suites.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding, type SearchingRule } from '@catalog-bot/findings/rule'
+import { suiteNames, type RuleSuite } from '@catalog-bot/findings/suites'
 import type { BundleLocator, FieldPath } from './bundle-locator.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 

@@ -1,10 +1,10 @@
 // A bundle's name, version, channels and upgrade edges, each with its location.
-import type { Location } from '../findings/finding.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
 import { toJsonData } from './manifest-document.ts'
-import { getMapValue, type Value } from '../go/tree.ts'
+import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
 import { asList, asString } from './fields.ts'
 import { readCsvFast } from './read-csv-fast.ts'
 import { isCsv, readManifestObjects } from './registry-bundle.ts'

@@ -1,5 +1,5 @@
 // Problems that appear only when the bundle is installed or used for an upgrade.
-import { compareFindings, type Finding } from '../findings/finding.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { BundleFiles } from './bundle-files.ts'
 import { checkExamples } from './kubernetes/check-examples.ts'
 import { checkManifests } from './kubernetes/check-manifests.ts'

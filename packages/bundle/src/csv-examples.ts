@@ -1,4 +1,4 @@
-import type { Json } from '../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList, asString } from './fields.ts'
 import type { ManifestObject } from './registry-bundle.ts'
 

@@ -1,13 +1,13 @@
 // The Go types that opm decodes a bundle into, limited to fields where opm rejects wrong types. Omits fields that only
 // Kubernetes checks.
-import { bool, int32, mapOf, namedString, rawMessage, slice, string, struct } from '../go/decode/go-type.ts'
-import { objectMetaType } from '../go/decode/object-type.ts'
+import { bool, int32, mapOf, namedString, rawMessage, slice, string, struct } from '@catalog-bot/fbc/go/decode/go-type'
+import { objectMetaType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
   apiServiceDescriptionType,
   appLinkType,
   crdDescriptionType,
   gvkFields,
-} from '../catalog/load/property-types.ts'
+} from '@catalog-bot/fbc/load/property-types'
 
 const containerType = struct('v1.Container', {
   name: string,

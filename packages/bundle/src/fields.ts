@@ -1,5 +1,5 @@
 // Reads fields of untyped JSON. Bundles are untrusted, so every lookup can fail.
-import type { Json } from '../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { FieldPath } from './bundle-locator.ts'
 
 export type JsonObject = { readonly [key: string]: Json }

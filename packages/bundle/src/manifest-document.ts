@@ -1,16 +1,16 @@
 // Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it starts with a brace, otherwise
 // go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
-import type { Json } from '../go/json/json.ts'
-import { memoizePerObject } from '../findings/memoize.ts'
-import { formatGoJson } from '../go/json/json-text.ts'
-import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
-import { formatJsonNumber } from '../go/number.ts'
-import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { toPlainJson } from '../go/json/plain-json.ts'
-import { getMapValue, replaceMapEntries, replaceListItems, type Value } from '../go/tree.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
-import { decodeYaml } from '../go/yaml/encoding.ts'
-import { readYaml } from '../go/yaml/read-yaml.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { formatGoJson } from '@catalog-bot/fbc/go/json/json-text'
+import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
+import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
+import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
+import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
+import { getMapValue, replaceMapEntries, replaceListItems, type Value } from '@catalog-bot/fbc/go/tree'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
+import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { parseRegularManifest } from './regular-manifest.ts'
 
 export type ManifestDocument =

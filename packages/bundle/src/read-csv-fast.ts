@@ -1,5 +1,5 @@
 // Reads only a bundle's ClusterServiceVersion, without locations, because a package can have hundreds of bundles.
-import type { Value } from '../go/tree.ts'
+import type { Value } from '@catalog-bot/fbc/go/tree'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
 import { isCsv, parseObjectType } from './registry-bundle.ts'

@@ -1,6 +1,6 @@
 // Reads a manifest that is a single regular YAML document with the fast reader. Cached for all callers.
-import { memoizePerObject } from '../findings/memoize.ts'
-import { RegularYamlReader, type RegularYamlDocument } from '../go/fast/regular-yaml.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { RegularYamlReader, type RegularYamlDocument } from '@catalog-bot/fbc/go/fast/regular-yaml'
 
 /** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */
 export const parseRegularManifest = memoizePerObject((bytes: Uint8Array): RegularYamlDocument | undefined => {

@@ -1,5 +1,5 @@
 // APIs that Kubernetes removed, according to its deprecation guide, and their uses in a bundle.
-import { compareVersions, parseVersion, parseVersionTolerantly } from '../catalog/versions/version.ts'
+import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import type { FieldPath } from './bundle-locator.ts'
 import { getField, asList, asString } from './fields.ts'
 import type { RegistryBundle } from './registry-bundle.ts'

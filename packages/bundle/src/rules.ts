@@ -1,5 +1,5 @@
 // All rules about bundle contents. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { apiNeverThere } from './rules/api-never-there.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'
 import { blockingDisruptionBudget } from './rules/blocking-disruption-budget.ts'

@@ -1,9 +1,9 @@
 // Checks the parts of a helm+v3 bundle that don't need Helm's engine: the chart's metadata and structure.
-import type { Finding } from '../findings/finding.ts'
-import { createFinding } from '../findings/rule.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { findChartRoot } from './bundle-format.ts'
 import type { BundleFiles } from './bundle-files.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getField, asList, asString } from './fields.ts'
 import { toJsonData, readManifest } from './manifest-document.ts'
 import { brokenChart } from './rules/broken-chart.ts'

@@ -1,8 +1,8 @@
 // Checks of a registry+v1 bundle that opm doesn't make: names, kinds, owners, modes, examples and dependencies.
-import type { Finding } from '../findings/finding.ts'
-import { createFinding } from '../findings/rule.ts'
-import type { Json } from '../go/json/json.ts'
-import { parseVersionRange } from '../catalog/versions/version-range.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import type { BundleLocator } from './bundle-locator.ts'
 import { exampleAnnotationKeys } from './csv-examples.ts'
 import { getField, asList, asString } from './fields.ts'

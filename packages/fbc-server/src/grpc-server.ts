@@ -12,10 +12,10 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import * as queries from '../catalog/api/registry-queries.ts'
-import { findPathComponentProblem } from '../catalog/api/custom-blobs.ts'
-import type { ServedCatalog } from '../catalog/api/served-catalog.ts'
-import type { Json } from '../go/json/json.ts'
+import * as queries from '@catalog-bot/fbc/api/registry-queries'
+import { findPathComponentProblem } from '@catalog-bot/fbc/api/custom-blobs'
+import type { ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { createReflectionHandler } from './reflection.ts'
 import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 import { toStructMessage } from './struct-message.ts'

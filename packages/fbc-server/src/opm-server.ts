@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { queryCatalogServer } from './query-catalog-server.ts'
 
 const serverName = 'opm'

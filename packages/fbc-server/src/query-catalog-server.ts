@@ -1,6 +1,6 @@
 // Sends OLM's gRPC queries to a running catalog. Connects only to loopback ports.
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
-import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 
 /** Milliseconds for one call. */

@@ -1,5 +1,5 @@
 // Converts JSON to the protobuf Struct that custom blobs are served as.
-import type { Json } from '../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { ProtoMessage } from './grpc-services.ts'
 
 export function toStructMessage(object: Readonly<Record<string, Json>>): ProtoMessage {

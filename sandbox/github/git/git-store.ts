@@ -4,8 +4,8 @@
 // of its repositories.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { launchProcess } from '../../../src/git/launcher.ts'
-import type { ProcessResult } from '../../../src/git/run-process.ts'
+import { launchProcess } from '../../../src/adapters/git/launcher.ts'
+import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
 import {
   isAncestorInLooseObjects,
   readLooseCommit,

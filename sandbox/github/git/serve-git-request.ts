@@ -2,7 +2,7 @@
 // the single process that it would start, or without a process if the answer is the same for every repository.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { memoizeOnce } from '../../../src/findings/memoize.ts'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { runInIsolatedGitEnvironment } from './git-store.ts'
 import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'

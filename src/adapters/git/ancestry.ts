@@ -1,5 +1,5 @@
 // Common ancestors and first parents. Reads only commits.
-import { toCommitSha, type CommitSha } from '../change/ids.ts'
+import { toCommitSha, type CommitSha } from '../../pull-request/ids.ts'
 import type { LocalGit } from './local-git.ts'
 
 /** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */

@@ -1,8 +1,8 @@
 // Compares a merge's result with the plain three-way rule, path by path: what the head did not change stays as in the
 // base, what the base did not change becomes as in the head, and only what both changed and both still have may be merged
 // by content. A result that follows the rule has not followed any rename.
-import type { TreeSha } from '../change/ids.ts'
-import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { TreeSha } from '../../pull-request/ids.ts'
+import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
 
 export type DiffTrees = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
 

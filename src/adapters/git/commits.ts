@@ -1,6 +1,6 @@
 // Reads a commit's tree, parents and time. Author and signature prove nothing and stay unread; only our own messages
 // are read.
-import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
 import { GitError } from './git-error.ts'
 import type { GitObjects } from './object-reader.ts'
 

@@ -1,6 +1,6 @@
 // Fetches one branch and one pull request's head to refs of ours: no tags, other branches or submodules. Deletes refs
 // that the server deleted.
-import type { PullNumber } from '../change/ids.ts'
+import type { PullNumber } from '../../pull-request/ids.ts'
 import { fetchAdvertisedRefs } from './advertised-refs.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'

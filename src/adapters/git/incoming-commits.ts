@@ -1,17 +1,17 @@
 // Reads what a merge makes reachable: the number of commits, workflow edits, closing keywords and oversized files.
 // The cost is bounded, regardless of the length of the history.
-import { toBlobSha, toCommitSha, type BlobSha, type CommitSha } from '../change/ids.ts'
+import { toBlobSha, toCommitSha, type BlobSha, type CommitSha } from '../../pull-request/ids.ts'
 import {
   maxCommitObjectBytes,
   maxPushedFileBytes,
   maxIncomingCommits,
   type IncomingCommit,
   type IncomingCommits,
-} from '../change/incoming-commits.ts'
+} from '../../pull-request/incoming-commits.ts'
 import { readCommit } from './commits.ts'
 import { readDirectory } from './compare-tree-objects.ts'
 import { readLinearHistory } from './linear-history.ts'
-import { findClosingReferences } from '../change/closing-keywords.ts'
+import { findClosingReferences } from '../../pull-request/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'

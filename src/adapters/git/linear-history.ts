@@ -1,6 +1,6 @@
 // The commits of a head in a straight line on its base, without starting merge-base and rev-list. Other histories are
 // left to git.
-import type { CommitSha } from '../change/ids.ts'
+import type { CommitSha } from '../../pull-request/ids.ts'
 import { readCommit } from './commits.ts'
 import { isGitError } from './git-error.ts'
 import type { GitObjects } from './object-reader.ts'

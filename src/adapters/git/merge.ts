@@ -5,8 +5,8 @@
 // a renamed file is then changed on one side and deleted on the other. That is a conflict, so the author rebases.
 // Git before 2.50 cannot disable exact renames, so every merge is compared with the plain three-way
 // rule afterwards, path by path (check-three-way-merge.ts). Attributes in the tree have no effect in a bare mirror.
-import { toCommitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
-import type { MergeResult } from '../ports/repository.ts'
+import { toCommitSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
+import type { MergeResult } from '../../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'

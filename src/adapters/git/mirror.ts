@@ -2,9 +2,9 @@
 // cache: deleting it only costs a fetch.
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { toBlobSha, toCommitSha, toTreeSha, type CommitSha, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { GitRepository } from '../ports/repository.ts'
+import { toBlobSha, toCommitSha, toTreeSha, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { GitRepository } from '../../ports/repository.ts'
 import { listFirstParentChain, isOnFirstParentChain, findMergeBases } from './ancestry.ts'
 import { readIncomingCommits } from './incoming-commits.ts'
 import { readCommit, readCommitMessage } from './commits.ts'

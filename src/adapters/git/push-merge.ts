@@ -1,13 +1,13 @@
 // The only pushes. One moves a base branch from the permit's base to its commit (or one with its parents and tree, or
 // along a chain of permits) or changes nothing, and reports which, or that it doesn't know. Two create and delete a
 // temporary branch with an exact commit.
-import { toCommitSha } from '../change/ids.ts'
-import { isMergePermit, type ValidatedMerge, type MergePermit } from '../gate/merge-permit.ts'
-import { parseTemporaryBranch, formatTemporaryBranch } from '../gate/temporary-branch.ts'
-import { findBatchProblem } from '../gate/batch.ts'
-import type { CommitSha } from '../change/ids.ts'
-import type { MergePushResult, RejectedPush, StagingResult } from '../ports/repository.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import { toCommitSha } from '../../pull-request/ids.ts'
+import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
+import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/temporary-branch.ts'
+import { findBatchProblem } from '../../policy/batch.ts'
+import type { CommitSha } from '../../pull-request/ids.ts'
+import type { MergePushResult, RejectedPush, StagingResult } from '../../ports/repository.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { classifyGitError } from './classify-git-error.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readCommit } from './commits.ts'

@@ -1,6 +1,6 @@
 // Validates branch names before they are passed to git, and names the refs under which a mirror stores what it fetched.
 import { createHash } from 'node:crypto'
-import type { PullNumber } from '../change/ids.ts'
+import type { PullNumber } from '../../pull-request/ids.ts'
 import { GitError } from './git-error.ts'
 
 /**

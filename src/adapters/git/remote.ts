@@ -1,6 +1,6 @@
 // Where a mirror fetches from and pushes to: the URL, checked once, and the credential, requested each time.
 // The URL never contains a credential.
-import { selectProxy, type ProxyServer } from '../ports/proxy.ts'
+import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
 import { GitError } from './git-error.ts'
 
 export interface GitCredential {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { toCommitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { toCommitSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
 import { GitError } from './git-error.ts'
 
 export interface MergeCommitContent {

@@ -3,9 +3,9 @@ import {
   toCheckQuestionKey,
   type AnswerByQuestionKind,
   type RepositoryRoleAnswer,
-} from '../checks/questions.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { ForgeQuestion } from '../ports/forge.ts'
+} from '../../checks/questions.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { ForgeQuestion } from '../../ports/forge.ts'
 import { z } from 'zod'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'

@@ -1,7 +1,7 @@
 // Caches pull requests' comments in memory for at most an hour, so that an evaluation reads only changed ones. A merge
 // ignores the cache.
-import type { PullComment } from '../change/snapshot.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { PullComment } from '../../pull-request/snapshot.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 export interface CachedComments {
   readonly comments: ReadonlyMap<number, PullComment>

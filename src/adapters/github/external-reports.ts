@@ -1,7 +1,7 @@
 // Others' commit statuses and conversations, for which GitHub may wait.
 import { z } from 'zod'
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 

@@ -1,5 +1,5 @@
 // This folder's only error class.
-import { formatRateLimit } from '../messages/format-rate-limit.ts'
+import { formatRateLimit } from '../../report/format-rate-limit.ts'
 import { parseRateLimitRejection, defaultWaitSeconds } from './rate-limit-response.ts'
 
 export type ForgeErrorCode =

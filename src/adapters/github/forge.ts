@@ -1,7 +1,7 @@
 // The Forge port for one repository with one installation's token. It has no merge call.
-import { toCommitSha, toPullNumber, toUserId } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { AnswerByQuestionKind } from '../checks/questions.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { AnswerByQuestionKind } from '../../checks/questions.ts'
 import type {
   ForgeAction,
   CheckRunContent,
@@ -10,7 +10,7 @@ import type {
   ForgeActionResult,
   OwnReports,
   WorkflowRun,
-} from '../ports/forge.ts'
+} from '../../ports/forge.ts'
 import { answerQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'

@@ -2,9 +2,9 @@
 // installation has a prioritized budget instead of Octokit's throttling.
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { TokenPermissions } from '../gate/merge-requirements.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { TokenPermissions } from '../../policy/merge-requirements.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { createApiVersionPlugin } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'

@@ -1,6 +1,6 @@
 // Sends GitHub requests directly or through the administrator's proxy, which only sees CONNECT and its own credential.
 import { ProxyAgent, fetch as fetchWith } from 'undici'
-import { selectProxy, type ProxyServer } from '../ports/proxy.ts'
+import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
 
 /** One per proxy, to reuse connections. */
 const agentByProxy = new Map<string, ProxyAgent>()

@@ -2,8 +2,8 @@
 // that REST and GraphQL use. Callers must read lists that are longer than a page, and kinds that the two interfaces show
 // differently, through REST.
 import { z } from 'zod'
-import { toCommitSha, toUserId } from '../change/ids.ts'
-import type { PullComment, GitHubAccount, PullReview, PullSnapshot } from '../change/snapshot.ts'
+import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
+import type { PullComment, GitHubAccount, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import { extractOpening } from './read-comments.ts'
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */

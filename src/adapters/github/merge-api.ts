@@ -1,11 +1,11 @@
 // The calls to GitHub that merge a pull request, or prepare it. No other file has one (scripts/layers.ts), each that can
 // move a base branch takes a permit, and no GitHub client repeats any of them (github-app.ts).
 import { z } from 'zod'
-import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import { isMergePermit, type ValidatedMerge, type MergePermit } from '../gate/merge-permit.ts'
-import { formatTemporaryBranch } from '../gate/temporary-branch.ts'
-import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../ports/merge-api.ts'
+import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
+import { formatTemporaryBranch } from '../../policy/temporary-branch.ts'
+import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../../ports/merge-api.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 

@@ -1,6 +1,6 @@
 // GitHub's OAuth for one person, and whether they can read a repository. Tokens aren't passed on or logged.
 import { z } from 'zod'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 
 export interface OAuthClientOptions {
   readonly clientId: string

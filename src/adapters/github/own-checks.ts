@@ -1,8 +1,8 @@
 // Creates or updates our check runs on a commit. New ones share a request to save budget; failed ones are written one
 // by one.
 import { z } from 'zod'
-import type { CommitSha } from '../change/ids.ts'
-import type { ForgeAction, CheckRunContent, OwnCheck } from '../ports/forge.ts'
+import type { CommitSha } from '../../pull-request/ids.ts'
+import type { ForgeAction, CheckRunContent, OwnCheck } from '../../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */

@@ -1,5 +1,5 @@
 // Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
-import type { ForgeAction, OwnIssue } from '../ports/forge.ts'
+import type { ForgeAction, OwnIssue } from '../../ports/forge.ts'
 import type { CommentCache } from './comment-cache.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'

@@ -1,7 +1,7 @@
 // Pull requests of our App on its dedicated branches: commits through GitHub's API, which signs them, a branch that only moves
 // forward, and a pull request that is opened once. Content from anyone else is not changed.
-import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
-import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult } from '../ports/forge.ts'
+import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
+import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'

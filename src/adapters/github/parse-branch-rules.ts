@@ -6,7 +6,7 @@ import type {
   PullRequestRequirement,
   MergeQueueSettings,
   RequiredCheck,
-} from '../gate/branch-rules.ts'
+} from '../../policy/branch-rules.ts'
 
 /** How rules apply to our App: `pull_requests_only` doesn't allow pushes. */
 export type RuleBypassMode = 'always' | 'exempt' | 'pull_requests_only' | 'never'

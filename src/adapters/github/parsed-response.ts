@@ -1,6 +1,6 @@
 // Parses GitHub's answers with a single JSON.parse. Octokit's own parser calls a function for each value of an answer,
 // to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are far
-// below 2^53; a larger id is rejected where ids are parsed (change/ids.ts).
+// below 2^53; a larger id is rejected where ids are parsed (pull-request/ids.ts).
 import { fetchFromGitHub } from './github-fetch.ts'
 
 const isJsonType = (type: string | null): boolean => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')

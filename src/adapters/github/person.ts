@@ -1,6 +1,6 @@
 // Converts an account from GitHub's REST answers.
-import { toUserId } from '../change/ids.ts'
-import type { GitHubAccount } from '../change/snapshot.ts'
+import { toUserId } from '../../pull-request/ids.ts'
+import type { GitHubAccount } from '../../pull-request/snapshot.ts'
 
 export interface ApiAccount {
   readonly id: number

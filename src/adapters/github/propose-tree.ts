@@ -1,7 +1,7 @@
 // A pull request of our App whose content is a given tree: a commit through GitHub's API, a branch, and a pull request, each
 // created once. Existing ones are reused.
-import { toPullNumber, type PullNumber } from '../change/ids.ts'
-import type { ForgeAction } from '../ports/forge.ts'
+import { toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
+import type { ForgeAction } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'

@@ -1,10 +1,10 @@
 // Keeps our one comment on a pull request, even if another process took over while this one was paused.
-import type { PullNumber } from '../change/ids.ts'
-import type { ForgeAction, OwnComment, ForgeActionResult, ObservedComment } from '../ports/forge.ts'
+import type { PullNumber } from '../../pull-request/ids.ts'
+import type { ForgeAction, OwnComment, ForgeActionResult, ObservedComment } from '../../ports/forge.ts'
 import { findOwnComment, findOwnComments, dropCachedComments, type CommentReader } from './read-comments.ts'
 
 /**
- * Milliseconds. A shorter pause can't lead to a takeover, which takes twelve seconds (app/serve.ts). After a longer
+ * Milliseconds. A shorter pause can't lead to a takeover, which takes twelve seconds (server/serve.ts). After a longer
  * one, the comment is read again to avoid a duplicate.
  */
 const maxCommentReadAgeMs = 5000

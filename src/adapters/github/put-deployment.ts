@@ -1,6 +1,6 @@
 // Deployments on GitHub: one per commit and environment, with its newest status. Repeating a call changes
 // nothing.
-import type { ForgeAction } from '../ports/forge.ts'
+import type { ForgeAction } from '../../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
 
 /** Rejects with what Octokit rejects with. */

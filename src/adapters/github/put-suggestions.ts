@@ -1,8 +1,8 @@
 // Our suggestions on the lines of a pull request's diff: desired minus present, so that repeating a call changes nothing.
 // Outdated suggestions are deleted, or folded if they have replies.
-import type { Suggestion } from '../messages/suggestions.ts'
-import { suggestionMarker } from '../messages/suggestions.ts'
-import type { ForgeAction } from '../ports/forge.ts'
+import type { Suggestion } from '../../report/suggestions.ts'
+import { suggestionMarker } from '../../report/suggestions.ts'
+import type { ForgeAction } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'

@@ -1,9 +1,9 @@
 // Reads a branch's requirements from GitHub: rulesets, classic protection, the repository's merge settings. Settings that
 // cannot be read or do not exist on an older server are reported as text. Only temporary failures reject.
 import { z } from 'zod'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { BranchRules, MergeMethod } from '../gate/branch-rules.ts'
-import { temporaryBranchPrefix } from '../gate/temporary-branch.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { BranchRules, MergeMethod } from '../../policy/branch-rules.ts'
+import { temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
 import {
   branchSchema,
   parseProtection,

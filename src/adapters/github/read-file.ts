@@ -1,7 +1,7 @@
 // Reads a file by GitHub's API, where there is no mirror.
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 
 /** Undefined: the file doesn't exist. Rejects with a ForgeError. */
 export async function readRepositoryFile(

@@ -2,10 +2,10 @@
 // and our own reports. Returns everything or nothing: if a list is longer than a page, REST and GraphQL disagree, or a value
 // is unknown, the caller reads list by list.
 import { z } from 'zod'
-import { toCommitSha, type CommitSha } from '../change/ids.ts'
-import type { PullComment, RepositoryName, PullReview } from '../change/snapshot.ts'
-import type { OwnCheck, OwnComment } from '../ports/forge.ts'
-import { commentMarker } from '../messages/report.ts'
+import { toCommitSha, type CommitSha } from '../../pull-request/ids.ts'
+import type { PullComment, RepositoryName, PullReview } from '../../pull-request/snapshot.ts'
+import type { OwnCheck, OwnComment } from '../../ports/forge.ts'
+import { commentMarker } from '../../report/report.ts'
 import type { Octokit } from './github-app.ts'
 import {
   hasSameFacts,

@@ -1,9 +1,9 @@
 // Reads everything needed to decide on a pull request, such that its parts agree. The pull request is read
 // before the lists and again with or after them, and a change in between repeats the read (T45).
-import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName, PullReview, PullSnapshot } from '../change/snapshot.ts'
+import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
+import type { RepositoryName, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { PullAuthorAndSize, OwnReports, PullSize } from '../ports/forge.ts'
+import type { PullAuthorAndSize, OwnReports, PullSize } from '../../ports/forge.ts'
 import type { CommentCache } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson, type ApiAccount } from './person.ts'

@@ -1,7 +1,7 @@
 // Keeps a repository's default branch (for a minute) and global id in memory.
-import type { RepositoryName } from '../change/snapshot.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 export interface RepositoryCache {
   /** Undefined: not read within the last minute. */

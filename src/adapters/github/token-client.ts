@@ -3,7 +3,7 @@
 // indistinguishable from the person's.
 import { Octokit as RestOctokit } from '@octokit/rest'
 import { z } from 'zod'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { createApiVersionPlugin } from './api-version.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'

@@ -1,8 +1,8 @@
 // Checks in one request that many pull requests match their snapshots, for a batch just before its push. Cases it can't
 // compare are left out and must be read one by one.
 import { z } from 'zod'
-import type { PullNumber } from '../change/ids.ts'
-import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
+import type { PullNumber } from '../../pull-request/ids.ts'
+import type { GitHubAccount, RepositoryName, PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { Octokit } from './github-app.ts'
 import { extractOpening } from './read-comments.ts'
 import {

@@ -1,7 +1,7 @@
 // Attaches manifests to an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"). For registries
 // without the referrers API, maintains the index tag.
-import type { AbortSignalLike } from '../ports/registry.ts'
-import { formatImageReference, type ImageReference } from '../go/reference/image-reference.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'

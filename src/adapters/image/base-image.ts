@@ -3,8 +3,8 @@ import {
   formatImageReference,
   parseImageReference,
   type ImageReference,
-} from '../go/reference/image-reference.ts'
-import type { AbortSignalLike } from '../ports/registry.ts'
+} from '@catalog-bot/fbc/go/reference/image-reference'
+import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from '../registry/manifest.ts'
 import { getCatalogDirectory } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'

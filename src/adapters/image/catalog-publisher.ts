@@ -1,6 +1,6 @@
 // The interface for building, pushing and reading catalog images without a container engine. Types only, so that tests
 // can substitute a publisher.
-import type { AbortSignalLike } from '../ports/registry.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import type { ListedBundle } from './provenance/listed-bundles.ts'
 import type { BlobPushOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'

@@ -1,6 +1,6 @@
 // Composite catalogs. Renders a list of catalog or bundle images into one catalog with a folder per image.
-import type { AbortSignalLike } from '../ports/registry.ts'
-import { parseReferenceList } from '../change/references/reference-list.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import { parseReferenceList } from '../../pull-request/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'

@@ -1,8 +1,8 @@
 // Builds and publishes images. Checks the target first, builds only unknown images, pushes only the differences, and
 // sets a tag only if no other client changed it.
 import { createHash } from 'node:crypto'
-import type { AbortSignalLike } from '../ports/registry.ts'
-import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
 import { attachManifest, listAttachedManifests } from './attach-manifest.ts'

@@ -1,8 +1,8 @@
 // Pushes missing blobs, then manifests by digest, then tags. Only this module requests push rights; open-registry.ts
 // never does.
 import { createHash } from 'node:crypto'
-import type { Clock } from '../ports/clock.ts'
-import type { AbortSignalLike } from '../ports/registry.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
 import { createAuthorizedExchange } from '../registry/auth/authorized-exchange.ts'
 import { createCancelableClock } from '../registry/transport/closable-clock.ts'
 import type { CredentialSource } from '../registry/auth/credentials.ts'

@@ -2,7 +2,7 @@
 // contain the link instead of its target.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { comparePathsInWalkOrder } from '../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
 import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
 

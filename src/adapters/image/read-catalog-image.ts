@@ -1,8 +1,8 @@
 // Reads a published catalog image and compares it with the expected files.
-import type { AbortSignalLike } from '../ports/registry.ts'
-import { comparePathsInWalkOrder } from '../go/walk-order.ts'
-import { computeCacheDigest } from '../catalog/api/cache-digest.ts'
-import { formatImageReference } from '../go/reference/image-reference.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
+import { computeCacheDigest } from '@catalog-bot/fbc/api/cache-digest'
+import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { fetchImageTree, type OciDocument, type FetchedImageTree } from './base-image.ts'

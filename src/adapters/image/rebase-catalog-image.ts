@@ -1,5 +1,5 @@
 // Replaces the layers below a published catalog's layer, which remains byte for byte the same.
-import type { AbortSignalLike } from '../ports/registry.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'

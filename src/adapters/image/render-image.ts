@@ -1,18 +1,18 @@
 // Renders the files of a bundle or catalog image like opm. Pure. Untrusted files are processed in
 // layer/layer-process.ts.
-import { bundleAnnotationKeys } from '../bundle/bundle-metadata.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { readRegistryBundle } from '../bundle/registry-bundle.ts'
-import { renderBundle } from '../bundle/render/render-bundle.ts'
-import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
-import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
-import { sortCatalogForRendering } from '../catalog/write/rendered-order.ts'
+import { bundleAnnotationKeys } from '@catalog-bot/bundle/bundle-metadata'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
+import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
-} from '../catalog/write/writable-catalog.ts'
-import { quoteLikeGo } from '../go/text.ts'
+} from '@catalog-bot/fbc/write/writable-catalog'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 
 export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>

@@ -1,9 +1,9 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
 // pull budget, and the next evaluation continues from there.
-import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { BundleAnswer, UnknownAnswer } from '../checks/questions.ts'
-import type { Clock } from '../ports/clock.ts'
-import { defineCacheNamespace, type Cache, type CacheNamespace } from '../ports/cache.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleAnswer, UnknownAnswer } from '../../checks/questions.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
 import { defaultAnswerTtls } from './cached-registry.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'

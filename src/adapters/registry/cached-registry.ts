@@ -1,10 +1,10 @@
 // Caches answers per credential: digests for days (they can't change, only disappear), tags for minutes, failures for a
 // minute, unknown never.
 import { z } from 'zod'
-import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { ImageAnswer } from '../checks/questions.ts'
-import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'
-import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { ImageAnswer } from '../../checks/questions.ts'
+import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
+import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 
 /** Seconds. */
 export interface ImageAnswerTtls {

@@ -1,5 +1,5 @@
 // Maps a reference to the mirrors in the operator's rules, in order, followed by its own registry.
-import type { ImageReference } from '../go/reference/image-reference.ts'
+import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { RegistryError } from './registry-error.ts'
 
 export interface RegistryMirror {

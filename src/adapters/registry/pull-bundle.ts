@@ -1,8 +1,8 @@
 // Pulls a bundle or catalog image by digest and unpacks it in a separate process within limits. Writes nothing to disk,
 // runs nothing from the image, and requests none of its URLs.
-import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
-import type { AbortSignalLike } from '../ports/registry.ts'
+import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, type IndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
 import type { BundleReadingWithInstall } from './unpack/read-bundle-files.ts'

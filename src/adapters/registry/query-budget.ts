@@ -1,6 +1,6 @@
 // Limits how many registries and references one pull request can make us query.
-import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { ImageRegistry } from '../ports/registry.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { ImageRegistry } from '../../ports/registry.ts'
 
 export interface RegistryQueryBudget {
   /** Distinct registries. Each may cost DNS, a handshake and a token service. */

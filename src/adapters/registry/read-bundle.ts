@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from '../ports/registry.ts'
-import type { BundleAnswer } from '../checks/questions.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import type { BundleAnswer } from '../../checks/questions.ts'
 import { toImageAnswer } from './to-image-answer.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { pullAndReadBundle, type PullLimits } from './pull-bundle.ts'

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadSystemCredentials } from './auth/credential-files.ts'
-import { selectProxy } from '../ports/proxy.ts'
+import { selectProxy } from '../../ports/proxy.ts'
 import { allowLoopbackRegistries, type EgressOptions } from './transport/egress-policy.ts'
 import type { RegistryClientOptions } from './open-registry.ts'
 import { toEgressOptions, readRegistriesConf } from './registries-conf.ts'

@@ -1,7 +1,7 @@
 // Extends the registry port with the methods that pulling requires.
-import type { ImageReference } from '../go/reference/image-reference.ts'
-import type { BundleAnswer } from '../checks/questions.ts'
-import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'
+import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleAnswer } from '../../checks/questions.ts'
+import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import type { Descriptor, Manifest } from './manifest.ts'
 
 export interface FetchedManifest {

@@ -1,6 +1,6 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import {
   createAdaptiveWindow,
   type AdaptiveConcurrencyLimit,

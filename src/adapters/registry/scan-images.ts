@@ -1,8 +1,8 @@
 // Resolves every reference of a catalog, with progress, a summary by registry, and resumption of an earlier run.
-import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { ImageAnswer } from '../checks/questions.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { ImageAnswer } from '../../checks/questions.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 
 export interface ImageScanOptions {
   readonly clock: Clock

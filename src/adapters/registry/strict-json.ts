@@ -1,7 +1,7 @@
 // Parses JSON by a shape that names its fields. Go ignores the case of keys and uses the last duplicate. Others use
 // the first or the exact match, so one digest could mean two images. Rejects such documents.
 import { RegistryError } from './registry-error.ts'
-import { memoizePerObject } from '../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 /** `any` is for fields that no reader uses; null counts as absent everywhere, as in Go. */
 export type JsonShape =

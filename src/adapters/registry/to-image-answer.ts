@@ -1,5 +1,5 @@
 // Maps a registry failure to an answer. The answer is definite only if the registry's reply was definite.
-import type { ImageAnswer } from '../checks/questions.ts'
+import type { ImageAnswer } from '../../checks/questions.ts'
 import { RegistryError } from './registry-error.ts'
 
 // Seconds until a retry makes sense if the registry sends no `Retry-After`. Outages pass in minutes. Certificates and

@@ -1,5 +1,5 @@
 // Facts by content key. A lost or unreadable value only costs another request.
-import type { Cache, CacheNamespace } from '../ports/cache.ts'
+import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 import type { Database } from './database.ts'
 import { schemaName } from './migrations.ts'
 import { splitIntoBatches, toStoredKey, toStoredRows } from './stored-values.ts'

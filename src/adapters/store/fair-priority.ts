@@ -1,9 +1,9 @@
 // Repositories take turns regardless of how many jobs each has (start-time fair queuing). A repository's next job goes
 // one place after its last waiting one, and never before the place being served, so no job starves. Stored as pg-boss'
 // priority: higher goes first.
-import type { Job } from '../ports/jobs.ts'
+import type { Job } from '../../ports/jobs.ts'
 import type { Sql } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
 const scanPriority = -1_000_000_000

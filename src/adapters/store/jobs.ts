@@ -10,10 +10,10 @@
 //
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
-import type { Job, JobKindStatistics } from '../ports/jobs.ts'
+import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
 import { toJobDatabase, type Database, type Transaction } from './database.ts'
 import { createFairPriority } from './fair-priority.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { toStorableText } from './storable-text.ts'
 import { toStoreError } from './store-error.ts'
 

@@ -1,5 +1,5 @@
 // Leases with fencing tokens. Uses the database's time, so that instances with different clocks agree.
-import type { Leases } from '../ports/leases.ts'
+import type { Leases } from '../../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schemaName } from './migrations.ts'
 

@@ -1,6 +1,6 @@
 // Records that are only displayed. No decision depends on them.
-import { toCommitSha, toPullNumber } from '../change/ids.ts'
-import type { VerdictKind } from '../gate/verdict.ts'
+import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
+import type { VerdictKind } from '../../policy/verdict.ts'
 import type {
   ListedRepository,
   MergedPullRecord,
@@ -9,9 +9,9 @@ import type {
   PullRecord,
   RuleDayCount,
   VerdictChange,
-} from '../ports/page-records.ts'
+} from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { openRecordedCatalogs } from './recorded-catalogs.ts'
 

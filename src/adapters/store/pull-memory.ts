@@ -1,10 +1,10 @@
-import { toCommitSha, toUserId } from '../change/ids.ts'
-import type { UserId } from '../change/ids.ts'
-import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
-import type { CommandRecord } from '../gate/commands.ts'
-import type { PullMemory, RecordedPush } from '../ports/pull-memory.ts'
+import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
+import type { UserId } from '../../pull-request/ids.ts'
+import type { ApprovalCoverage } from '../../checks/ownership/ownership.ts'
+import type { CommandRecord } from '../../policy/commands.ts'
+import type { PullMemory, RecordedPush } from '../../ports/pull-memory.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { schemaName } from './migrations.ts'
 
 export function openPullMemory(database: Database): Required<PullMemory> {

@@ -1,8 +1,8 @@
-import { toPullNumber } from '../change/ids.ts'
-import type { PullSnapshot } from '../change/snapshot.ts'
-import type { ReadyPulls } from '../ports/ready-pulls.ts'
+import { toPullNumber } from '../../pull-request/ids.ts'
+import type { PullSnapshot } from '../../pull-request/snapshot.ts'
+import type { ReadyPulls } from '../../ports/ready-pulls.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { toStorableJson } from './storable-text.ts'
 

@@ -4,10 +4,10 @@ import {
   type PackageSummary,
   type RecordedCatalog,
   type RecordedPackage,
-} from '../change/recorded-package.ts'
-import type { PageRecords } from '../ports/page-records.ts'
+} from '../../pull-request/recorded-package.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { toStoredKey } from './stored-values.ts'
 

@@ -1,7 +1,7 @@
 // Persistent values without a dedicated table. An unreadable value is an error, never treated as absent.
-import type { StateStore } from '../ports/state.ts'
+import type { StateStore } from '../../ports/state.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { schemaName } from './migrations.ts'
 import { StoreError } from './store-error.ts'
 import { splitIntoBatches, toStoredKey, toStoredRows } from './stored-values.ts'

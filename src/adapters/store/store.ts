@@ -1,9 +1,9 @@
 // Opens the persistent store, in an embedded or a shared Postgres.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Clock } from '../ports/clock.ts'
-import type { Job } from '../ports/jobs.ts'
-import type { Store } from '../ports/store.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Job } from '../../ports/jobs.ts'
+import type { Store } from '../../ports/store.ts'
 import { openCache } from './cache.ts'
 import type { Database } from './database.ts'
 import { openEmbeddedDatabase } from './embedded-database.ts'

@@ -1,8 +1,8 @@
 // Past verdicts, only for display. No decision depends on them.
-import { toCommitSha } from '../change/ids.ts'
-import type { Verdicts } from '../ports/verdicts.ts'
+import { toCommitSha } from '../../pull-request/ids.ts'
+import type { Verdicts } from '../../ports/verdicts.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../change/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { schemaName } from './migrations.ts'
 
 interface VerdictRow {

@@ -1,6 +1,6 @@
 // Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
-import type { Clock } from '../ports/clock.ts'
-import type { Job } from '../ports/jobs.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Job } from '../../ports/jobs.ts'
 import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'
 
 /** Milliseconds between polls without a wake-up. */

@@ -1,6 +1,6 @@
 // Follows upgrade edges of bundle directories into other directories or catalogs.
-import type { BundleUpgradeFacts } from '../../bundle/bundle-upgrade-facts.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema } from './package-settings.ts'
 import { parsePackageSettings } from './settings-file.ts'

@@ -1,6 +1,6 @@
-import type { RenderedBundle } from '../../catalog/template/bundle-source.ts'
-import type { BundleUpgradeFacts } from '../../bundle/bundle-upgrade-facts.ts'
-import type { Finding } from '../../findings/finding.ts'
+import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { Finding } from '@catalog-bot/findings/finding'
 
 export interface PackageSources {
   /** The package's directory below `operators/`. */

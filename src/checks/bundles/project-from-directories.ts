@@ -1,13 +1,13 @@
 // Computes the future catalog of a package without templates from its bundle directories and `updateGraph`.
-import type { BundleUpgradeFacts } from '../../bundle/bundle-upgrade-facts.ts'
+import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import {
   deriveChannels,
   type UpdateGraphBundle,
   type UpdateGraphMode,
-} from '../../catalog/graph/derive-channels.ts'
-import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
-import type { WritableCatalog } from '../../catalog/write/writable-catalog.ts'
-import type { Location } from '../../findings/finding.ts'
+} from '@catalog-bot/fbc/graph/derive-channels'
+import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
+import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
+import type { Location } from '@catalog-bot/findings/finding'
 import {
   computeProjectedCatalogChanges,
   type ProjectedCatalog,

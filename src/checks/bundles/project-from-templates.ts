@@ -1,9 +1,9 @@
 // Computes the future catalogs of a package with templates from its release configurations.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { amendTemplate, type BundleRelease } from '../../catalog/template/amend-template.ts'
-import type { RenderedBundleLookup, RenderedBundle } from '../../catalog/template/bundle-source.ts'
-import { renderTemplate, getTemplateImages } from '../../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../../catalog/template/template-document.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { amendTemplate, type BundleRelease } from '@catalog-bot/fbc/template/amend-template'
+import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
+import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
 import { findReusableBundles } from '../validation/templates/reusable-bundles.ts'
 import {
   computeProjectedCatalogChanges,

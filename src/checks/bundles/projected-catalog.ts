@@ -1,15 +1,15 @@
 // Catalogs before and after a change adds its bundles. The images are not built yet, so the catalogs contain a
 // configured or placeholder name, and no findings concern the images.
-import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
-import type { WritableCatalog } from '../../catalog/write/writable-catalog.ts'
-import { formatJsonLines } from '../../catalog/write/format-json.ts'
-import type { CatalogChange } from '../../change/change.ts'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
+import { formatJsonLines } from '@catalog-bot/fbc/write/format-json'
+import type { CatalogChange } from '../../pull-request/change.ts'
 import { formatBundleImage } from '../../config/bundle-release.ts'
-import { describeChange } from '../../change/describe-change.ts'
-import { toBlobSha } from '../../change/ids.ts'
-import type { Location } from '../../findings/finding.ts'
+import { describeChange } from '../../pull-request/describe-change.ts'
+import { toBlobSha } from '../../pull-request/ids.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 
 /** All catalogs of one template, or the catalog generated from bundle directories. */
 export interface ProjectedCatalog {

@@ -1,13 +1,13 @@
 // The files that a release changes. Security: changes only templates that the release references and their catalogs,
 // regardless of the settings and the bundle.
-import { amendTemplate } from '../../catalog/template/amend-template.ts'
-import { renderReleasedCatalog, type ReleasedBundle } from '../../catalog/template/render-released-catalog.ts'
+import { amendTemplate } from '@catalog-bot/fbc/template/amend-template'
+import { renderReleasedCatalog, type ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
-} from '../../catalog/write/writable-catalog.ts'
-import type { CatalogChange } from '../../change/change.ts'
+} from '@catalog-bot/fbc/write/writable-catalog'
+import type { CatalogChange } from '../../pull-request/change.ts'
 import { computeProjectedCatalogChanges } from './projected-catalog.ts'
 import { isSafePathSegment, type PlannedTemplate } from './release-plan.ts'
 

@@ -1,7 +1,7 @@
 // The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only
 // plain names become paths.
-import type { BundleRelease, TemplateType } from '../../catalog/template/amend-template.ts'
-import type { CatalogReadResult } from '../../catalog/write/writable-catalog.ts'
+import type { BundleRelease, TemplateType } from '@catalog-bot/fbc/template/amend-template'
+import type { CatalogReadResult } from '@catalog-bot/fbc/write/writable-catalog'
 import type { PackageSettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema } from './package-settings.ts'
 import { parsePackageSettings } from './settings-file.ts'

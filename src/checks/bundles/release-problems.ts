@@ -1,8 +1,8 @@
 // Validates the catalogs that a release would produce, like any pull request. Ignores existing problems.
-import type { CatalogChange } from '../../change/change.ts'
+import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
-import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { unknownOpmRelease } from '../validation/opm-release-unknown.ts'
 import { applyRuleSettings } from '../validation/rule-settings.ts'
 import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'

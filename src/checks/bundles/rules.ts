@@ -1,5 +1,5 @@
 // The rules about bundle directories. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { bundleDirectoryEdgeToNowhere } from './rules/bundle-directory-edge-to-nowhere.ts'
 import { bundleDirectoryNameTaken } from './rules/bundle-directory-name-taken.ts'
 import { bundleDirectoryOfOtherPackage } from './rules/bundle-directory-of-other-package.ts'

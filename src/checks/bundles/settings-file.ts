@@ -2,7 +2,7 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { z } from 'zod'
 import { findRepeatedKey } from '../../config/repeated-key.ts'
-import type { Location } from '../../findings/finding.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 import type { PackageSettingsFile } from './package-sources.ts'
 
 export interface SettingsReadResult<T> {

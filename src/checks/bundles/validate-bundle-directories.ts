@@ -1,6 +1,6 @@
 // The part of the validation check that covers bundle directories and package settings.
 import { z } from 'zod'
-import type { Finding } from '../../findings/finding.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import type { CheckInput } from '../check.ts'
 import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'

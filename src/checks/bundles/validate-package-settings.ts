@@ -1,7 +1,7 @@
 // Validates ci.yaml and release-config.yaml, each alone and both together.
-import type { UpdateGraphMode } from '../../catalog/graph/derive-channels.ts'
-import type { Finding, Location } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { UpdateGraphMode } from '@catalog-bot/fbc/graph/derive-channels'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { findSimilarName } from '../validation/similar-name.ts'
 import { isKnownBundle } from './bundle-edges.ts'
 import type { PackageSources, PackageSettingsFile } from './package-sources.ts'

@@ -1,6 +1,6 @@
-import type { BundleUpgradeFacts, LocatedText } from '../../bundle/bundle-upgrade-facts.ts'
-import type { Finding, Location } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { BundleUpgradeFacts, LocatedText } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import {
   indexDirectoriesByBundleName,
   isKnownBundle,

@@ -1,5 +1,5 @@
 // Every rule about the commits that a push carries. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { closesOtherPull } from './rules/closes-other-pull.ts'
 import { mergesOtherPull } from './rules/lands-other-pull.ts'
 import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'

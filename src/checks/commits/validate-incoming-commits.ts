@@ -1,8 +1,8 @@
 // Checks what a push includes in addition to its tree: commits that remain reachable forever, and other pull requests
 // that it closes.
-import type { IncomingCommit, PullClosedByPush } from '../../change/incoming-commits.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { IncomingCommit, PullClosedByPush } from '../../pull-request/incoming-commits.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { CheckInput } from '../check.ts'
 import { closesOtherPull } from './rules/closes-other-pull.ts'
 import { mergesOtherPull } from './rules/lands-other-pull.ts'

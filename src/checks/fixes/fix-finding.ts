@@ -1,9 +1,9 @@
 // Derives fixes from a finding's facts and the file's text. Each fix is verified against the file with the fix applied.
-import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '../../catalog/graph/upgrade-graph.ts'
-import { compareVersions, parseVersion, type Version } from '../../catalog/versions/version.ts'
-import type { Finding } from '../../findings/finding.ts'
-import type { Fix } from '../../findings/fix.ts'
-import { getMapValue, type MapValue, type Value } from '../../go/tree.ts'
+import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { compareVersions, parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { Fix } from '@catalog-bot/findings/fix'
+import { getMapValue, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
 import { findMapEntry, FixableFile, getStringAt, type FixableDocument } from './fixable-file.ts'
 
 type FindingData = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 // A file to fix, with its documents as trees that map back to lines. Keeps the file's indentation, quotes and format,
 // and skips edits that are not safe.
-import { findDocumentSpans } from '../../catalog/positions/document-spans.ts'
-import type { Fix } from '../../findings/fix.ts'
-import { parseDocumentTree } from '../../go/read-tree.ts'
-import { TextPositionLookup } from '../../go/position-lookup.ts'
-import { decodeStrictly } from '../../go/utf8.ts'
-import { getMapValue, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
+import { findDocumentSpans } from '@catalog-bot/fbc/positions/document-spans'
+import type { Fix } from '@catalog-bot/findings/fix'
+import { parseDocumentTree } from '@catalog-bot/fbc/go/read-tree'
+import { TextPositionLookup } from '@catalog-bot/fbc/go/position-lookup'
+import { decodeStrictly } from '@catalog-bot/fbc/go/utf8'
+import { getMapValue, type MapEntry, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
 
 /** Larger files are not fixed. */
 const maxFileBytes = 4 * 1024 * 1024

@@ -1,11 +1,11 @@
 // Selects the bundles whose images catalog-bot opens: new and edited ones. Skips blobs that only moved or changed their
 // format.
-import { compareBundleWithImage, type BundleDifference } from '../../bundle/render/compare-with-image.ts'
-import { parseImageReference } from '../../go/reference/image-reference.ts'
-import type { BundleBlob } from '../../catalog/facts/catalog.ts'
-import type { CatalogChange, PullRequestChange, NewImageReference } from '../../change/change.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { compareBundleWithImage, type BundleDifference } from '@catalog-bot/bundle/render/compare-with-image'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogChange, PullRequestChange, NewImageReference } from '../../pull-request/change.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
 import type { BundleAnswer } from '../questions.ts'
 import type { ReferencedImage } from './named-image.ts'

@@ -1,9 +1,9 @@
 // Checks that every newly named image exists, matches its digest and is allowed, and compares new or edited bundles
 // with their images. Only definite registry answers count against the author.
-import { formatImageReference } from '../../go/reference/image-reference.ts'
-import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
-import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { unreadableBundle } from '@catalog-bot/bundle/rules/unreadable-bundle'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'

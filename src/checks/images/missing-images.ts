@@ -1,6 +1,6 @@
 // Detects missing or changed images in published catalogs. Requires two checks at different times, because one bad
 // answer proves nothing.
-import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
+import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { ImageAnswer } from '../questions.ts'
 
 export const missingImageKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const

@@ -3,9 +3,9 @@ import {
   parseImageReference,
   type ImageReference,
   type ParsedImageReference,
-} from '../../go/reference/image-reference.ts'
-import type { NewImageReference } from '../../change/change.ts'
-import type { Location } from '../../findings/finding.ts'
+} from '@catalog-bot/fbc/go/reference/image-reference'
+import type { NewImageReference } from '../../pull-request/change.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 
 export interface ReferencedImage {
   readonly text: string

@@ -1,9 +1,9 @@
 // Limits what findings reveal about images that catalog-bot reads with its own credentials. Otherwise, an author could
 // reference any image that these credentials can pull and read its content in the findings. Shows only the catalog's
 // side.
-import type { BundleDifference } from '../../bundle/render/compare-with-image.ts'
-import { bundleRules } from '../../bundle/rules.ts'
-import type { Finding } from '../../findings/finding.ts'
+import type { BundleDifference } from '@catalog-bot/bundle/render/compare-with-image'
+import { bundleRules } from '@catalog-bot/bundle/rules'
+import type { Finding } from '@catalog-bot/findings/finding'
 
 export interface BundleDifferenceDescription {
   readonly isIdentity: boolean

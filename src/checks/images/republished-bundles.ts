@@ -1,10 +1,10 @@
 // Finds new bundles whose name another catalog already uses for a different image. Within one catalog, bundle-edited
 // covers this.
-import { parseImageReference } from '../../go/reference/image-reference.ts'
-import type { BundleBlob } from '../../catalog/facts/catalog.ts'
-import type { CatalogChange } from '../../change/change.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogChange } from '../../pull-request/change.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
 import type { CheckAnswers, CheckQuestion } from '../questions.ts'
 import { bundleRepublished } from './rules/bundle-republished.ts'

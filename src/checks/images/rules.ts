@@ -1,5 +1,5 @@
 // Every rule of the images check about images. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
 import { bundleRepublished } from './rules/bundle-republished.ts'

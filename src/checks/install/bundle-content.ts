@@ -1,4 +1,4 @@
-import type { BundleFiles } from '../../bundle/bundle-files.ts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { InstallFacts } from './install-facts.ts'
 
 export type InstallBundleContent =

@@ -1,7 +1,7 @@
 // Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough, because it has no
 // deployments, permissions, or CRDs.
-import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
-import type { BundleFiles } from '../../bundle/bundle-files.ts'
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 
 /** Returns undefined if the catalog does not contain the whole bundle. */
 export function readInlineBundle(

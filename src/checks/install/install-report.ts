@@ -1,4 +1,4 @@
-import type { RenderedObject } from '../../bundle/plain/rendering.ts'
+import type { RenderedObject } from '@catalog-bot/bundle/plain/rendering'
 import type { ProvisionerRequirement } from './provisioner-checklist.ts'
 import type { InstallTarget } from './install-targets.ts'
 

@@ -1,4 +1,4 @@
-import type { BundleFormat } from '../../bundle/bundle-files.ts'
+import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 
 export const installTargets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
 export type InstallTarget = (typeof installTargets)[number]

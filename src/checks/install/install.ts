@@ -1,11 +1,11 @@
 // The install check: simulates an install of every package that a change touches. Missing data gives "unknown", never a
 // pass or a failure.
-import { toRepositoryPath } from '../../change/compare-blobs.ts'
-import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
-import type { BundleBlob } from '../../catalog/facts/catalog.ts'
+import { toRepositoryPath } from '../../pull-request/compare-blobs.ts'
+import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { Config } from '../../config/config.ts'
-import { compareFindings, type Finding, type Location } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome, ServedPackage } from '../check.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'

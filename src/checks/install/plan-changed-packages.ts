@@ -1,8 +1,8 @@
 // Selects the packages and channels of a change that the install check simulates.
-import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
-import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
-import type { CatalogChange, PullRequestChange, PackageChange } from '../../change/change.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
+import type { CatalogChange, PullRequestChange, PackageChange } from '../../pull-request/change.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { CatalogUnderTest } from './resolutions.ts'
 import { planInstall, type InstallPlan } from './simulate-install.ts'
 

@@ -1,6 +1,6 @@
 // The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
 // which only a cluster can show.
-import type { BundleFormat } from '../../bundle/bundle-files.ts'
+import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 
 export interface ProvisionerRequirement {
   readonly number: number

@@ -1,8 +1,8 @@
 // Resolves the channels of a package before any bundle is opened: new installations, upgrades, dependencies, and OLM
 // v1's choice.
-import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
-import { compareVersions } from '../../catalog/versions/version.ts'
-import { getBundleVersion } from '../../change/package-blobs.ts'
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
+import { getBundleVersion } from '../../pull-request/package-blobs.ts'
 import { createCatalogOperatorEntries, type CatalogOperatorEntries } from './resolve/catalog-entries.ts'
 import { type OperatorEntry } from './resolve/operator-entry.ts'
 import type { ChosenBundle, NamespaceResolution } from './resolve/resolve-namespace.ts'

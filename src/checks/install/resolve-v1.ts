@@ -1,16 +1,16 @@
 // OLM v1's resolution: the highest version wins, and bundles with dependencies are rejected. (operator-controller:
 // resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
-import type { BundleBlob, Catalog, ChannelBlob } from '../../catalog/facts/catalog.ts'
-import { parseRelease, type ReleaseVersion } from '../../catalog/versions/release.ts'
-import { isInRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
+import type { BundleBlob, Catalog, ChannelBlob } from '@catalog-bot/fbc/facts/catalog'
+import { parseRelease, type ReleaseVersion } from '@catalog-bot/fbc/versions/release'
+import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import {
   compareIdentifiers,
   compareVersions,
   parseVersion,
   type Version,
-} from '../../catalog/versions/version.ts'
-import { getJsonTextField } from '../../go/json/json-fields.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+} from '@catalog-bot/fbc/versions/version'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 
 export interface V1Request {
   readonly package: string

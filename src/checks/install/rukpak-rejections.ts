@@ -1,7 +1,7 @@
-import { readRegistryBundlePartially } from '../../bundle/registry-bundle.ts'
-import { getField, asList, asString } from '../../bundle/fields.ts'
-import { isNamespacedKind } from '../../bundle/plain/supported-kinds.ts'
-import type { BundleFiles } from '../../bundle/bundle-files.ts'
+import { readRegistryBundlePartially } from '@catalog-bot/bundle/registry-bundle'
+import { getField, asList, asString } from '@catalog-bot/bundle/fields'
+import { isNamespacedKind } from '@catalog-bot/bundle/plain/supported-kinds'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 
 /** Why RukPak's converter, which is stricter than OLM v1's, cannot convert a registry+v1 bundle. */
 export function findRukPakRejections(files: BundleFiles): readonly string[] {

@@ -1,29 +1,10 @@
 // Evaluates the responses of a catalog server and whether the catalog image starts one. Sends no requests.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import type { InstallStep, InstallRemark } from './install-report.ts'
 import { createSkippedStep, createStep } from './steps/create-step.ts'
 import { installTargets } from './install-targets.ts'
-
-export type CatalogServerResponse = {
-  /** For display, such as `opm`. */
-  readonly server: string
-} & (
-  | {
-      readonly kind: 'answered'
-      /** The server contains only some packages. */
-      readonly isPart?: true
-      readonly packages: readonly string[]
-      readonly defaultChannel: string
-      readonly channels: readonly { readonly name: string; readonly head: string }[]
-      readonly bundles: readonly { readonly channel: string; readonly name: string }[]
-      /** The server's error messages. */
-      readonly errors: readonly string[]
-    }
-  | { readonly kind: 'refused'; readonly reason: string }
-  /** The server did not run, which says nothing about the catalog. */
-  | { readonly kind: 'unknown'; readonly reason: string }
-)
 
 export interface ServedCatalogImage {
   readonly reference: string

@@ -1,8 +1,8 @@
 // Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `evaluateInstall` evaluates
 // their contents. Never reports success for something it could not check.
-import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
-import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
-import type { BundleFormat } from '../../bundle/bundle-files.ts'
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
+import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type {
   ChannelInstall,
   InstallReport,

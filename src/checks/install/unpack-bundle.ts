@@ -1,8 +1,8 @@
 // The ConfigMap that OLM v0's unpacker creates from a bundle. (operator-registry: pkg/configmap; OLM:
 // pkg/controller/bundle.)
-import { findFilesInDirectory, type BundleFiles } from '../../bundle/bundle-files.ts'
-import { readManifest } from '../../bundle/manifest-document.ts'
-import { getMapValue } from '../../go/tree.ts'
+import { findFilesInDirectory, type BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { readManifest } from '@catalog-bot/bundle/manifest-document'
+import { getMapValue } from '@catalog-bot/fbc/go/tree'
 
 export interface UnpackedBundle {
   readonly keys: readonly string[]

@@ -1,7 +1,7 @@
 // Decides which reviews and commands count as approvals. A later review replaces an earlier one by the same account. A
 // dismissed review does not count, and a replaced one never becomes valid again. Authors cannot approve their own
 // change, and Apps cannot approve.
-import type { PullReview, PullSnapshot } from '../../change/snapshot.ts'
+import type { PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { Approval } from '../approval.ts'
 import { isChangeCovered, type ApprovalCoverage } from './coverage.ts'
 import { normalizeLogin } from './principal.ts'

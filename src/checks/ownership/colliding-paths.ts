@@ -1,9 +1,9 @@
 // Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
 // other.
-import type { Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
-import { createListFilter } from '../../change/incremental-list.ts'
-import { findLowerBound } from '../../change/sorted-paths.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
+import { createListFilter } from '../../pull-request/incremental-list.ts'
+import { findLowerBound } from '../../pull-request/sorted-paths.ts'
 import type { CheckInput } from '../check.ts'
 import { toCaseFoldedPath } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'

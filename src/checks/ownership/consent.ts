@@ -17,7 +17,7 @@ import type {
 } from './principal-matcher.ts'
 import { normalizeLogin, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export type ConsentStatus =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }

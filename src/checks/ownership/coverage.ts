@@ -1,6 +1,6 @@
 // Describes a change's effect as text that is stored with an approval and compared later. The head alone is not enough,
 // because the effect changes when the merge base moves or the owners change.
-import type { PullRequestChange, TouchedPath } from '../../change/change.ts'
+import type { PullRequestChange, TouchedPath } from '../../pull-request/change.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { formatPrincipal } from './principal.ts'
 

@@ -1,7 +1,7 @@
 // Finds the packages that a file declares, before and after the change. Ownership depends on content and location.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import type { TextPosition } from '../../go/text-position.ts'
-import type { CatalogChange } from '../../change/change.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { CatalogChange } from '../../pull-request/change.ts'
 
 export interface FilePackageDeclarations {
   /** Packages in the file's blobs on either side, each with a position (preferably in the result). */

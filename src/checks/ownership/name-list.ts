@@ -1,4 +1,4 @@
-// Lists names in a sentence. Does not escape them, because messages/ escapes for every medium.
+// Lists names in a sentence. Does not escape them, because report/ escapes for every medium.
 
 const maxShownNames = 5
 

@@ -1,7 +1,7 @@
 // Analyzes how a change to an owner file affects a package's owners: which it adds, and whether any remain.
-import type { TouchedPath } from '../../change/change.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { TouchedPath } from '../../pull-request/change.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { OwnershipInputs } from './ownership-inputs.ts'
 import type { OwnershipAuthority } from './authority.ts'
 import { parseCatalogOwners } from './sources/catalog-owners.ts'

@@ -1,7 +1,7 @@
 // The approvals that a change requires. Cached, because each answer and each approval causes another evaluation.
-import type { PullRequestChange } from '../../change/change.ts'
-import { hasPath } from '../../change/sorted-paths.ts'
-import { memoizeOnce, memoizePerObject, memoizeLast } from '../../findings/memoize.ts'
+import type { PullRequestChange } from '../../pull-request/change.ts'
+import { hasPath } from '../../pull-request/sorted-paths.ts'
+import { memoizeOnce, memoizePerObject, memoizeLast } from '@catalog-bot/findings/memoize'
 import { readOwnershipAuthority, type OwnershipAuthority } from './authority.ts'
 import { computeApprovalCoverage, type ApprovalCoverage } from './coverage.ts'
 import { computeRequiredApprovals, type RequiredApprovals } from './required-approvals.ts'

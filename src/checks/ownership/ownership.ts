@@ -1,8 +1,8 @@
 // Authors can change exactly what they own, by path and content, according to the base tip's owner files. Everything
 // else needs approval.
-import type { Finding } from '../../findings/finding.ts'
-import { FindingList } from '../../findings/finding-list.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { FindingList } from '@catalog-bot/findings/finding-list'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome, UnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
 import { toCheckQuestionKey } from '../questions.ts'

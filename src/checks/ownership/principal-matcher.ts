@@ -1,11 +1,11 @@
 // Whether an owner file lists an account: yes, no, or unknown. Unknown never counts as yes. Permissions belong to
 // account ids, so a login counts only if GitHub resolves it to this account now and did so when it was first seen.
-import type { UserId } from '../../change/ids.ts'
+import type { UserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
 import type { CheckAnswers, UnknownAnswer } from '../questions.ts'
 import type { Principal } from './principal.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export type UnansweredQuestion = CheckOutcome['unanswered'][number]
 

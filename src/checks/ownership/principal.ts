@@ -1,7 +1,7 @@
 // Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
-import type { GitHubAccount } from '../../change/snapshot.ts'
-import { toUserId } from '../../change/ids.ts'
-import type { UserId } from '../../change/ids.ts'
+import type { GitHubAccount } from '../../pull-request/snapshot.ts'
+import { toUserId } from '../../pull-request/ids.ts'
+import type { UserId } from '../../pull-request/ids.ts'
 
 export type Principal =
   /** `login` in lowercase, with `[bot]` for an App's account. `id`: the account that it is pinned to. */

@@ -1,14 +1,14 @@
 // Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of
 // change.
-import { parseBundlePath, hasManifests } from '../../change/layout/bundle-directory.ts'
-import { classifyPath } from '../../change/layout/classify-path.ts'
-import type { RepositoryLayout } from '../../change/layout/layout.ts'
-import { createKeyCollector } from '../../change/incremental-list.ts'
-import { hasPathBelow } from '../../change/sorted-paths.ts'
-import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
+import { parseBundlePath, hasManifests } from '../../pull-request/layout/bundle-directory.ts'
+import { classifyPath } from '../../pull-request/layout/classify-path.ts'
+import type { RepositoryLayout } from '../../pull-request/layout/layout.ts'
+import { createKeyCollector } from '../../pull-request/incremental-list.ts'
+import { hasPathBelow } from '../../pull-request/sorted-paths.ts'
+import type { PackageChange, ReferenceListChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
-import type { Finding, Location } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { OwnershipInputs } from './ownership-inputs.ts'
 import type { OwnershipAuthority } from './authority.ts'
 import { analyzeOwnerEdit } from './owner-edit.ts'
@@ -19,7 +19,7 @@ import { findTouchedChannels } from './touched-channels.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 import { createRepositoryPathMapper, findDeclaredPackages } from './declared-packages.ts'
 import type { PackageDeclarationIndex } from './declared-packages.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface RequiredApproval {
   readonly path: string

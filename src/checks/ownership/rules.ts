@@ -1,5 +1,5 @@
 // Every rule of the ownership check. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { approvalForOtherChange } from './rules/approved-something-else.ts'
 import { changeForbidden } from './rules/change-refused.ts'
 import { changesRequested } from './rules/changes-requested.ts'

@@ -1,8 +1,8 @@
 // Finds paths that no approval can allow: invalid paths, links, submodules, and look-alike names. Deletions are always
 // allowed.
-import { classifyPath } from '../../change/layout/classify-path.ts'
-import type { Finding, Location } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { classifyPath } from '../../pull-request/layout/classify-path.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { OwnershipInputs } from './ownership-inputs.ts'
 import { findCollidingPaths } from './colliding-paths.ts'
 import { listPackageDirectories } from './required-approvals.ts'

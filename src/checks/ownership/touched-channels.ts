@@ -1,6 +1,6 @@
 // The channels that a change to a package affects: changed ones, and those that offer a changed bundle.
-import type { CatalogChange, PackageChange } from '../../change/change.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import type { CatalogChange, PackageChange } from '../../pull-request/change.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 /** Names before and after, sorted. Empty for changes outside channels, such as a description. */
 export function findTouchedChannels(

@@ -1,10 +1,10 @@
 // Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
-import { createFinding, formatSubject } from '../../findings/rule.ts'
-import type { SearchingRule } from '../../findings/rule.ts'
-import type { Finding, Location } from '../../findings/finding.ts'
-import type { FindingList } from '../../findings/finding-list.ts'
-import type { BlobLocation } from '../../catalog/facts/catalog.ts'
-import type { TextPosition } from '../../go/text-position.ts'
+import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
+import type { SearchingRule } from '@catalog-bot/findings/rule'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import type { FindingList } from '@catalog-bot/findings/finding-list'
+import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
+import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
 import type { CatalogView } from './view/catalog-view.ts'
 import type { CatalogSizeLimits } from './limits.ts'
 

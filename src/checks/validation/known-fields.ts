@@ -1,5 +1,5 @@
-import { blobShapes, propertyValueShapes, getFieldShape } from '../../catalog/load/known-fields.ts'
-import type { KnownFieldShape } from '../../catalog/load/known-fields.ts'
+import { blobShapes, propertyValueShapes, getFieldShape } from '@catalog-bot/fbc/load/known-fields'
+import type { KnownFieldShape } from '@catalog-bot/fbc/load/known-fields'
 
 /**
  * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of

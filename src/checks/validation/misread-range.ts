@@ -1,8 +1,8 @@
 // Ranges that blang parses differently than readers expect.
-import { isInRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
-import type { VersionComparator } from '../../catalog/versions/version-range.ts'
-import { compareVersions } from '../../catalog/versions/version.ts'
-import type { Version } from '../../catalog/versions/version.ts'
+import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import type { VersionComparator } from '@catalog-bot/fbc/versions/version-range'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
+import type { Version } from '@catalog-bot/fbc/versions/version'
 
 export type RangeMisreading =
   /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between spaces. */

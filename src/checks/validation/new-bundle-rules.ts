@@ -1,6 +1,6 @@
 // Drops findings of rules about new bundles for old ones, unless the configuration enables the rule.
-import type { Finding } from '../../findings/finding.ts'
-import type { PackageChange } from '../../change/change.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { PackageChange } from '../../pull-request/change.ts'
 import type { RuleSettings } from './rule-settings.ts'
 import { catalogRules } from './rules.ts'
 

@@ -1,10 +1,10 @@
-import type { Location } from '../../findings/finding.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 import { getStringField } from './view/string-field.ts'
 import { toFindingLocation } from './catalog-rule.ts'
 import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
 import { parseConstraint } from './view/constraint.ts'
 import type { OlmConstraint } from './view/constraint.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface PackageRequirement {
   readonly in: PackageView

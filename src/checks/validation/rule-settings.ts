@@ -1,7 +1,7 @@
 // Applies configured severities and exclusions to findings. opm's own errors cannot be disabled.
 import { minimatch } from 'minimatch'
 import type { Config } from '../../config/config.ts'
-import type { Finding, Severity } from '../../findings/finding.ts'
+import type { Finding, Severity } from '@catalog-bot/findings/finding'
 
 export type RuleSettings = Config['rules']
 

@@ -1,14 +1,14 @@
 // Findings of catalog-bot's own rules, with default severities. Cached per catalog, because many pull requests share a
 // base.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { FindingList } from '../../findings/finding-list.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { FindingList } from '@catalog-bot/findings/finding-list'
 import { collectRuleFindings } from './catalog-rule.ts'
 import { createCatalogView } from './view/catalog-view.ts'
 import { defaultCatalogSizeLimits } from './limits.ts'
 import { catalogRules } from './rules.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 /** Sorted and limited per rule. Locations use the catalog's file names. */
 export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {

@@ -1,4 +1,4 @@
-import type { Location } from '../../findings/finding.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from './catalog-rule.ts'
 import type { CatalogView } from './view/catalog-view.ts'
 import { listPackageRequirements } from './requirements.ts'

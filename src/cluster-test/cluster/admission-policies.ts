@@ -1,8 +1,8 @@
 // Checks that the cluster enforces the admission policies in docs/cluster-rights.yaml, which takes several seconds
 // after `kubectl apply`. Until then, the account could delete other users' objects.
-import type { KubeObject } from '../checks/install/cluster-test/kube-object.ts'
-import { rbacApiVersion } from '../checks/install/cluster-test/cluster-test-objects.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { KubeObject } from '../../checks/install/cluster-test/kube-object.ts'
+import { rbacApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 
 /** One forbidden write per policy, sent only as a dry run. */

@@ -1,7 +1,7 @@
 // The API addresses that pods can connect to in a closed network. Without these addresses, no install test runs,
 // because a partially closed network does not protect anything.
-import { getListAt, getNumberAt, type KubeObject } from '../checks/install/cluster-test/kube-object.ts'
-import type { ClusterTestAllowedEgress } from '../checks/install/cluster-test/cluster-test-plan.ts'
+import { getListAt, getNumberAt, type KubeObject } from '../../checks/install/cluster-test/kube-object.ts'
+import type { ClusterTestAllowedEgress } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 

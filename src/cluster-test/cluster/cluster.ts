@@ -5,8 +5,8 @@ import type {
   KubeQuery,
   RejectedAction,
   KubeQueryResult,
-} from '../checks/install/cluster-test/kube-object.ts'
-import type { DiscoveredClusterApis } from '../checks/install/cluster-test/cluster-test-driver.ts'
+} from '../../checks/install/cluster-test/kube-object.ts'
+import type { DiscoveredClusterApis } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 
 export interface Cluster {
   /** @throws ClusterError */

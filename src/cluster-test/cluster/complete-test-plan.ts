@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import type { ClusterTestDeadlines } from '../checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   defaultClusterTestQuota,
   type TestCatalogSource,
   type ClusterTestAllowedEgress,
   type ClusterTestPlan,
   type ClusterTestQuota,
-} from '../checks/install/cluster-test/cluster-test-plan.ts'
+} from '../../checks/install/cluster-test/cluster-test-plan.ts'
 
 export interface ClusterTestEnvironment {
   readonly catalog: TestCatalogSource

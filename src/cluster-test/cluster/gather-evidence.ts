@@ -5,15 +5,15 @@ import {
   getStringAt,
   type KubeObject,
   type KubeQuery,
-} from '../checks/install/cluster-test/kube-object.ts'
-import { isDeploymentAvailable } from '../checks/install/cluster-test/classify-pods.ts'
-import { olmApiVersion, olmV1ApiVersion } from '../checks/install/cluster-test/cluster-test-objects.ts'
+} from '../../checks/install/cluster-test/kube-object.ts'
+import { isDeploymentAvailable } from '../../checks/install/cluster-test/classify-pods.ts'
+import { olmApiVersion, olmV1ApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 import {
   toClusterScopedName,
   toNamespaceName,
   clusterTestLabelKey,
   type ClusterTestPlan,
-} from '../checks/install/cluster-test/cluster-test-plan.ts'
+} from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import {
   collectConditionEvidence,
   collectEventEvidence,
@@ -21,7 +21,7 @@ import {
   createLogEvidence,
   truncateEvidence,
   type ClusterTestEvidence,
-} from '../checks/install/cluster-test/cluster-test-report.ts'
+} from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { Cluster } from './cluster.ts'
 
 export async function readClusterTestEvidence(

@@ -1,5 +1,5 @@
 // Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time.
-import { abandonedTestQueries, findAbandonedTests } from '../checks/install/cluster-test/clean-up.ts'
+import { abandonedTestQueries, findAbandonedTests } from '../../checks/install/cluster-test/clean-up.ts'
 import { cleanUpClusterTest, readClusterObjects, type ClusterTestOptions } from './run-cluster-test.ts'
 
 export interface ClusterSweepResult {

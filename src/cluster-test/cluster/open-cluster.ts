@@ -7,9 +7,9 @@ import type {
   RejectedAction,
   KubeQueryResult,
   KubeObject,
-} from '../checks/install/cluster-test/kube-object.ts'
-import { getStringAt } from '../checks/install/cluster-test/kube-object.ts'
-import type { Clock } from '../ports/clock.ts'
+} from '../../checks/install/cluster-test/kube-object.ts'
+import { getStringAt } from '../../checks/install/cluster-test/kube-object.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { openClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'

@@ -4,8 +4,8 @@ import {
   computeNextCleanUpProgress,
   createCleanUpState,
   type CleanUpState,
-} from '../checks/install/cluster-test/clean-up.ts'
-import { defaultDeadlines, type ClusterTestDeadlines } from '../checks/install/cluster-test/deadlines.ts'
+} from '../../checks/install/cluster-test/clean-up.ts'
+import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
 import {
   toQueryKey,
   type ClusterAction,
@@ -13,24 +13,24 @@ import {
   type RejectedAction,
   type ClusterObservation,
   type KubeQueryResult,
-} from '../checks/install/cluster-test/kube-object.ts'
+} from '../../checks/install/cluster-test/kube-object.ts'
 import {
   computeNextTestProgress,
   selectTestDriver,
   type DiscoveredClusterApis,
-} from '../checks/install/cluster-test/cluster-test-driver.ts'
-import type { ClusterTestOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
-import { createFailedOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
-import { toNamespaceName, type ClusterTestPlan } from '../checks/install/cluster-test/cluster-test-plan.ts'
+} from '../../checks/install/cluster-test/cluster-test-driver.ts'
+import type { ClusterTestOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
+import { createFailedOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
+import { toNamespaceName, type ClusterTestPlan } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type {
   ClusterTestEvidence,
   ClusterTestReport,
-} from '../checks/install/cluster-test/cluster-test-report.ts'
+} from '../../checks/install/cluster-test/cluster-test-report.ts'
 import {
   createInitialTestState,
   type ClusterTestEvent,
-} from '../checks/install/cluster-test/cluster-test-state.ts'
-import type { Clock } from '../ports/clock.ts'
+} from '../../checks/install/cluster-test/cluster-test-state.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { readClusterTestEvidence } from './gather-evidence.ts'

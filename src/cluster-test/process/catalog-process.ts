@@ -1,12 +1,12 @@
 // Serves one catalog of a mirror over gRPC during an install test. It reads untrusted input, so it holds no secrets.
-import { buildServedCatalog } from '../../catalog/api/served-catalog.ts'
-import { parseServedFile } from '../../catalog/api/served-file.ts'
-import type { TreeSha } from '../../change/ids.ts'
-import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
-import { openGrpcServer } from '../../serving/grpc-server.ts'
-import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../workers/guarded-process.ts'
-import { readCatalogFiles, UnusableCatalogError } from '../publishing/catalog-files.ts'
+import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
+import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
+import type { TreeSha } from '../../pull-request/ids.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
+import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/catalog-files.ts'
 
 export interface ServeCatalogRequest {
   readonly mirror: string

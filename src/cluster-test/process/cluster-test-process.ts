@@ -1,9 +1,9 @@
 // The process with the kubeconfigs. It runs one order at a time for one repository, and reads no catalog or bundle.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { systemClock } from '../../evaluate/system-clock.ts'
-import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../workers/guarded-process.ts'
+import { systemClock } from '../../adapters/system-clock.ts'
+import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
 import type {
@@ -33,7 +33,7 @@ async function handleWorkerRequest(
   }
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
     // Loaded lazily, because loading is slow and many Apps have no cluster.
-    const { openCluster } = await import('../../cluster/open-cluster.ts')
+    const { openCluster } = await import('../cluster/open-cluster.ts')
     const file = resolve(dirname(clusterTargetsFile), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })
   }

@@ -2,7 +2,7 @@
 // answers contain no secret.
 import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
-import type { RequestingRepository } from '../publishing/push-targets.ts'
+import type { RequestingRepository } from '../../publish/process/push-targets.ts'
 
 export type ClusterTestWorkerRequest =
   | (RequestingRepository & { readonly kind: 'prepare' })

@@ -1,13 +1,13 @@
 // Messages between the App and an evaluation process: plain values that can be copied.
 import type { CheckQuestion } from '../../checks/questions.ts'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import type { CommandDecision } from '../../gate/commands.ts'
-import type { GateInput } from '../../gate/decide.ts'
-import type { GitErrorCode } from '../../git/git-error.ts'
+import type { PullSnapshot } from '../../pull-request/snapshot.ts'
+import type { CommandDecision } from '../../policy/commands.ts'
+import type { GateInput } from '../../policy/decide.ts'
+import type { GitErrorCode } from '../../adapters/git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Evaluation } from '../evaluate.ts'
-import type { EvaluationBudget } from './evaluation-budget.ts'
-import type { EvaluationReport } from './prepare-report.ts'
+import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
+import type { EvaluationReport } from '../../report/evaluation-report.ts'
 
 export interface EvaluationRequest {
   readonly snapshot: PullSnapshot

@@ -4,14 +4,14 @@
 // as an evaluation. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after an evaluation that
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
-import type { PullSnapshot } from '../../change/snapshot.ts'
-import { toPullKey, toRepositoryKey } from '../../change/repository-key.ts'
+import type { PullSnapshot } from '../../pull-request/snapshot.ts'
+import { toPullKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
 import type { PullSize } from '../../ports/forge.ts'
-import { WorkerFault } from '../../workers/worker-fault.ts'
-import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { EvaluationBudget } from './evaluation-budget.ts'
+import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
+import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
 import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
-import { LruMap } from '../catalogs/lru-map.ts'
+import { LruMap } from '../../adapters/lru-map.ts'
 
 /** Answers a process's questions. Rejects with a failure of ours. */
 export type AnswerWorkerCallback = (request: WorkerCallbackRequest) => Promise<unknown>

@@ -2,15 +2,15 @@
 // no secret, and asks the App for everything but git.
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
-import { GitError, isGitError } from '../../git/git-error.ts'
-import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
-import { openBlobFactsCache } from '../catalogs/blob-facts-cache.ts'
-import { serveWorkerOrders, type CallParent } from '../../workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../workers/guarded-process.ts'
-import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { GitError, isGitError } from '../../adapters/git/git-error.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { openBlobFactsCache } from '../../catalogs/blob-facts-cache.ts'
+import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
+import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../evaluate.ts'
-import type { CheckAnswer } from '../gather-answers.ts'
-import { TooLargeError } from './evaluation-budget.ts'
+import type { CheckAnswer } from '../../catalogs/gather-answers.ts'
+import { TooLargeError } from '../../catalogs/evaluation-budget.ts'
 import {
   workerMemoryMethods,
   type EvaluationResponse,
@@ -18,7 +18,7 @@ import {
   type EvaluationRequest,
   type WorkerCallbackRequest,
 } from './evaluation-messages.ts'
-import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
 import { prepareReport } from './prepare-report.ts'
 
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.

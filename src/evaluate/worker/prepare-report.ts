@@ -1,38 +1,16 @@
 // Prepares the report of an evaluation in the evaluation process, because a change of many packages is large to transfer.
-import { renderChangeAsMermaid } from '../../change/draw-change.ts'
-import { formatChangeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
-import { toProjectedChange, describeProjectedChange } from '../../messages/describe-projected-change.ts'
-import { describeCommands } from '../../messages/describe-commands.ts'
-import type { BaseBreak } from '../../messages/describe-base-breaks.ts'
-import type { HeadConflict } from '../../messages/describe-head-conflict.ts'
-import { summarizeChange } from '../../messages/summarize-change.ts'
-import type { FixForFinding, TracedLine } from '../../messages/traced-line.ts'
-import type { CommentPolicy } from '../../config/config.ts'
+import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../../report/describe-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../../report/describe-projected-change.ts'
+import { describeCommands } from '../../report/describe-commands.ts'
+import { summarizeChange } from '../../report/summarize-change.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { Evaluation } from '../evaluate.ts'
+import type { EvaluationReport } from '../../report/evaluation-report.ts'
 import { traceFindings } from '../trace-findings.ts'
-import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
+import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { findBaseBreakingCommits } from '../find-base-breaks.ts'
 import { findHeadConflicts } from '../find-head-conflicts.ts'
-
-export interface EvaluationReport {
-  /** One sentence of Markdown. */
-  readonly summary?: string | undefined
-  readonly changeLines: readonly string[]
-  readonly commandLines: readonly string[]
-  readonly graph?: string | undefined
-  readonly change?: string | undefined
-  /** Absent: not traced. */
-  readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly FixForFinding[] | undefined
-  /** Conflicting changes that were merged into the base since the pull request was opened. */
-  readonly moved?: readonly HeadConflict[] | undefined
-  /** Who broke the base, if the errors are on it already. */
-  readonly baseBreaks?: readonly BaseBreak[] | undefined
-  /** Whether the repository wants a comment and suggestions. */
-  readonly comment?: CommentPolicy | undefined
-  readonly suggestions?: boolean | undefined
-}
 
 /** Rejects with a GitError. */
 export async function prepareReport(

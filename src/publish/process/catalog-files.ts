@@ -1,7 +1,7 @@
 // Reads a catalog's files for its image, from the mirror alone.
-import type { BlobSha, TreeSha } from '../../change/ids.ts'
-import { resolveLinkedFile } from '../../evaluate/catalogs/linked-file.ts'
-import type { CatalogImageFile } from '../../image/catalog-publisher.ts'
+import type { BlobSha, TreeSha } from '../../pull-request/ids.ts'
+import { resolveLinkedFile } from '../../catalogs/linked-file.ts'
+import type { CatalogImageFile } from '../../adapters/image/catalog-publisher.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 
 /** For all files together, because the image layer is built in memory. */

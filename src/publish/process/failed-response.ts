@@ -1,7 +1,7 @@
 // Converts failures of registries, images and git to answers. Our own failures stay errors.
-import { GitError } from '../../git/git-error.ts'
-import { ImageError } from '../../image/image-error.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
+import { GitError } from '../../adapters/git/git-error.ts'
+import { ImageError } from '../../adapters/image/image-error.ts'
+import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import { UnusableCatalogError } from './catalog-files.ts'
 import type { PublishResponse } from './publish-protocol.ts'
 

@@ -1,8 +1,8 @@
 // Reads the administrator's signing key, again when the file changes, so that keys rotate without a restart. Errors appear
 // on GitHub, so they omit the file's path and content.
 import { readFile } from 'node:fs/promises'
-import { openSigningKey, type SigningKey } from '../../image/provenance/signing-key.ts'
-import { ImageError } from '../../image/image-error.ts'
+import { openSigningKey, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
+import { ImageError } from '../../adapters/image/image-error.ts'
 
 /** Caches the key, because decrypting a protected one is slow by design. */
 export function openSigningKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {

@@ -1,8 +1,8 @@
-import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
-import type { SigningKey } from '../../image/provenance/signing-key.ts'
+import type { CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
+import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { TreeReader } from '../../ports/repository.ts'
-import type { RegistryClient } from '../../registry/registry-client.ts'
-import type { Transport } from '../../registry/transport/transport.ts'
+import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
+import type { Transport } from '../../adapters/registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
 import type { PublishRequest } from './publish-protocol.ts'
 

@@ -1,9 +1,9 @@
 // Runs one order with its entry's credentials only. The administrator's list is checked first; failures become answers, so
 // that the App's process never sees a credential.
-import type { BuiltCatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
-import { ImageError } from '../../image/image-error.ts'
-import { ensureSignableImage } from '../../image/provenance/attest-image.ts'
-import { parseImageReference } from '../../go/reference/image-reference.ts'
+import type { BuiltCatalogImage, CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
+import { ImageError } from '../../adapters/image/image-error.ts'
+import { ensureSignableImage } from '../../adapters/image/provenance/attest-image.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { readCatalogFiles } from './catalog-files.ts'
 import { toFailedPublishResponse } from './failed-response.ts'
 import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'

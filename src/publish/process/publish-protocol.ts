@@ -1,5 +1,5 @@
 // Messages between the App and the process with push credentials. They never contain a credential.
-import type { TreeSha } from '../../change/ids.ts'
+import type { TreeSha } from '../../pull-request/ids.ts'
 import type { RequestingRepository } from './push-targets.ts'
 
 export interface PublishImageSettings {

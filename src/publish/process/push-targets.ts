@@ -2,9 +2,9 @@
 // repository's configuration can only choose among these (docs/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
-import { parseImageReference } from '../../go/reference/image-reference.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 
 const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
   message: 'must be HOST/PATH, or HOST/PATH/* for everything below it, without a tag or digest',

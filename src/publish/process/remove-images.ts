@@ -1,10 +1,10 @@
 // Removes images from a registry. Registries delete by digest, which also deletes all its tags, so an image that
 // another tag references, directly or through an index, stays. Attachments (signature, provenance) are removed after
 // their image, or stay with it.
-import { parseImageReference } from '../../go/reference/image-reference.ts'
-import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
-import type { RegistryClient } from '../../registry/registry-client.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
+import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
+import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import type { PublishResponse, ImageToRemove } from './publish-protocol.ts'
 
 /** Each tag costs a request; larger repositories are skipped. */

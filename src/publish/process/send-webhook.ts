@@ -2,8 +2,8 @@
 // retries.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { RegistryError } from '../../registry/registry-error.ts'
-import type { Transport } from '../../registry/transport/transport.ts'
+import { RegistryError } from '../../adapters/registry/registry-error.ts'
+import type { Transport } from '../../adapters/registry/transport/transport.ts'
 import type { PublishResponse } from './publish-protocol.ts'
 
 const maxResponseBytes = 65_536

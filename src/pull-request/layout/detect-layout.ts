@@ -2,7 +2,7 @@
 // repositories in a fixed order. Does not read files, but requests their text through `peek`. The configuration
 // overrides detection and is not verified.
 import type { Config } from '../../config/config.ts'
-import { memoizeOnce, memoizePerObject } from '../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { createListFilter } from '../incremental-list.ts'
 import {
   compareCatalogs,

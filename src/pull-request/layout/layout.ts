@@ -1,4 +1,4 @@
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface RepositoryLayout {
   /** Catalogs are never nested. Ordered by path, then numerically by version. */

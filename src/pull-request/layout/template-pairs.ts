@@ -1,7 +1,7 @@
 // Finds which catalogs are rendered from which templates, according to the configuration or an unambiguous layout.
 // Ignores ambiguous pairs.
 import { isMap, isSeq, parseDocument } from 'yaml'
-import type { Catalog } from '../../catalog/facts/catalog.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { pathPlaceholderPattern, type TemplateConfig } from '../../config/templates.ts'
 import { hasPathBelow, findPathsBelow } from '../sorted-paths.ts'
 import { createListFilter } from '../incremental-list.ts'

@@ -1,6 +1,6 @@
 // The image references of a catalog's bundles. Separate from list-references.ts so that validation doesn't load the
 // list reader.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { NewImageReference } from '../change.ts'
 
 /** Bundle and related images, once per bundle, in catalog order. */

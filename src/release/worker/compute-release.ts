@@ -1,12 +1,12 @@
 // Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
 // description of the image.
-import type { TreePathEntry } from '../../change/path-change.ts'
-import { compareBundleWithImage } from '../../bundle/render/compare-with-image.ts'
-import { findMigrationProblem, renderBundle } from '../../bundle/render/render-bundle.ts'
-import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
-import { readRegistryBundle, type RegistryBundle } from '../../bundle/registry-bundle.ts'
-import type { ReleasedBundle } from '../../catalog/template/render-released-catalog.ts'
-import { renderChangeAsMermaid } from '../../change/draw-change.ts'
+import type { TreePathEntry } from '../../pull-request/path-change.ts'
+import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
+import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { trimCsvForTemplates } from '@catalog-bot/bundle/render/template-csv'
+import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
+import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
+import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
 import type { PackageSettingsFile } from '../../checks/bundles/package-sources.ts'
 import { collectBundleNames, computeReleaseFiles } from '../../checks/bundles/release-files.ts'
 import {
@@ -16,14 +16,14 @@ import {
   type ReleasePlan,
 } from '../../checks/bundles/release-plan.ts'
 import { findReleaseProblems } from '../../checks/bundles/release-problems.ts'
-import { describeChangeLines } from '../../messages/describe-change.ts'
+import { describeChangeLines } from '../../report/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {
   filterBundleEntries,
   hasManifestFile,
   readBundleFiles,
   maxTouchedBundleBytes,
-} from '../read-bundle-files.ts'
+} from '../../catalogs/read-bundle-files.ts'
 import { openPackageAtBase, readRegularFile, type PackageReader } from './package-at-base.ts'
 import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
 

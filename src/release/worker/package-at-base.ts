@@ -1,7 +1,7 @@
 // Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never writes
 // through one or replaces one.
-import type { TreeSha } from '../../change/ids.ts'
-import type { TreePathEntry } from '../../change/path-change.ts'
+import type { TreeSha } from '../../pull-request/ids.ts'
+import type { TreePathEntry } from '../../pull-request/path-change.ts'
 import type { BaseCatalogFile, BasePackageFiles } from '../../checks/bundles/release-files.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 

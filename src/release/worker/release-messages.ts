@@ -1,11 +1,11 @@
 // Messages between the App and the release process: plain values that can be copied.
-import type { ComparableBundle } from '../../bundle/render/compare-with-image.ts'
-import type { TreeSha } from '../../change/ids.ts'
+import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
+import type { TreeSha } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
-import type { GitErrorCode } from '../../git/git-error.ts'
-import type { DescriptionLine } from '../../messages/describe-change.ts'
+import type { GitErrorCode } from '../../adapters/git/git-error.ts'
+import type { DescriptionLine } from '../../report/describe-change.ts'
 import type { CommitFile } from '../../ports/forge.ts'
-import type { EvaluationBudget } from '../worker/evaluation-budget.ts'
+import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
 
 export interface ReleaseRequest {
   /** The folder of the repository's mirror, which has the tree. */

@@ -1,10 +1,10 @@
 // Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
 // has no secret and uses only git.
-import { GitError, isGitError } from '../../git/git-error.ts'
-import { createReadOnlyMirrorOpener } from '../../git/read-only-mirror.ts'
-import { serveWorkerOrders } from '../../workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../workers/guarded-process.ts'
-import { TooLargeError } from '../worker/evaluation-budget.ts'
+import { GitError, isGitError } from '../../adapters/git/git-error.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { serveWorkerOrders } from '../../adapters/workers/answer-orders.ts'
+import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
+import { TooLargeError } from '../../catalogs/evaluation-budget.ts'
 import { UnsafeOverwriteError } from './package-at-base.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 import { computeRelease } from './compute-release.ts'

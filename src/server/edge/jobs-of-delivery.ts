@@ -1,10 +1,11 @@
 // Maps deliveries to jobs. A delivery is a hint: only its repository, pull request and branch are used, and the bot
 // reads everything else again.
 import { z } from 'zod'
-import { toCommitSha, toPullNumber, type CommitSha } from '../../change/ids.ts'
-import { queueBranchPrefix, temporaryBranchPrefix } from '../../gate/temporary-branch.ts'
-import { checkNamePrefix } from '../../messages/report.ts'
+import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
+import { queueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
+import { checkNamePrefix } from '../../report/report.ts'
 import { ownBranchPrefix } from '../../ports/forge.ts'
+import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'
 import { storableNameSchema } from './push-of-delivery.ts'
 
@@ -126,11 +127,6 @@ const relevantPullActionPattern =
 /** Returns no jobs for events that are irrelevant or malformed. */
 export function mapDeliveryToJobs(event: string, payload: unknown, appId?: number): readonly Job[] {
   return Object.hasOwn(jobMapperByEvent, event) ? (jobMapperByEvent[event]?.(payload, appId) ?? []) : []
-}
-
-export interface PassingCommitStatus extends RepositoryEvent {
-  readonly commit: CommitSha
-  readonly context: string
 }
 
 const statusEventSchema = z.object({

@@ -1,6 +1,6 @@
 // Finds who pushed a head. Only the signed delivery says so; missing or contradictory data is treated as unknown.
 import { z } from 'zod'
-import { toCommitSha, toPullNumber, toUserId } from '../../change/ids.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
 import type { RecordedPush } from '../../ports/pull-memory.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */

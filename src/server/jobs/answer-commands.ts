@@ -2,10 +2,10 @@ import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import type { JobContext } from './job-context.ts'
-import type { PullEvaluation } from './evaluate-snapshot.ts'
-import { executeRollback } from './publish/rollback-command.ts'
-import { executeFreezeCommand } from './freeze-commands.ts'
+import type { JobContext } from '../../jobs/job-context.ts'
+import type { PullEvaluation } from '../../evaluate/evaluate-snapshot.ts'
+import { executeRollback } from '../../publish/rollback-command.ts'
+import { executeFreezeCommand } from '../../merge/freeze-commands.ts'
 
 /**
  * Records each command before it takes effect, then answers it. Returns false if the decision must be made again:

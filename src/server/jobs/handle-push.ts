@@ -1,77 +1,44 @@
 // Rebuilds changed catalogs after a push: dispatches the configured workflow or event once per commit and reports the
 // outcome on the commit.
-import { z } from 'zod'
-import { toCommitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
-import { isPathBelow, type CatalogRoot } from '../../change/layout/layout.ts'
+import { type CommitSha } from '../../pull-request/ids.ts'
+import { isPathBelow, type CatalogRoot } from '../../pull-request/layout/layout.ts'
 import { findChangedSymlinks } from '../../evaluate/changed-links.ts'
-import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
+import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import type { Config } from '../../config/config.ts'
-import { ForgeError } from '../../github/forge-error.ts'
-import { renderRebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
+import { ForgeError } from '../../adapters/github/forge-error.ts'
+import { renderRebuildCheck, type RebuildState } from '../../report/rebuild-check.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Leases } from '../../ports/leases.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { defineStateNamespace, type StateStore } from '../../ports/state.ts'
-import { triggerCrashPoint } from '../../merge/crash-point.ts'
-import { publishMissingChecks } from '../../merge/publish-checks.ts'
-import { readConfig } from '../../evaluate/read-config.ts'
-import { toLeaseName } from '../../merge/lease-name.ts'
-import { createCachedTreeReader } from '../../evaluate/cached-trees.ts'
-import { advanceWebhookRebuild } from './rebuild-webhook.ts'
-import { auditPush, reportBrokenCatalogs } from './audit-push.ts'
-import { addContentDigest } from './publish-report.ts'
-import { isServedBranch } from './is-served-branch.ts'
-import { isReleaseJobNeeded } from './release/release-bundles.ts'
+import { type StateStore } from '../../ports/state.ts'
+import { triggerCrashPoint } from '../../jobs/crash-point.ts'
+import { publishMissingChecks } from '../../jobs/publish-checks.ts'
+import { readConfig } from '../../catalogs/read-config.ts'
+import { toLeaseName } from '../../jobs/lease-name.ts'
+import { createCachedTreeReader } from '../../catalogs/cached-trees.ts'
+import { advanceWebhookRebuild } from '../../publish/rebuild-webhook.ts'
+import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
+import { addContentDigest } from '../../jobs/publish-report.ts'
+import { isServedBranch } from '../../jobs/is-served-branch.ts'
+import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
-import type { JobContext } from './job-context.ts'
+import {
+  readBranchState,
+  writeBranchState,
+  type BranchState,
+  type PendingRebuild,
+} from '../../jobs/branch-state.ts'
+import type { JobContext } from '../../jobs/job-context.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const rebuildPollSeconds = 20
 /** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
 const rebuildTimeoutMs = 6 * 3600 * 1000
 
-const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
-
-const rebuildSchema = z.object({
-  commit: commitShaSchema,
-  catalogs: z.array(z.string()),
-  /** Milliseconds since the epoch; absent until dispatched. */
-  dispatchedAt: z.number().exactOptional(),
-  /** For webhooks: see rebuild-webhook.ts. */
-  attempts: z.number().exactOptional(),
-  again: z.number().exactOptional(),
-  status: z.string().exactOptional(),
-})
-
-const brokenCatalogSchema = z.object({
-  root: z.string(),
-  since: commitShaSchema,
-  complaints: z.array(z.string()).readonly(),
-  more: z.number(),
-})
-
-const branchStateSchema = z.object({
-  /** The last tip that was processed. */
-  seen: commitShaSchema,
-  /** Running rebuilds, and at most one that is not dispatched yet. */
-  rebuilds: z.array(rebuildSchema).readonly(),
-  /** Catalogs that others' pushes broke and that are still broken. */
-  broken: z.array(brokenCatalogSchema).readonly().exactOptional(),
-})
-
-type BranchState = Readonly<z.infer<typeof branchStateSchema>>
-type PendingRebuild = Readonly<z.infer<typeof rebuildSchema>>
-
-const branchStates = defineStateNamespace<BranchState>('branch', {
-  version: 1,
-  read: (stored) => branchStateSchema.safeParse(stored).data,
-})
-
 type BranchJob = Extract<Job, { kind: 'branch' }>
-type BranchStateContext = JobContext<StateStore>
 
 export async function handlePush(
   job: BranchJob,
@@ -133,17 +100,6 @@ function computeNextRebuildPollSeconds(rebuilds: readonly PendingRebuild[], now:
     again === undefined ? rebuildPollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
   )
   return Math.min(rebuildPollSeconds, ...waits)
-}
-
-/** Called before the first merge on a branch, so that the merge counts as a push. */
-export async function initializeBranchState(
-  branch: string,
-  tip: CommitSha,
-  ctx: BranchStateContext,
-): Promise<void> {
-  const job = { repository: ctx.forge.repository, branch }
-  if ((await readBranchState(job, ctx)) === undefined)
-    await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })
 }
 
 /** A newer commit replaces a rebuild that is not dispatched yet: only the newest state matters. */
@@ -288,21 +244,4 @@ async function publishRebuildCheck(
   { forge }: JobContext,
 ): Promise<void> {
   await publishMissingChecks(forge, commit, [addContentDigest(renderRebuildCheck(catalogs, state))])
-}
-
-type RepositoryBranch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
-
-async function readBranchState(
-  { repository, branch }: RepositoryBranch,
-  { app }: BranchStateContext,
-): Promise<BranchState | undefined> {
-  return app.store.readState(branchStates, repository, branch)
-}
-
-async function writeBranchState(
-  { repository, branch }: RepositoryBranch,
-  { app }: BranchStateContext,
-  state: BranchState,
-): Promise<void> {
-  await app.store.writeState(branchStates, repository, new Map([[branch, state]]))
 }

@@ -2,7 +2,7 @@
 // requests to an allowance that refills over time. If it is used up, the job waits in the queue and later deliveries
 // join it.
 import { z } from 'zod'
-import { toPullKey, toRepositoryKey } from '../../change/repository-key.ts'
+import { toPullKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'

@@ -2,30 +2,30 @@
 // decision depends on the record.
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { CommitSha } from '../../change/ids.ts'
-import { findContainingCatalog, isPathBelow, type CatalogRoot } from '../../change/layout/layout.ts'
-import { classifyPath } from '../../change/layout/classify-path.ts'
+import type { CommitSha } from '../../pull-request/ids.ts'
+import { findContainingCatalog, isPathBelow, type CatalogRoot } from '../../pull-request/layout/layout.ts'
+import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import {
   createCatalogUrlKeys,
   toRecordedPackages,
   type RecordedCatalog,
   type RecordedPackage,
-} from '../../change/recorded-package.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
+} from '../../pull-request/recorded-package.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import {
   listOwnerFilesForLocations,
   formatPrincipal,
   readOwnershipAuthority,
 } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
-import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
-import { readRepositoryLayout } from '../../evaluate/find-layout.ts'
-import { readConfig } from '../../evaluate/read-config.ts'
-import { isGitError } from '../../git/git-error.ts'
+import { readTextBlob } from '../../catalogs/catalog-loader.ts'
+import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
+import { readConfig } from '../../catalogs/read-config.ts'
+import { isGitError } from '../../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { isServedBranch } from './is-served-branch.ts'
-import type { JobContext } from './job-context.ts'
+import { isServedBranch } from '../../jobs/is-served-branch.ts'
+import type { JobContext } from '../../jobs/job-context.ts'
 
 /** If lost, the catalogs are compared again. */
 const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs', {

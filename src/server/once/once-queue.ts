@@ -2,7 +2,7 @@
 // with one key at once.
 import type { Clock } from '../../ports/clock.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
-import { toJobKey } from '../../store/jobs.ts'
+import { toJobKey } from '../../adapters/store/jobs.ts'
 
 export interface DrainOptions {
   readonly clock: Clock

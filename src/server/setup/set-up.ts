@@ -4,12 +4,12 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { parse } from 'yaml'
-import { systemClock } from '../../evaluate/system-clock.ts'
+import { systemClock } from '../../adapters/system-clock.ts'
 import { createInstalledPageHandler } from '../../web/setup/installed-page.ts'
 import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
 import { startApp, type RunningApp } from '../serve.ts'
-import type { AppCredentials, BotSettings } from '../settings.ts'
+import type { AppCredentials, BotSettings } from '../../jobs/settings.ts'
 import { describeInstalledRepositories } from './describe-installed.ts'
 
 /** Milliseconds after the App's creation for which the token shows its installations. */

@@ -4,13 +4,13 @@ import type {
   RecordedBundle,
   RecordedCatalog,
   RecordedPackage,
-} from '../../change/recorded-package.ts'
-import { drawPackage } from '../../catalog/graph/drawing.ts'
-import { drawSvg } from '../../catalog/graph/draw-svg.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
+} from '../../pull-request/recorded-package.ts'
+import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
+import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
 import { markup, emptyHtml, wrapSvg, type Html } from '../html.ts'
-import { catalogPageUrl, catalogsPageUrl, repositoryPageUrl } from './page-urls.ts'
+import { catalogPageUrl, catalogsPageUrl, repositoryPageUrl } from '../../report/page-urls.ts'
 import { renderTable, type Breadcrumb, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, shortenSha, renderTime } from './page-text.ts'
 

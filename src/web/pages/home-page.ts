@@ -1,8 +1,8 @@
 // `/`: the repositories that the visitor may read, with their status.
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { VerdictKind } from '../../gate/verdict.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { VerdictKind } from '../../policy/verdict.ts'
 import { markup, emptyHtml } from '../html.ts'
-import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from './page-urls.ts'
+import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, renderState, renderTime } from './page-text.ts'
 

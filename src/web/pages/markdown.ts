@@ -94,7 +94,7 @@ const markdownMarkPattern =
   /\\(?<plain>[!-/:-@[-`{-~])|(?<fence>`+) ?(?<code>.*?) ?\k<fence>(?!`)|\*\*|\[(?<words>[^\]]*)\]\([^)]*\)|&(?<entity>amp|lt|gt);/g
 const characterByEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
-/** Renders a line of Markdown from messages/ without its marks, and without links or other markup. */
+/** Renders a line of Markdown from report/ without its marks, and without links or other markup. */
 export function renderPlainLine(line: string): Html {
   const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
   const parts: Html[] = []

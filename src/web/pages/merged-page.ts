@@ -1,8 +1,8 @@
 // `/merged`: what the bot merged, newest first, also as an Atom feed.
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { formatIsoTime } from '../../findings/iso-time.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { markup, renderMarkup } from '../html.ts'
-import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from './page-urls.ts'
+import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { shortenSha, renderTime } from './page-text.ts'
 

@@ -1,5 +1,5 @@
 import { markup } from '../html.ts'
-import { signInUrl } from './page-urls.ts'
+import { signInUrl } from '../../report/page-urls.ts'
 import type { PageContext, StatusPage } from './status-page.ts'
 
 export type NoticeKind =

@@ -1,8 +1,8 @@
 // `/overview` and `/r/O/R/overview`: problems without an open pull request, and weekly rule warnings.
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { Severity } from '../../findings/finding.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { Severity } from '@catalog-bot/findings/finding'
 import { markup } from '../html.ts'
-import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from './page-urls.ts'
+import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, renderTime } from './page-text.ts'
 

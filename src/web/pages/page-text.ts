@@ -1,5 +1,5 @@
-import type { VerdictKind } from '../../gate/verdict.ts'
-import { formatIsoTime } from '../../findings/iso-time.ts'
+import type { VerdictKind } from '../../policy/verdict.ts'
+import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { markup, type Html } from '../html.ts'
 
 /** `2026-11-22 10:00 UTC`. */

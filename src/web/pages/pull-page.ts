@@ -1,9 +1,9 @@
 // `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { Severity } from '../../findings/finding.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, ReasonView, VerdictChange } from '../../ports/page-records.ts'
 import { markup, emptyHtml, type Html } from '../html.ts'
-import { pullPageUrl, repositoryPageUrl, rulePageUrl } from './page-urls.ts'
+import { pullPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { renderPlainLine } from './markdown.ts'
 import {

@@ -1,6 +1,6 @@
 // `/r/O/R`: open pull requests with their status, running merges and active stops.
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { FreezeKind } from '../../gate/merge-freeze.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { ReasonView } from '../../ports/page-records.ts'
 import { markup, emptyHtml, type Html } from '../html.ts'
 import {
@@ -9,7 +9,7 @@ import {
   overviewPageUrl,
   pullPageUrl,
   repositoryPageUrl,
-} from './page-urls.ts'
+} from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import {
   formatCount,

@@ -1,7 +1,7 @@
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { markup, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { rulePageUrl } from './page-urls.ts'
+import { rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 
 export interface RulesModel {

@@ -1,7 +1,7 @@
 // The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
 import { markup, emptyHtml, renderMarkup, type Html } from '../html.ts'
-import { homePageUrl, signInUrl } from './page-urls.ts'
+import { homePageUrl, signInUrl } from '../../report/page-urls.ts'
 import { formatUtcMinute } from './page-text.ts'
 
 export interface Breadcrumb {

@@ -1,7 +1,7 @@
 // Sends pages with a strict content policy and ETags.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { PageFormat } from '../../web/pages/page-urls.ts'
+import type { PageFormat } from '../../report/page-urls.ts'
 
 export interface PageResponse {
   readonly status: number

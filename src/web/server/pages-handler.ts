@@ -1,13 +1,13 @@
 // Serves the status pages: identifies the visitor, checks access and reads the store. Anonymous visitors share pages
 // cached for seconds. Decides nothing about pull requests.
 import { randomUUID } from 'node:crypto'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
-import { LruMap } from '../../evaluate/catalogs/lru-map.ts'
-import { createOAuthClient } from '../../github/oauth-client.ts'
+import { LruMap } from '../../adapters/lru-map.ts'
+import { createOAuthClient } from '../../adapters/github/oauth-client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
@@ -19,16 +19,16 @@ import {
   type ParsedPageUrl,
   type PageRequest,
   type PageFormat,
-} from '../../web/pages/page-urls.ts'
+} from '../../report/page-urls.ts'
 import {
   renderStatusPage,
   minifiedStylesheet,
   stylesheetVersion,
   type PageContext,
-} from '../../web/pages/status-page.ts'
-import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../../web/pages/notice-page.ts'
-import { isSetupToken } from '../../web/setup/setup-token.ts'
-import type { BotSettings } from '../settings.ts'
+} from '../pages/status-page.ts'
+import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../pages/notice-page.ts'
+import { isSetupToken } from '../setup/setup-token.ts'
+import type { BotSettings } from '../../jobs/settings.ts'
 import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
 import { createRepositoryAccess } from './repository-access.ts'
 import {

@@ -1,10 +1,10 @@
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { formatIsoTime } from '../../findings/iso-time.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import type { ListedRepository, PageRecords, RuleDayCount } from '../../ports/page-records.ts'
 import type { StateStore } from '../../ports/state.ts'
-import type { CatalogModel, PackageModel } from '../../web/pages/catalog-pages.ts'
-import type { OverviewModel, RepositoryOverviewModel } from '../../web/pages/overview-page.ts'
-import { readScanState } from '../jobs/scan-state.ts'
+import type { CatalogModel, PackageModel } from '../pages/catalog-pages.ts'
+import type { OverviewModel, RepositoryOverviewModel } from '../pages/overview-page.ts'
+import { readScanState } from '../../image-scan/scan-state.ts'
 
 type CatalogRecordStore = PageRecords & StateStore
 

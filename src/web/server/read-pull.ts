@@ -1,7 +1,7 @@
 // Reads one pull request's history from the store; merges come from the merge records.
-import { toPullNumber } from '../../change/ids.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { formatCheckLines } from '../../messages/check-lines.ts'
+import { toPullNumber } from '../../pull-request/ids.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { formatCheckLines } from '../../report/check-lines.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
@@ -9,12 +9,12 @@ import type { MergedPullRecord, PageRecords, PullRecord } from '../../ports/page
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
-import { formatPullUrl } from '../../messages/github-urls.ts'
-import type { MergeExplanation, PullModel, FindingView } from '../../web/pages/pull-page.ts'
-import { compareBySeverity } from '../../messages/describe-findings.ts'
-import type { StoredEvaluationReport } from '../jobs/merged-report.ts'
-import { readRateLimitedPulls } from '../jobs/rate-limit-waits.ts'
-import { pullPublicationState } from '../jobs/publish/publication-state.ts'
+import { formatPullUrl } from '../../report/github-urls.ts'
+import type { MergeExplanation, PullModel, FindingView } from '../pages/pull-page.ts'
+import { compareBySeverity } from '../../report/describe-findings.ts'
+import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'
+import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
+import { pullPublicationState } from '../../jobs/pull-publication.ts'
 
 type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullMemory & StateStore & Cache
 

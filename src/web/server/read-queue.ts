@@ -1,15 +1,15 @@
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import { formatFreezeAuthor, type MergeFreeze } from '../../gate/merge-freeze.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { formatFreezeAuthor, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { MergeIntent, MergeRecords } from '../../ports/merge-records.ts'
 import type { ListedRepository, PageRecords, PullRecord } from '../../ports/page-records.ts'
-import type { BadgeModel } from '../../web/pages/badge.ts'
-import type { HomeModel } from '../../web/pages/home-page.ts'
-import type { MergedModel } from '../../web/pages/merged-page.ts'
-import type { QueuedPullView, QueueModel, FreezeView } from '../../web/pages/queue-page.ts'
-import { readRateLimitedPulls, readRateLimitedJobs } from '../jobs/rate-limit-waits.ts'
+import type { BadgeModel } from '../pages/badge.ts'
+import type { HomeModel } from '../pages/home-page.ts'
+import type { MergedModel } from '../pages/merged-page.ts'
+import type { QueuedPullView, QueueModel, FreezeView } from '../pages/queue-page.ts'
+import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
 export type QueueRecordStore = PageRecords & MergeFreezes & MergeRecords & Cache
 

@@ -1,11 +1,11 @@
 // Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
 // token. Answers are cached for minutes per session; no answer means no.
-import type { OAuthClient } from '../../github/oauth-client.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import { toRepositoryKey } from '../../change/repository-key.ts'
-import { LruMap } from '../../evaluate/catalogs/lru-map.ts'
+import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { LruMap } from '../../adapters/lru-map.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
-import type { PagesSetting } from '../settings.ts'
+import type { PagesSetting } from '../../jobs/settings.ts'
 import { decideVisibility } from './repository-visibility.ts'
 import type { RequestRateLimiter } from './request-rate-limiter.ts'
 import type { PageSession } from './sign-in.ts'

@@ -1,6 +1,6 @@
 // Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public.
 import type { ListedRepository } from '../../ports/page-records.ts'
-import type { PagesSetting } from '../settings.ts'
+import type { PagesSetting } from '../../jobs/settings.ts'
 
 export type RepositoryVisibility =
   | 'yes'

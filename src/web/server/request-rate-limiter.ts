@@ -1,7 +1,7 @@
 // Limits anonymous requests per address and in total, before they reach the store.
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
-import { LruMap } from '../../evaluate/catalogs/lru-map.ts'
+import { LruMap } from '../../adapters/lru-map.ts'
 
 export interface RequestRateLimiter {
   take(key: string): boolean

@@ -3,12 +3,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import type { OAuthClient, SignedInUser } from '../../github/oauth-client.ts'
+import type { OAuthClient, SignedInUser } from '../../adapters/github/oauth-client.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import { formatCookieHeader, findCookie } from '../../web/sign-in/cookies.ts'
-import { toSafeSignInRedirectPath } from '../../web/sign-in/local-path.ts'
-import { isSetupToken } from '../../web/setup/setup-token.ts'
-import { createCookieSealer } from '../../web/sign-in/cookie-sealer.ts'
+import { formatCookieHeader, findCookie } from '../sign-in/cookies.ts'
+import { toSafeSignInRedirectPath } from '../sign-in/local-path.ts'
+import { isSetupToken } from '../setup/setup-token.ts'
+import { createCookieSealer } from '../sign-in/cookie-sealer.ts'
 
 /** Seconds to complete the sign-in, and that a session lasts. */
 const [signInTimeoutSeconds, session] = [600, 3600]

@@ -1,7 +1,7 @@
 // Unfreezes from a page, with the same permission check as /thaw: owner files and configuration at the branch's tip,
 // and GitHub's answer about this account. Merges nothing.
-import { toUserId } from '../../change/ids.ts'
-import type { RepositoryName } from '../../change/snapshot.ts'
+import { toUserId } from '../../pull-request/ids.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import {
   createCheckAnswers,
   toCheckQuestionKey,
@@ -11,9 +11,9 @@ import {
 import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
 import { isBot, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
 import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
-import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
-import { readConfig } from '../../evaluate/read-config.ts'
-import type { FreezeKind } from '../../gate/merge-freeze.ts'
+import { readTextBlob } from '../../catalogs/catalog-loader.ts'
+import { readConfig } from '../../catalogs/read-config.ts'
+import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { Forge, ForgeQuestion } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'

@@ -1,6 +1,6 @@
 // Reads and checks the setup form, and builds the App's manifest. GitHub rejects a manifest for one wrong field with
 // little explanation.
-import { isPublicHost } from '../../registry/transport/public-host.ts'
+import { isPublicHost } from '../../adapters/registry/transport/public-host.ts'
 
 export interface AppRegistration {
   /** An organization's login; undefined for a personal App. */
@@ -89,7 +89,7 @@ export function buildAppManifest(
   }
 }
 
-/** The OAuth callback: see app/pages/sign-in.ts. */
+/** The OAuth callback: see web/server/sign-in.ts. */
 const formatCallbackUrl = (address: string): string => `${address}/sign-in/back`
 
 export const formatWebhookUrl = (address: string): string => `${address}/api/github/webhooks`

@@ -1,10 +1,10 @@
 // The page after App creation: installations, branch delivery and rulesets to import. The running bot shows it to
 // holders of the setup word for a limited time.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { MergePlan } from '../../gate/merge-strategy.ts'
-import type { RecommendedRuleset } from '../../gate/recommended-rulesets.ts'
-import { buildMergePlanSections, formatMergeMethod, toSentence } from '../../messages/merge-plan.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { MergePlan } from '../../policy/merge-strategy.ts'
+import type { RecommendedRuleset } from '../../policy/recommended-rulesets.ts'
+import { buildMergePlanSections, formatMergeMethod, toSentence } from '../../report/merge-plan.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'

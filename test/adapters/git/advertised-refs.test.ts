@@ -1,10 +1,10 @@
 // Against git's own server: what it answers, and that a fetch that has nothing to bring starts no git.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toPullNumber } from '../../src/change/ids.ts'
-import { fetchAdvertisedRefs } from '../../src/git/advertised-refs.ts'
-import { openMirror } from '../../src/git/mirror.ts'
-import { openRemote } from '../../src/git/remote.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { fetchAdvertisedRefs } from '../../../src/adapters/git/advertised-refs.ts'
+import { openMirror } from '../../../src/adapters/git/mirror.ts'
+import { openRemote } from '../../../src/adapters/git/remote.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 

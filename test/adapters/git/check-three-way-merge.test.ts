@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toBlobSha, toPullNumber } from '../../src/change/ids.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
-import { computeExpectedMergeResult } from '../../src/git/check-three-way-merge.ts'
+import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
+import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { computeExpectedMergeResult } from '../../../src/adapters/git/check-three-way-merge.ts'
 import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 describe('the plain three-way rule', () => {

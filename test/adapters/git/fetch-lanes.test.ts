@@ -1,7 +1,7 @@
 // Who waits for whom when many fetch into one mirror. The fetches are the test's own: they end when it says so.
 import { expect, test } from '@jest/globals'
-import { GitError } from '../../src/git/git-error.ts'
-import { openFetchLanes, type FetchLaneLimits } from '../../src/git/fetch-lanes.ts'
+import { GitError } from '../../../src/adapters/git/git-error.ts'
+import { openFetchLanes, type FetchLaneLimits } from '../../../src/adapters/git/fetch-lanes.ts'
 
 const foreverMs = 1_000_000
 const defaultLimits = { slots: 2, slotTimeoutMs: foreverMs, maxRunning: 4, stoppableAfterMs: foreverMs }

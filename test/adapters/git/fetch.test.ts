@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toPullNumber, toTreeSha } from '../../src/change/ids.ts'
-import { parseGitVersion, readGitVersion } from '../../src/git/git-version.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { parseGitVersion, readGitVersion } from '../../../src/adapters/git/git-version.ts'
+import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 

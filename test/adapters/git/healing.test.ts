@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { toBlobSha, toPullNumber } from '../../src/change/ids.ts'
-import { GitError } from '../../src/git/git-error.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
+import { GitError } from '../../../src/adapters/git/git-error.ts'
+import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 let folder: ReturnType<typeof createTemporaryFolder>

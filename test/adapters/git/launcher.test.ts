@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { openLauncher } from '../../src/git/launcher.ts'
-import { runProcess, type ProcessSpec } from '../../src/git/run-process.ts'
+import { openLauncher } from '../../../src/adapters/git/launcher.ts'
+import { runProcess, type ProcessSpec } from '../../../src/adapters/git/run-process.ts'
 import { createTemporaryFolder } from './origin.ts'
 
 const launcher = openLauncher()
@@ -105,7 +105,7 @@ test('whoever starts one can end without closing it; what was started then runs 
   const folder = createTemporaryFolder('launcher')
   const [begin, end] = [join(folder.path, 'begin'), join(folder.path, 'end')]
   const script = `
-    import { openLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../src/git/launcher.ts'))}
+    import { openLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
     const { run } = openLauncher()
     const killed = process.argv[1] === 'killed'
     if (killed) run(${JSON.stringify(createProcessOrder(`cat '${begin}' > '${end}'`))}).catch(() => {})

@@ -1,13 +1,13 @@
 // A head in one straight line above its base is merged and described without git's help as git would have done it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toTreeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
-import { readIncomingCommits } from '../../src/git/incoming-commits.ts'
-import { readLinearHistory } from '../../src/git/linear-history.ts'
-import { openListings } from '../../src/git/listings.ts'
-import { createLocalGit, type LocalGit } from '../../src/git/local-git.ts'
-import { mergeCommits, type MergeTools } from '../../src/git/merge.ts'
-import { openObjectReader, type ObjectReader } from '../../src/git/object-reader.ts'
+import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import { readIncomingCommits } from '../../../src/adapters/git/incoming-commits.ts'
+import { readLinearHistory } from '../../../src/adapters/git/linear-history.ts'
+import { openListings } from '../../../src/adapters/git/listings.ts'
+import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
+import { mergeCommits, type MergeTools } from '../../../src/adapters/git/merge.ts'
+import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 const folder = createTemporaryFolder('line-to')

@@ -2,12 +2,12 @@
 // that somebody made to be trouble.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toTreeSha, type TreeSha } from '../../src/change/ids.ts'
-import { compareTreeObjects } from '../../src/git/compare-tree-objects.ts'
-import { openListings, type TreeListings } from '../../src/git/listings.ts'
-import { createLocalGit, type LocalGit } from '../../src/git/local-git.ts'
-import { openObjectReader, type ObjectReader } from '../../src/git/object-reader.ts'
-import { parseRawDiff, parseTreeList } from '../../src/git/parse-output.ts'
+import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import { compareTreeObjects } from '../../../src/adapters/git/compare-tree-objects.ts'
+import { openListings, type TreeListings } from '../../../src/adapters/git/listings.ts'
+import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
+import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import { parseRawDiff, parseTreeList } from '../../../src/adapters/git/parse-output.ts'
 import {
   createOrigin,
   createTemporaryFolder,

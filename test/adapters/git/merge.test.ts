@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toPullNumber, type CommitSha } from '../../src/change/ids.ts'
-import { computeMergeDate } from '../../src/git/merge.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
+import { computeMergeDate } from '../../../src/adapters/git/merge.ts'
+import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 const folder = createTemporaryFolder('merge')

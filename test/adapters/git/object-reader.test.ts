@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toBlobSha, type BlobSha } from '../../src/change/ids.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
-import { reportSkipped } from '../left-out.ts'
+import { toBlobSha, type BlobSha } from '../../../src/pull-request/ids.ts'
+import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { reportSkipped } from '../../left-out.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 let folder: ReturnType<typeof createTemporaryFolder>

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
-import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../src/gate/merge-permit.ts'
-import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../../src/policy/merge-permit.ts'
+import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
@@ -254,7 +254,7 @@ describe('the door', () => {
   })
 
   test('is the only one: `push` is an argument in one file of the floor', () => {
-    const floor = join(import.meta.dirname, '..', '..', 'src', 'git')
+    const floor = join(import.meta.dirname, '..', '..', '..', 'src', 'adapters', 'git')
     const pushing = readdirSync(floor).filter((name) =>
       /'(?:push|send-pack|remote-https?|http-push)'/.test(readFileSync(join(floor, name), 'utf8')),
     )

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { toCommitSha } from '../../src/change/ids.ts'
-import { writeCommit } from '../../src/git/write-commit.ts'
+import { toCommitSha } from '../../../src/pull-request/ids.ts'
+import { writeCommit } from '../../../src/adapters/git/write-commit.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 const folder = createTemporaryFolder('write-commit')

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
-import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
-import { openForge } from '../../src/github/forge.ts'
-import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
-import { suggestionMarker } from '../../src/messages/suggestions.ts'
-import type { Forge, OwnReports } from '../../src/ports/forge.ts'
-import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { systemClock } from '../../../src/adapters/system-clock.ts'
+import { addContentDigest } from '../../../src/jobs/publish-report.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
+import { openForge } from '../../../src/adapters/github/forge.ts'
+import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { commentMarker, type ReportedCheck } from '../../../src/report/report.ts'
+import { suggestionMarker } from '../../../src/report/suggestions.ts'
+import type { Forge, OwnReports } from '../../../src/ports/forge.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
   openGitHubFixture,
@@ -17,7 +17,7 @@ import {
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../sandbox/github/github-fixture.ts'
+} from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let app: GitHubApp

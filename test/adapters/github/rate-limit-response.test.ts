@@ -1,6 +1,6 @@
 // What GitHub's answers say of its limits, read by GitHub's own time.
 import { describe, expect, test } from '@jest/globals'
-import { parseQuota, parseRateLimitRejection } from '../../src/github/rate-limit-response.ts'
+import { parseQuota, parseRateLimitRejection } from '../../../src/adapters/github/rate-limit-response.ts'
 
 const serverDate = 'Mon, 23 Nov 2026 14:00:00 GMT'
 const serverTime = Date.parse(serverDate)

@@ -1,14 +1,14 @@
 // What a branch demands, as our sandbox tells it, whose answers are held against GitHub's OpenAPI document. What only
 // other servers answer is in branch-rules-edge.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { readBranchRules } from '../../src/github/read-branch-rules.ts'
-import type { BranchRules } from '../../src/gate/branch-rules.ts'
+import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
+import type { BranchRules } from '../../../src/policy/branch-rules.ts'
 import {
   createChecksRule,
   createPullRequestRule,
   createQueueRule,
-} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { openGitHubFixture, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
+} from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { openGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 // Comments are not read again and again, and yet nothing that became of them is missed.
 import { describe, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../src/change/ids.ts'
-import { createCommentCache } from '../../src/github/comment-cache.ts'
-import type { Octokit } from '../../src/github/github-app.ts'
-import { findOwnComment, extractOpening, readComments } from '../../src/github/read-comments.ts'
-import { commentMarker } from '../../src/messages/report.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { createCommentCache } from '../../../src/adapters/github/comment-cache.ts'
+import type { Octokit } from '../../../src/adapters/github/github-app.ts'
+import { findOwnComment, extractOpening, readComments } from '../../../src/adapters/github/read-comments.ts'
+import { commentMarker } from '../../../src/report/report.ts'
 
 interface GitHubComment {
   id: number

@@ -2,16 +2,16 @@
 // or tells otherwise than a moment before, is read list by list.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { addContentDigest } from '../../src/app/jobs/publish-report.ts'
-import { toPullNumber } from '../../src/change/ids.ts'
-import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { openForge } from '../../src/github/forge.ts'
-import { openGitHubApp } from '../../src/github/github-app.ts'
-import { graphqlPullFragment } from '../../src/github/graphql-pull.ts'
-import { commentMarker } from '../../src/messages/report.ts'
-import type { Forge, OwnReports } from '../../src/ports/forge.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import { addContentDigest } from '../../../src/jobs/publish-report.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
+import { systemClock } from '../../../src/adapters/system-clock.ts'
+import { openForge } from '../../../src/adapters/github/forge.ts'
+import { openGitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
+import { commentMarker } from '../../../src/report/report.ts'
+import type { Forge, OwnReports } from '../../../src/ports/forge.ts'
 import {
   fullRepositoryName,
   openGitHubFixture,
@@ -19,7 +19,7 @@ import {
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../sandbox/github/github-fixture.ts'
+} from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let forge: Forge

@@ -1,8 +1,8 @@
 // A snapshot's parts agree: when the pull request changed while its lists were read, it is read again (T45).
 import { describe, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../src/change/ids.ts'
-import type { Octokit } from '../../src/github/github-app.ts'
-import { readSnapshot } from '../../src/github/read-snapshot.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import type { Octokit } from '../../../src/adapters/github/github-app.ts'
+import { readSnapshot } from '../../../src/adapters/github/read-snapshot.ts'
 
 const createHeadSha = (digit: string) => digit.repeat(40)
 

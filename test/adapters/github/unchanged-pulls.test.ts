@@ -1,9 +1,9 @@
 // One request for many pull requests: it says that one is still as its snapshot says, or nothing.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { toPullNumber } from '../../src/change/ids.ts'
-import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { MergeFixture, type MergeScenario } from '../merge/merge-fixture.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import { MergeFixture, type MergeScenario } from '../../merge/merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario

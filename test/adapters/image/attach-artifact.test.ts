@@ -1,16 +1,16 @@
 // Attaching to an image: by the registry's own list where it has one, else by the index behind the tag, in which what
 // others wrote stays as it was.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { attachManifest, toReferrersTag } from '../../src/image/attach-manifest.ts'
-import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
+import { attachManifest, toReferrersTag } from '../../../src/adapters/image/attach-manifest.ts'
+import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
 import {
   createSbomAttachment,
   type ArtifactSubject,
-} from '../../src/image/provenance/provenance-artifacts.ts'
-import { openRegistry } from '../../src/registry/open-registry.ts'
-import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+} from '../../../src/adapters/image/provenance/provenance-artifacts.ts'
+import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
+import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createManualClock } from '../registry/manual-clock.ts'
 import { createImage } from './create-images.ts'
 

@@ -1,7 +1,7 @@
 // Small images as the pusher takes them: blobs, and manifests that name them.
 import { gzipSync } from 'node:zlib'
-import { mediaTypes } from '../../src/registry/manifest.ts'
-import type { BlobToPush, ManifestToPush } from '../../src/image/open-pusher.ts'
+import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import type { BlobToPush, ManifestToPush } from '../../../src/adapters/image/open-pusher.ts'
 import { sha256Digest } from '../registry/scripted-registry.ts'
 import { createTarOfFiles } from '../registry/tar-writer.ts'
 

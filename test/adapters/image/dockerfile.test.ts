@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { defaultBaseImage, renderDockerfile } from '../../src/image/dockerfile.ts'
-import { runOpm } from '../run-opm.ts'
+import { defaultBaseImage, renderDockerfile } from '../../../src/adapters/image/dockerfile.ts'
+import { runOpm } from '../../run-opm.ts'
 
 const dockerfileOptions = {
   directory: 'catalog',

@@ -1,5 +1,5 @@
 // A publisher of catalog images without a registry, for those who test what is done with one: repositories, tags and
-// images are in memory. What it promises is what src/image/catalog-publisher.ts says; publisher-contract.ts holds both to it.
+// images are in memory. What it promises is what src/adapters/image/catalog-publisher.ts says; publisher-contract.ts holds both to it.
 import { createHash } from 'node:crypto'
 import type {
   AttachedManifest,
@@ -9,12 +9,12 @@ import type {
   CatalogPublisher,
   ImagePublishResult,
   PublishImageTarget,
-} from '../../src/image/catalog-publisher.ts'
-import { ImageError } from '../../src/image/image-error.ts'
-import type { ManifestToPush } from '../../src/image/open-pusher.ts'
-import type { FetchedManifest, RegistryClient } from '../../src/registry/registry-client.ts'
-import { RegistryError } from '../../src/registry/registry-error.ts'
-import { parseManifest } from '../../src/registry/manifest.ts'
+} from '../../../src/adapters/image/catalog-publisher.ts'
+import { ImageError } from '../../../src/adapters/image/image-error.ts'
+import type { ManifestToPush } from '../../../src/adapters/image/open-pusher.ts'
+import type { FetchedManifest, RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
+import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
+import { parseManifest } from '../../../src/adapters/registry/manifest.ts'
 
 interface StoredImage {
   readonly contentDigest: string

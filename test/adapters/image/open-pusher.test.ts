@@ -1,9 +1,9 @@
 // The pusher against registries that make it hard: where uploads may be sent, what is repeated, what is believed.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials } from '../../src/registry/auth/credentials.ts'
-import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { openPusher, type Pusher, type PusherOptions } from '../../src/image/open-pusher.ts'
-import { openRegistry } from '../../src/registry/open-registry.ts'
+import { createFixedCredentials } from '../../../src/adapters/registry/auth/credentials.ts'
+import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { openPusher, type Pusher, type PusherOptions } from '../../../src/adapters/image/open-pusher.ts'
+import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
 import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {

@@ -1,5 +1,5 @@
 // A catalog of one package with two bundles, as files.
-import type { CatalogImageFile } from '../../src/image/catalog-publisher.ts'
+import type { CatalogImageFile } from '../../../src/adapters/image/catalog-publisher.ts'
 
 export function createSmallCatalog({ description = 'A package' } = {}): readonly CatalogImageFile[] {
   const bundle = (version: string) => `---

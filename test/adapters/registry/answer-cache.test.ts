@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
-import type { Cache } from '../../src/ports/cache.ts'
-import type { ImageAnswer } from '../../src/checks/questions.ts'
-import { withQueryBudget } from '../../src/registry/query-budget.ts'
-import { createCachedRegistry } from '../../src/registry/cached-registry.ts'
-import { scanImages, type ImageScanProgress } from '../../src/registry/scan-images.ts'
+import { openMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import type { Cache } from '../../../src/ports/cache.ts'
+import type { ImageAnswer } from '../../../src/checks/questions.ts'
+import { withQueryBudget } from '../../../src/adapters/registry/query-budget.ts'
+import { createCachedRegistry } from '../../../src/adapters/registry/cached-registry.ts'
+import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
 import { createManualClock } from './manual-clock.ts'
 
 const sha256Hex = 'a'.repeat(64)

@@ -7,10 +7,10 @@ import {
   parseManifest,
   type Descriptor,
   type Platform,
-} from '../../src/registry/manifest.ts'
-import { RegistryError } from '../../src/registry/registry-error.ts'
-import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
-import type { GoReaders } from '../go-readers/go-readers.ts'
+} from '../../../src/adapters/registry/manifest.ts'
+import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
+import { unpackLayers } from '../../../src/adapters/registry/unpack/unpack-layers.ts'
+import type { GoReaders } from '../../go-readers/go-readers.ts'
 import { packLayer, type RandomLayer } from './random-archives.ts'
 import type { RandomDocument } from './random-documents.ts'
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
+import { unpackLayers } from '../../../src/adapters/registry/unpack/unpack-layers.ts'
 import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from './tar-writer.ts'
 
 const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })

@@ -1,5 +1,5 @@
 // A clock that moves only by sleeping: waits cost no time, and are written down.
-import type { Clock } from '../../src/ports/clock.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
 
 export interface ManualClock extends Clock {
   readonly slept: number[]

@@ -2,11 +2,11 @@
 // and never in an image that is not there.
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryClientOptions } from '../../src/registry/open-registry.ts'
-import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { pullBundle } from '../../src/registry/pull-bundle.ts'
+import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
+import { pullBundle } from '../../../src/adapters/registry/pull-bundle.ts'
 import { createManualClock } from './manual-clock.ts'
 import {
   createImageManifest,

@@ -1,7 +1,7 @@
 // Images made at random but repeatably, of all the forms that tar headers have, honest ones and those that readers take
 // for different things; some bytes damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
 import { gzipSync } from 'node:zlib'
-import type { SeededRandom } from '../go/fast/mutated-documents.ts'
+import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
 import {
   packFrames,
   createRandomFrames,

@@ -1,7 +1,7 @@
 // Manifests, indexes and configs made at random but repeatably: keys in other cases, twice, of other types, absent; bytes
 // damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
-import type { SeededRandom } from '../go/fast/mutated-documents.ts'
-import { mediaTypes } from '../../src/registry/manifest.ts'
+import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
+import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
 export interface RandomDocument {
   readonly kind: 'manifest' | 'index' | 'config'

@@ -1,7 +1,7 @@
 // An archive cut into the frames of zstd (RFC 8878) or the members of gzip (RFC 1952), honest ones and those that readers take
 // for different things. Frames that no compressor writes are put together by hand.
 import { constants, crc32, deflateRawSync, zstdCompressSync } from 'node:zlib'
-import type { SeededRandom } from '../go/fast/mutated-documents.ts'
+import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
 
 export type CompressionFormat = 'zstd' | 'gzip'
 

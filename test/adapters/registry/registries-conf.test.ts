@@ -3,16 +3,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { parseImageReference } from '../../src/go/reference/image-reference.ts'
-import { createEgressPolicy } from '../../src/registry/transport/egress-policy.ts'
-import { getEndpoints, type RegistryConfRule } from '../../src/registry/endpoints.ts'
-import { openRegistry } from '../../src/registry/open-registry.ts'
+import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
+import { createEgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { getEndpoints, type RegistryConfRule } from '../../../src/adapters/registry/endpoints.ts'
+import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
 import {
   toEgressOptions,
   parseRegistriesConf,
   readRegistriesConf,
-} from '../../src/registry/registries-conf.ts'
-import { readRegistryAccess } from '../../src/registry/registry-access.ts'
+} from '../../../src/adapters/registry/registries-conf.ts'
+import { readRegistryAccess } from '../../../src/adapters/registry/registry-access.ts'
 import { createManualClock } from './manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'
 

@@ -5,13 +5,13 @@ import {
   createFixedCredentials,
   type RegistryCredential,
   type CredentialSource,
-} from '../../src/registry/auth/credentials.ts'
-import { createDockerConfigCredentials, parseDockerConfig } from '../../src/registry/auth/docker-config.ts'
-import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryClientOptions } from '../../src/registry/open-registry.ts'
-import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { defaultRetryPolicy } from '../../src/registry/retrying-exchange.ts'
+} from '../../../src/adapters/registry/auth/credentials.ts'
+import { createDockerConfigCredentials, parseDockerConfig } from '../../../src/adapters/registry/auth/docker-config.ts'
+import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
+import { defaultRetryPolicy } from '../../../src/adapters/registry/retrying-exchange.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
   sendRegistryError,

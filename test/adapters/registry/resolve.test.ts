@@ -1,11 +1,11 @@
 // The client against registries that behave as the real ones do, each in its own way.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { systemClock } from '../../src/evaluate/system-clock.ts'
-import { createFixedCredentials } from '../../src/registry/auth/credentials.ts'
-import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryClientOptions } from '../../src/registry/open-registry.ts'
-import type { RegistryClient } from '../../src/registry/registry-client.ts'
+import { systemClock } from '../../../src/adapters/system-clock.ts'
+import { createFixedCredentials } from '../../../src/adapters/registry/auth/credentials.ts'
+import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
   createImageManifest,

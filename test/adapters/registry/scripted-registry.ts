@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { mediaTypes } from '../../src/registry/manifest.ts'
+import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
 export interface ScriptedRequest {
   readonly method: string

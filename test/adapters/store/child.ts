@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { openStore } from '../../src/store/store.ts'
+import { openStore } from '../../../src/adapters/store/store.ts'
 import { systemTestClock, createPullJob } from './sample-records.ts'
 
 export interface StoreLocation {

@@ -1,8 +1,8 @@
 // What every store must do with stops and parked pull requests. Run by contract.ts.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
-import type { FreezeAuthor, FreezeRequest } from '../../src/gate/merge-freeze.ts'
-import type { Store } from '../../src/ports/store.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
+import type { FreezeAuthor, FreezeRequest } from '../../../src/policy/merge-freeze.ts'
+import type { Store } from '../../../src/ports/store.ts'
 import { createRepositoryName } from './sample-records.ts'
 
 const botAuthor: FreezeAuthor = { kind: 'bot' }

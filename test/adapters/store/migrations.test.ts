@@ -1,12 +1,12 @@
 // What an older program left in the cache and must survive is state afterwards, under the names and keys of today; and what
 // goes with time.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readScanState } from '../../src/app/jobs/scan-state.ts'
-import type { Database } from '../../src/store/database.ts'
-import { openEmbeddedDatabase } from '../../src/store/embedded-database.ts'
-import { migrate, schemaName } from '../../src/store/migrations.ts'
-import { pruneStore } from '../../src/store/prune.ts'
-import { openState } from '../../src/store/state.ts'
+import { readScanState } from '../../../src/image-scan/scan-state.ts'
+import type { Database } from '../../../src/adapters/store/database.ts'
+import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
+import { migrate, schemaName } from '../../../src/adapters/store/migrations.ts'
+import { pruneStore } from '../../../src/adapters/store/prune.ts'
+import { openState } from '../../../src/adapters/store/state.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
 const oldScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }

@@ -1,10 +1,10 @@
 // What is kept for people who look, whatever database is behind it. Run by contract.ts.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
-import type { RecordedPackage } from '../../src/change/recorded-package.ts'
-import type { RepositoryName } from '../../src/change/snapshot.ts'
-import type { EvaluationRecord } from '../../src/ports/page-records.ts'
-import type { Store } from '../../src/ports/store.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
+import type { RepositoryName } from '../../../src/pull-request/snapshot.ts'
+import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
+import type { Store } from '../../../src/ports/store.ts'
 import { createPullJob, createRepositoryName } from './sample-records.ts'
 
 const createCommitSha = (digit: string) => toCommitSha(digit.repeat(40))

@@ -1,5 +1,5 @@
 // The machine's own Postgres for a test: where there is none, that is counted as left out.
-import { reportSkipped } from '../left-out.ts'
+import { reportSkipped } from '../../left-out.ts'
 import { startLocalPostgres, type PostgresServer } from './local-postgres.ts'
 
 export { runQuery, type PostgresServer } from './local-postgres.ts'

@@ -15,12 +15,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Store } from '../../src/ports/store.ts'
-import { lockFolder } from '../../src/store/folder-lock.ts'
-import { openStore, type StoreOptions } from '../../src/store/store.ts'
+import type { Store } from '../../../src/ports/store.ts'
+import { lockFolder } from '../../../src/adapters/store/folder-lock.ts'
+import { openStore, type StoreOptions } from '../../../src/adapters/store/store.ts'
 import { systemTestClock } from './sample-records.ts'
 
-const projectRoot = join(import.meta.dirname, '..', '..')
+const projectRoot = join(import.meta.dirname, '..', '..', '..')
 const storeCacheDirectory = join(projectRoot, 'node_modules', '.cache', 'catalog-bot-store')
 /** Milliseconds to wait for a process that makes it: on a busy machine that takes a while. */
 const buildTimeoutMs = 120_000
@@ -30,8 +30,8 @@ const weekMs = 7 * 24 * 3600_000
 function computePreparedStoreKey(): string {
   const key = createHash('sha256')
   for (const file of [
-    'src/store/migrations.ts',
-    'src/store/jobs.ts',
+    'src/adapters/store/migrations.ts',
+    'src/adapters/store/jobs.ts',
     'node_modules/@electric-sql/pglite/package.json',
     'node_modules/pg-boss/package.json',
   ])

@@ -1,9 +1,9 @@
 // What every store must remember about pull requests, whatever database it stands on.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
-import type { GitHubAccount } from '../../src/change/snapshot.ts'
-import type { CommandRecord } from '../../src/gate/commands.ts'
-import type { Store } from '../../src/ports/store.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
+import type { CommandRecord } from '../../../src/policy/commands.ts'
+import type { Store } from '../../../src/ports/store.ts'
 
 let nameCount = 0
 const firstHead = toCommitSha('a'.repeat(40))

@@ -1,8 +1,8 @@
 // What is remembered about pull requests, in the embedded database and on a Postgres server.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
-import type { Store } from '../../src/ports/store.ts'
-import { openStore } from '../../src/store/store.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
+import type { Store } from '../../../src/ports/store.ts'
+import { openStore } from '../../../src/adapters/store/store.ts'
 import { openPreparedStore } from './prepared-store.ts'
 import { runQuery, startPostgres } from './postgres-server.ts'
 import { pullMemoryContract } from './pull-memory-contract.ts'

@@ -1,10 +1,10 @@
 // What the store's tests put into a store, and how they wait for it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toPullNumber } from '../../src/change/ids.ts'
-import { defineCacheNamespace } from '../../src/ports/cache.ts'
-import { defineStateNamespace } from '../../src/ports/state.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { Job } from '../../src/ports/store.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { defineCacheNamespace } from '../../../src/ports/cache.ts'
+import { defineStateNamespace } from '../../../src/ports/state.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { Job } from '../../../src/ports/store.ts'
 
 export const systemTestClock: Clock = {
   now: () => Date.now(),

@@ -1,6 +1,6 @@
 // A database for a story: the tables are made in one, and every story gets a copy of it. One server for all files of a worker.
 // An embedded database takes some four seconds of the processor for each story, this a hundredth of that.
-import { openStore } from '../../src/store/store.ts'
+import { openStore } from '../../../src/adapters/store/store.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
 import { systemTestClock } from './sample-records.ts'
 

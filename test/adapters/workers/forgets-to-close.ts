@@ -1,5 +1,5 @@
 // Has work done and leaves the pool as it is: the process must end all the same.
-import { openWorkerPool } from '../../src/workers/worker-pool.ts'
+import { openWorkerPool } from '../../../src/adapters/workers/worker-pool.ts'
 
 const workerPool = openWorkerPool<unknown, number>({
   script: new URL('./odd-jobs.ts', import.meta.url),

@@ -1,6 +1,6 @@
 // A worker that does what it is told, good and bad, for the tests of those who have to live with it.
 import { appendFileSync, readFileSync } from 'node:fs'
-import { serveWorkerOrders } from '../../src/workers/answer-orders.ts'
+import { serveWorkerOrders } from '../../../src/adapters/workers/answer-orders.ts'
 
 export type TestJob =
   | { readonly kind: 'say'; readonly value: unknown }

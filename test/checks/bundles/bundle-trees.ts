@@ -1,8 +1,8 @@
 // Two trees with bundle directories, as git would read them, and what was asked of it.
 import { createHash } from 'node:crypto'
-import { toBlobSha, toTreeSha, type BlobSha } from '../../../src/change/ids.ts'
-import type { TouchedPath } from '../../../src/change/change.ts'
-import { classifyPath } from '../../../src/change/layout/classify-path.ts'
+import { toBlobSha, toTreeSha, type BlobSha } from '../../../src/pull-request/ids.ts'
+import type { TouchedPath } from '../../../src/pull-request/change.ts'
+import { classifyPath } from '../../../src/pull-request/layout/classify-path.ts'
 
 export type FileTree = Readonly<Record<string, string>>
 

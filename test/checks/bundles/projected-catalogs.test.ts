@@ -1,19 +1,19 @@
 // What catalogs become when bundles are added to them: worked out from trees, judged, and told.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { defaultRuleSet } from '../../../src/catalog/model/rule-set.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { defaultRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
 import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
 import {
   createBundleImageNamer,
   formatPlaceholderImage,
 } from '../../../src/checks/bundles/projected-catalog.ts'
-import { parseImageReference } from '../../../src/go/reference/image-reference.ts'
+import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { readProjectedCatalogs } from '../../../src/evaluate/read-projected-catalogs.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
-import { formatChangeAsText } from '../../../src/messages/describe-change.ts'
-import { describeProjectedChange } from '../../../src/messages/describe-projected-change.ts'
-import { noopCache } from '../../../src/evaluate/null-store.ts'
+import { formatChangeAsText } from '../../../src/report/describe-change.ts'
+import { describeProjectedChange } from '../../../src/report/describe-projected-change.ts'
+import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,
   bundleDirectory,

@@ -1,12 +1,12 @@
 // A fix mends what its finding complains of, in the file's own style: applied, the finding is gone, and nothing new comes.
 import { describe, expect, test } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { computeFix } from '../../../src/checks/fixes/fix-finding.ts'
 import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
-import type { Finding } from '../../../src/findings/finding.ts'
-import { formatFixAsDiff, type Fix } from '../../../src/findings/fix.ts'
+import type { Finding } from '../../../packages/findings/src/finding.ts'
+import { formatFixAsDiff, type Fix } from '../../../packages/findings/src/fix.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const encodeText = (text: string) => new TextEncoder().encode(text)

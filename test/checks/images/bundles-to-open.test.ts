@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
-import type { CatalogChange } from '../../../src/change/change.ts'
-import { findNewImageReferences } from '../../../src/change/references/new-references.ts'
+import type { BundleBlob } from '../../../packages/fbc/src/facts/catalog.ts'
+import type { CatalogChange } from '../../../src/pull-request/change.ts'
+import { findNewImageReferences } from '../../../src/pull-request/references/new-references.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type ImageAnswer,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import type { Finding } from '../../../src/findings/finding.ts'
+import type { Finding } from '../../../packages/findings/src/finding.ts'
 
 const bundleReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const appReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import type { NewImageReference } from '../../../src/change/change.ts'
+import type { NewImageReference } from '../../../src/pull-request/change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { imageRules } from '../../../src/checks/images/rules.ts'

@@ -1,8 +1,8 @@
 // What a whole catalog's references show when nobody is asked, in the profile `full`.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { findOpmRuleSet } from '../../../src/catalog/model/rule-set.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { findOpmRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
 import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { CatalogChange } from '../../../src/change/change.ts'
+import type { CatalogChange } from '../../../src/pull-request/change.ts'
 import {
   evaluateRepublishedBundles,
   listImageDigestQuestions,

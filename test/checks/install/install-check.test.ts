@@ -1,7 +1,7 @@
 // The check on a pull request: what it asks, what it says of each package, and that nothing unknown is a pass or a fault.
 import { describe, expect, test } from '@jest/globals'
-import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import type { PullRequestChange, PackageChange } from '../../../src/change/change.ts'
+import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import { computeInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
@@ -14,7 +14,7 @@ import {
   type CheckQuestion,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
-import { describeSimulatedInstalls } from '../../../src/messages/describe-simulated-installs.ts'
+import { describeSimulatedInstalls } from '../../../src/report/describe-simulated-installs.ts'
 import { buildCatalog } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
 import { parseBlobs } from './parse-catalog-lines.ts'

@@ -2,7 +2,7 @@
 // bundle and asks nobody. `node test/checks/install/live-catalogs.ts [-v] DIR...`; exit 1 where something is not known.
 import { parseArgs } from 'node:util'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
-import { readCatalogDirectory } from '../../../src/evaluate/catalogs/read-catalog-directory.ts'
+import { readCatalogDirectory } from '../../../src/catalogs/read-catalog-directory.ts'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

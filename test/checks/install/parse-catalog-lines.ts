@@ -6,7 +6,7 @@
 //   foo 1.1.0 label gold, needs label gold, constraint {...}, property certified true, deprecated
 //   @second 5                                                            what follows is of another catalog, priority 5
 // and `foo/stable`, `foo` for any channel, `foo/stable starting 1.0.0`, `foo/stable has 1.0.0`, `... in second`.
-import type { Json } from '../../../src/go/json/json.ts'
+import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 import type { RandomProblem } from './random-problem.ts'
 
 interface ParsedBundle {

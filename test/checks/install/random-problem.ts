@@ -1,6 +1,6 @@
 // Random problems for a resolver: small catalogs whose parts are likely to be in one another's way. The same seed gives
 // the same problems.
-import type { Json } from '../../../src/go/json/json.ts'
+import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 
 export interface RandomProblem {
   readonly catalogs: readonly {

@@ -1,7 +1,7 @@
 // A problem as tests write it, as our resolver takes it.
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { createInstalledCsvEntry } from '../../../src/checks/install/resolve/operator-facts.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type ResolverNamespace,
   type NamespaceResolution,
 } from '../../../src/checks/install/resolve/resolve-namespace.ts'
-import type { Json } from '../../../src/go/json/json.ts'
+import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 import type { RandomProblem } from './random-problem.ts'
 
 export function buildCatalog(blobs: readonly Json[]): Catalog {

@@ -1,12 +1,12 @@
 // Whether a catalog runs, as a server of it answers, and whether its image starts one.
+import type { CatalogServerResponse } from '../../../packages/fbc/src/api/catalog-server-response.ts'
 import { describe, expect, test } from '@jest/globals'
-import { buildServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
-import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
+import { buildServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
+import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
 import { queryServedCatalog } from '../../../src/checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
 import {
   createServedCatalogStep,
-  type CatalogServerResponse,
   type ServedCatalogImage,
 } from '../../../src/checks/install/running-catalog.ts'
 import { buildCatalog } from './resolve-problem.ts'

@@ -1,6 +1,6 @@
 // A bundle that nothing is wrong with, as small as one can be.
-import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
-import type { Json } from '../../../src/go/json/json.ts'
+import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
+import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 
 /** A small registry+v1 bundle. */
 export function smallBundle(

@@ -2,11 +2,11 @@
 // catalogs that the pull request does not touch, and into nothing else of them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
-import type { CatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
-import { toPullNumber } from '../../../src/change/ids.ts'
-import { noopCache, noopPullMemory } from '../../../src/evaluate/null-store.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
+import { noopCache, noopPullMemory } from '../../../src/catalogs/null-store.ts'
+import { createSnapshot } from '../../policy/gate-builders.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml, readCatalog } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 

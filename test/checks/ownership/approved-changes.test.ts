@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toDescribedChange } from '../../../src/evaluate/agreed-changes.ts'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
-import type { PullComment, GitHubAccount, PullReview } from '../../../src/change/snapshot.ts'
+import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
+import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
   computeApprovalCoverage,
   listCoverageDifferences,
@@ -12,10 +12,10 @@ import {
   isDirectoryCovered,
 } from '../../../src/checks/ownership/coverage.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openPreparedStore } from '../../store/prepared-store.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import type { OriginFiles } from '../../git/origin.ts'
-import { systemTestClock } from '../../store/sample-records.ts'
+import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
+import { createSnapshot } from '../../policy/gate-builders.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
+import { systemTestClock } from '../../adapters/store/sample-records.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario

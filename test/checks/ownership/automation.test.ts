@@ -1,10 +1,10 @@
 // What automation accounts may do alone, and how somebody else could try to get their rights.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toUserId } from '../../../src/change/ids.ts'
-import type { GitHubAccount, PullSnapshot } from '../../../src/change/snapshot.ts'
+import { toUserId } from '../../../src/pull-request/ids.ts'
+import type { GitHubAccount, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { matchesNamePattern } from '../../../src/config/automation.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, FakeAccounts, type OwnershipScenario } from './ownership-scenario.ts'
 

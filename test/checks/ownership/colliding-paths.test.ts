@@ -1,7 +1,7 @@
 // Looking for colliding paths near the new ones finds what looking at all paths finds.
 import { expect, test } from '@jest/globals'
-import type { TouchedPath } from '../../../src/change/change.ts'
-import type { BlobSha } from '../../../src/change/ids.ts'
+import type { TouchedPath } from '../../../src/pull-request/change.ts'
+import type { BlobSha } from '../../../src/pull-request/ids.ts'
 import {
   findCollidingPaths,
   indexRemainingPaths,

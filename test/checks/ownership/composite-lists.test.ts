@@ -1,8 +1,8 @@
 // Composite lists: one file that names the images of many packages, owned entry by entry. Every attack is a real
 // pull request in a real repository: an owner of one entry tries to reach another's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { formatChangeAsText, describeChangeLines } from '../../../src/messages/describe-change.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import { formatChangeAsText, describeChangeLines } from '../../../src/report/describe-change.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,

@@ -1,14 +1,14 @@
 // The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
 // request's title can do to the merge message (T55).
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { toPullNumber, toUserId, type UserId } from '../../../src/change/ids.ts'
-import type { GitHubAccount } from '../../../src/change/snapshot.ts'
+import { toPullNumber, toUserId, type UserId } from '../../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { formatMergeMessage } from '../../../src/messages/merge-message.ts'
+import { formatMergeMessage } from '../../../src/report/merge-message.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { noopPullMemory } from '../../../src/evaluate/null-store.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import { noopPullMemory } from '../../../src/catalogs/null-store.ts'
+import { createSnapshot } from '../../policy/gate-builders.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario

@@ -1,9 +1,9 @@
 // What lies outside all packages a maintainer merges by hand, which GitHub allows once our required check is green. Their
 // approval turns it green, for exactly what they approved; the bot itself never merges it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { CommitSha } from '../../../src/change/ids.ts'
-import { renderReport } from '../../../src/messages/report.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import type { CommitSha } from '../../../src/pull-request/ids.ts'
+import { renderReport } from '../../../src/report/report.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,

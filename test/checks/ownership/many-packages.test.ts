@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { getOmittedCount } from '../../../src/findings/finding-list.ts'
+import { getOmittedCount } from '../../../packages/findings/src/finding-list.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 

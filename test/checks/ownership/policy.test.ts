@@ -9,7 +9,7 @@ import {
   defaultPermissions,
 } from '../../../src/config/permissions.ts'
 import { ownerSources } from '../../../src/config/config.ts'
-import { commandNames } from '../../../src/change/command.ts'
+import { commandNames } from '../../../src/pull-request/command.ts'
 
 const policyPagePath = join(import.meta.dirname, '../../../docs/policy.md')
 const policyPage = readFileSync(policyPagePath, 'utf8')

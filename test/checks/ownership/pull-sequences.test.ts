@@ -2,7 +2,7 @@
 // the true state of the world only (who was listed where, before each landing), nothing of how the check decides.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
-import type { PullReview } from '../../../src/change/snapshot.ts'
+import type { PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
   toReviewApprovals,
   computeChangeCoverage,
@@ -11,7 +11,7 @@ import {
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { decideVerdict } from '../../../src/gate/decide.ts'
+import { decideVerdict } from '../../../src/policy/decide.ts'
 import {
   bundleBlob,
   changeBetween,
@@ -20,8 +20,8 @@ import {
   formatFileText,
   type CatalogBlob,
   type CatalogFiles,
-} from '../../change/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesWith } from '../../gate/gate-builders.ts'
+} from '../../pull-request/build-catalog.ts'
+import { createGateInput, createSnapshot, createOutcomesWith } from '../../policy/gate-builders.ts'
 import { evaluateInput, FakeAccounts } from './ownership-scenario.ts'
 
 const userNames = ['ann', 'amy', 'bob', 'max', 'eve', 'mal'] as const

@@ -1,14 +1,14 @@
 // T24, from delivery to verdict: who pushed a head is what our own deliveries said, kept in a real store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { parsePushFromDelivery } from '../../../src/app/edge/push-of-delivery.ts'
-import { toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
-import type { GitHubAccount } from '../../../src/change/snapshot.ts'
+import { parsePushFromDelivery } from '../../../src/server/edge/push-of-delivery.ts'
+import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
+import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openPreparedStore } from '../../store/prepared-store.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import type { OriginFiles } from '../../git/origin.ts'
-import { systemTestClock } from '../../store/sample-records.ts'
+import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
+import { createSnapshot } from '../../policy/gate-builders.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
+import { systemTestClock } from '../../adapters/store/sample-records.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario

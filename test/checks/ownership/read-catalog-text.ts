@@ -1,7 +1,7 @@
 // Reads catalog files for the tests of ownership: enough of each blob to say which package it speaks of. Small on
 // purpose and independent of the project's reader.
 import { parse } from 'yaml'
-import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
+import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 
 type MutableCatalog = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
 

@@ -1,6 +1,6 @@
 // Whom an open approval is asked of: people whose word counts, each of them once.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { OriginFiles } from '../../git/origin.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 

@@ -1,7 +1,7 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack is made in a real repository.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLongFile } from '../../git/origin.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import { createLongFile } from '../../adapters/git/origin.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,

@@ -1,15 +1,15 @@
 // Who somebody is, and what they may do: threats T19 to T34, T50, T54 to T57, T61, T62. Commands have tests of
 // their own beside the gate (T20, T21, T29 to T31, T50, T57) and the parser (T30).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { CommitSha } from '../../../src/change/ids.ts'
-import { toUserId } from '../../../src/change/ids.ts'
-import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/change/snapshot.ts'
+import type { CommitSha } from '../../../src/pull-request/ids.ts'
+import { toUserId } from '../../../src/pull-request/ids.ts'
+import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { toReviewApprovals, findLatestReviews } from '../../../src/checks/ownership/approvals.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { renderReport } from '../../../src/messages/report.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import type { OriginFiles } from '../../git/origin.ts'
+import { renderReport } from '../../../src/report/report.ts'
+import { createSnapshot } from '../../policy/gate-builders.ts'
+import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,

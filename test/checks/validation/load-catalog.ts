@@ -1,8 +1,8 @@
 // A catalog directory read as the application reads it, for tests of whole catalogs.
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { openCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
 
 export function loadCatalog(directory: string): Catalog {
   const opened = openCatalogDirectory(directory)

@@ -4,8 +4,8 @@ import { createCheckAnswers } from '../../../src/checks/questions.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { bundleBlob, changeBetween, channelBlob, packageBlob } from '../../change/build-catalog.ts'
-import type { CatalogBlob, CatalogFiles } from '../../change/build-catalog.ts'
+import { bundleBlob, changeBetween, channelBlob, packageBlob } from '../../pull-request/build-catalog.ts'
+import type { CatalogBlob, CatalogFiles } from '../../pull-request/build-catalog.ts'
 
 const noAnswers = createCheckAnswers(new Map())
 const catalogPath = 'catalog/foo/catalog.yaml'

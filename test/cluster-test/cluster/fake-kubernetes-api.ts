@@ -3,8 +3,8 @@
 // test's. What plays OLM stands beside it (fake-olm.ts).
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { KubeObject } from '../../src/checks/install/cluster-test/kube-object.ts'
-import type { Clock } from '../../src/ports/clock.ts'
+import type { KubeObject } from '../../../src/checks/install/cluster-test/kube-object.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
 
 interface FakeApiKind {
   readonly apiVersion: string

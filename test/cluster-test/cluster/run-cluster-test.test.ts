@@ -4,21 +4,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { defaultDeadlines } from '../../src/checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import { defaultDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   expirationLabelKey,
   clusterTestLabelKey,
   type ClusterTestPlan,
-} from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
-import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
-import type { Cluster } from '../../src/cluster/cluster.ts'
-import { completeClusterTestPlan } from '../../src/cluster/complete-test-plan.ts'
-import { sweepCluster } from '../../src/cluster/janitor.ts'
-import { openCluster } from '../../src/cluster/open-cluster.ts'
-import { runClusterTest, type ClusterTestOptions } from '../../src/cluster/run-cluster-test.ts'
-import { runClusterTests } from '../../src/cluster/run-cluster-tests.ts'
-import { describeClusterTests } from '../../src/messages/describe-cluster-tests.ts'
+} from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
+import type { Cluster } from '../../../src/cluster-test/cluster/cluster.ts'
+import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/complete-test-plan.ts'
+import { sweepCluster } from '../../../src/cluster-test/cluster/janitor.ts'
+import { openCluster } from '../../../src/cluster-test/cluster/open-cluster.ts'
+import { runClusterTest, type ClusterTestOptions } from '../../../src/cluster-test/cluster/run-cluster-test.ts'
+import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { describeClusterTests } from '../../../src/report/describe-cluster-tests.ts'
 import {
   coreKinds,
   olmV0Kinds,

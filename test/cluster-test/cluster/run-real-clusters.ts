@@ -25,7 +25,7 @@ if (
   !existsSync(join(controlPlaneDirectory, 'bin', 'kube-apiserver'))
 ) {
   console.log(
-    'not tried: CONTROL_PLANE names no folder with a control plane. Build one: test/cluster/build-control-plane DIRECTORY',
+    'not tried: CONTROL_PLANE names no folder with a control plane. Build one: test/cluster-test/cluster/build-control-plane DIRECTORY',
   )
   process.exit(2)
 }
@@ -101,7 +101,7 @@ try {
 log(`\n${claimRecorder.table()}\n`)
 for (const name of notTried)
   log(
-    `not tried: ${name}. Build what it needs: test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${storyRequirements[name]?.parts ?? ''}`,
+    `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${storyRequirements[name]?.parts ?? ''}`,
   )
 log('not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)')
 log(claimRecorder.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claimRecorder.wrong()} wrong`)

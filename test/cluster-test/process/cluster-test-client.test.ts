@@ -8,17 +8,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   openClusterTestClient,
   type ClusterTestClient,
-} from '../../../src/app/cluster-tests/cluster-test-client.ts'
-import { toTreeSha, type TreeSha } from '../../../src/change/ids.ts'
+} from '../../../src/cluster-test/process/cluster-test-client.ts'
+import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
-import { queryCatalogServer } from '../../../src/serving/query-catalog-server.ts'
+import { queryCatalogServer } from '../../../packages/fbc-server/src/query-catalog-server.ts'
 import { parseBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import {
   coreKinds,
   openFakeApiServer,
   FakeKubernetesApi,
   type FakeApiServer,
-} from '../../cluster/fake-kubernetes-api.ts'
+} from '../cluster/fake-kubernetes-api.ts'
 
 let apiServer: FakeApiServer
 let folder: string

@@ -5,18 +5,18 @@ import {
   findClusterTarget,
   parseClusterTargets,
   computeClusterSlotKey,
-} from '../../../src/app/cluster-tests/cluster-targets.ts'
+} from '../../../src/cluster-test/process/cluster-targets.ts'
 import {
   handleClusterTestRequest,
   type ClusterTestHandlerContext,
-} from '../../../src/app/cluster-tests/cluster-test-handler.ts'
-import { takeClusterTestEnvVariables } from '../../../src/app/cluster-tests/cluster-test-client.ts'
+} from '../../../src/cluster-test/process/cluster-test-handler.ts'
+import { takeClusterTestEnvVariables } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
-} from '../../../src/app/cluster-tests/cluster-test-protocol.ts'
-import { openCluster } from '../../../src/cluster/open-cluster.ts'
+} from '../../../src/cluster-test/process/cluster-test-protocol.ts'
+import { openCluster } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,8 +27,8 @@ import {
   openFakeApiServer,
   FakeKubernetesApi,
   statusResponse,
-} from '../../cluster/fake-kubernetes-api.ts'
-import { simulateOlmV0, simulateOlmV1 } from '../../cluster/fake-olm.ts'
+} from '../cluster/fake-kubernetes-api.ts'
+import { simulateOlmV0, simulateOlmV1 } from '../cluster/fake-olm.ts'
 
 const github = { owner: 'coast', name: 'catalog' }
 const clusterTargetsYaml = `

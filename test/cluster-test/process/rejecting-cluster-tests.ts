@@ -1,5 +1,5 @@
 // For tests in which nothing is tried on a cluster: whoever tries is told so.
-import type { ClusterTestClient } from '../../../src/app/cluster-tests/cluster-test-client.ts'
+import type { ClusterTestClient } from '../../../src/cluster-test/process/cluster-test-client.ts'
 
 export const rejectingClusterTests: ClusterTestClient = {
   isAllowed: false,

@@ -1,10 +1,10 @@
 // A repository and its mirror, for evaluating pull requests in separate processes.
 import { join } from 'node:path'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/change/ids.ts'
-import type { PullSnapshot } from '../../../src/change/snapshot.ts'
-import { openMirror } from '../../../src/git/mirror.ts'
-import { createSnapshot } from '../../gate/gate-builders.ts'
-import { createOrigin, createTemporaryFolder } from '../../git/origin.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
+import { openMirror } from '../../../src/adapters/git/mirror.ts'
+import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createOrigin, createTemporaryFolder } from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {
   /** The mirror's folder. */

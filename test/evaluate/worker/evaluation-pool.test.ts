@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { PullSnapshot } from '../../../src/change/snapshot.ts'
+import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import {
   defaultEvaluationBudget,
   type EvaluationBudget,
-} from '../../../src/evaluate/worker/evaluation-budget.ts'
+} from '../../../src/catalogs/evaluation-budget.ts'
 import type {
   EvaluationResponse,
   WorkerCallbackRequest,

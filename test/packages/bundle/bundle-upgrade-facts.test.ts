@@ -4,7 +4,7 @@ import {
   readBundleUpgradeFacts,
   type BundleUpgradeFacts,
   type LocatedText,
-} from '../../src/bundle/bundle-upgrade-facts.ts'
+} from '../../../packages/bundle/src/bundle-upgrade-facts.ts'
 
 const bundleWithCsv = (
   csv: string,

@@ -1,6 +1,6 @@
 // Bundles of random shapes, for holding our renderer beside opm's: mostly sound, now and then odd in one place.
-import fc from '../seeded.ts'
-import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import fc from '../../seeded.ts'
+import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 
 type AnyData = unknown
 type AnyArbitrary = fc.Arbitrary<AnyData>

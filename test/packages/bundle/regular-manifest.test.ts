@@ -1,11 +1,11 @@
 // A manifest says the same, and at the same places, whichever reader reads it.
 import { describe, expect, test } from '@jest/globals'
-import { createBundleLocator } from '../../src/bundle/bundle-locator.ts'
-import { formatUntypedGoJson, readManifest } from '../../src/bundle/manifest-document.ts'
-import { parseRegularManifest } from '../../src/bundle/regular-manifest.ts'
-import { validateBundle } from '../../src/bundle/validate-bundle.ts'
-import { suiteNames } from '../../src/findings/suites.ts'
-import { SeededRandom, createMutatedDocuments } from '../go/fast/mutated-documents.ts'
+import { createBundleLocator } from '../../../packages/bundle/src/bundle-locator.ts'
+import { formatUntypedGoJson, readManifest } from '../../../packages/bundle/src/manifest-document.ts'
+import { parseRegularManifest } from '../../../packages/bundle/src/regular-manifest.ts'
+import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
+import { suiteNames } from '../../../packages/findings/src/suites.ts'
+import { SeededRandom, createMutatedDocuments } from '../fbc/go/fast/mutated-documents.ts'
 
 /** Any: the documents are the same in every run. */
 const fixedSeed = 16

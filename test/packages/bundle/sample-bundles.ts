@@ -1,6 +1,6 @@
 // Bundles of many shapes, built in memory: each name says what is special about it.
-import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
+import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
+import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 
 export interface SampleBundle {
   readonly csv?: Record<string, unknown>

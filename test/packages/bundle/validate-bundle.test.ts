@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { detectBundleFormat } from '../../src/bundle/bundle-format.ts'
-import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
-import { bundleAnnotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import { suiteByRuleId } from '../../src/bundle/content-rules.ts'
-import { validateBundle } from '../../src/bundle/validate-bundle.ts'
-import type { RuleSuite } from '../../src/findings/suites.ts'
+import { detectBundleFormat } from '../../../packages/bundle/src/bundle-format.ts'
+import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
+import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
+import { suiteByRuleId } from '../../../packages/bundle/src/content-rules.ts'
+import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
+import type { RuleSuite } from '../../../packages/findings/src/suites.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from './sample-bundles.ts'
 
 const minimalSpec = {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { compareServing } from '../../scripts/compare-serving.ts'
-import { findMissingProgram } from '../left-out.ts'
+import { compareServing } from '../../../scripts/compare-serving.ts'
+import { findMissingProgram } from '../../left-out.ts'
 import { writeUnusualCatalog } from './unusual-catalog.ts'
 
 const missingOpm = findMissingProgram('opm')

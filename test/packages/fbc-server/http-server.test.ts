@@ -1,9 +1,9 @@
 // catalogd's HTTP API: all blobs or those that are asked for, conditional requests, and what it refuses in Go's words.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
-import { parseServedFile } from '../../src/catalog/api/served-file.ts'
-import { evaluateConditions } from '../../src/serving/http-conditions.ts'
-import { openHttpServer, type HttpServer } from '../../src/serving/http-server.ts'
+import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
+import { evaluateConditions } from '../../../packages/fbc-server/src/http-conditions.ts'
+import { openHttpServer, type HttpServer } from '../../../packages/fbc-server/src/http-server.ts'
 import { unusualCatalog } from './unusual-catalog.ts'
 
 const modifiedTime = Date.UTC(2026, 10, 22, 10, 0, 0, 500)

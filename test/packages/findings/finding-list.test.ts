@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import type { Finding } from '../../src/findings/finding.ts'
-import { FindingList, getOmittedCount } from '../../src/findings/finding-list.ts'
-import type { FindingRule } from '../../src/findings/rule.ts'
+import type { Finding } from '../../../packages/findings/src/finding.ts'
+import { FindingList, getOmittedCount } from '../../../packages/findings/src/finding-list.ts'
+import type { FindingRule } from '../../../packages/findings/src/rule.ts'
 
 let messageCount = 0
 const sampleRule: FindingRule<{ name: string }> = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
-import { renderSarif } from '../../src/findings/render-sarif.ts'
-import type { Finding } from '../../src/findings/finding.ts'
-import type { AnyFindingRule } from '../../src/findings/rule.ts'
+import { renderSarif } from '../../../packages/findings/src/render-sarif.ts'
+import type { Finding } from '../../../packages/findings/src/finding.ts'
+import type { AnyFindingRule } from '../../../packages/findings/src/rule.ts'
 
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
 // as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are refused,

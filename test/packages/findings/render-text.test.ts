@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { countFindings, renderText } from '../../src/findings/render-text.ts'
-import type { Finding } from '../../src/findings/finding.ts'
+import { countFindings, renderText } from '../../../packages/findings/src/render-text.ts'
+import type { Finding } from '../../../packages/findings/src/finding.ts'
 
 const sampleFinding: Finding = {
   rule: 'two-heads',

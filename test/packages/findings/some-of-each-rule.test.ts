@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { limitFindingsPerRule } from '../../src/findings/limit-per-rule.ts'
-import type { Finding, Severity } from '../../src/findings/finding.ts'
+import { limitFindingsPerRule } from '../../../packages/findings/src/limit-per-rule.ts'
+import type { Finding, Severity } from '../../../packages/findings/src/finding.ts'
 
 const createFinding = (rule: string, severity: Severity): Finding => ({
   rule,

@@ -4,8 +4,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openSigningKeyFile } from '../../../src/app/publishing/key-file.ts'
-import { cosignPrivateKey } from '../../image/provenance/cosign-test-key.ts'
+import { openSigningKeyFile } from '../../../src/publish/process/key-file.ts'
+import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
 
 let folder: string
 beforeAll(() => {

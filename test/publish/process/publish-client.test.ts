@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { openPublishClient, extractPublishEnvironment } from '../../../src/app/publishing/publish-client.ts'
+import { openPublishClient, extractPublishEnvironment } from '../../../src/publish/process/publish-client.ts'
 
 describe("the publishing process's environment", () => {
   test("is taken out of the App's, so that no other process inherits a credential", () => {

@@ -1,23 +1,23 @@
 // What the process that holds credentials does with an order, and what it refuses whatever the App's process says.
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toTreeSha, toBlobSha } from '../../../src/change/ids.ts'
-import { handlePublishRequest } from '../../../src/app/publishing/publish-handler.ts'
-import type { PublishContext } from '../../../src/app/publishing/publish-context.ts'
-import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-protocol.ts'
-import { parsePushTargets } from '../../../src/app/publishing/push-targets.ts'
-import { formatCosignTag } from '../../../src/image/provenance/provenance-artifacts.ts'
+import { toTreeSha, toBlobSha } from '../../../src/pull-request/ids.ts'
+import { handlePublishRequest } from '../../../src/publish/process/publish-handler.ts'
+import type { PublishContext } from '../../../src/publish/process/publish-context.ts'
+import type { PublishResponse, PublishRequest } from '../../../src/publish/process/publish-protocol.ts'
+import { parsePushTargets } from '../../../src/publish/process/push-targets.ts'
+import { formatCosignTag } from '../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
   openSigningKey,
   openVerifyingKey,
   type SigningKey,
   type VerifyingKey,
-} from '../../../src/image/provenance/signing-key.ts'
-import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
+} from '../../../src/adapters/image/provenance/signing-key.ts'
+import { verifyImage } from '../../../src/adapters/image/provenance/verify-image.ts'
 import type { TreeReader } from '../../../src/ports/repository.ts'
-import { RegistryError } from '../../../src/registry/registry-error.ts'
-import { computeDigest, FakePublisher } from '../../image/fake-publisher.ts'
-import { ImageError } from '../../../src/image/image-error.ts'
+import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
+import { computeDigest, FakePublisher } from '../../adapters/image/fake-publisher.ts'
+import { ImageError } from '../../../src/adapters/image/image-error.ts'
 
 const catalogImage = 'quay.io/coast/catalog'
 const baseImage = 'quay.io/opm/opm:latest'

@@ -5,7 +5,7 @@ import {
   findPushGrant,
   findWebhookGrant,
   parsePushTargets,
-} from '../../../src/app/publishing/push-targets.ts'
+} from '../../../src/publish/process/push-targets.ts'
 
 const pushTargets = parsePushTargets(`
 - github: coast/operators

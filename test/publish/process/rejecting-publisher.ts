@@ -1,5 +1,5 @@
 // For tests in which nothing is published: whoever tries is told so.
-import type { PublishClient } from '../../../src/app/publishing/publish-client.ts'
+import type { PublishClient } from '../../../src/publish/process/publish-client.ts'
 
 export const rejectingPublisher: PublishClient = {
   order: () => Promise.reject(new Error('nothing is published here')),

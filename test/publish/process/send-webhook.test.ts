@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { handlePublishRequest } from '../../../src/app/publishing/publish-handler.ts'
-import type { PublishContext } from '../../../src/app/publishing/publish-context.ts'
-import type { PublishRequest } from '../../../src/app/publishing/publish-protocol.ts'
-import { parsePushTargets } from '../../../src/app/publishing/push-targets.ts'
-import { allowLoopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
-import { openTransport, type Transport } from '../../../src/registry/transport/transport.ts'
+import { handlePublishRequest } from '../../../src/publish/process/publish-handler.ts'
+import type { PublishContext } from '../../../src/publish/process/publish-context.ts'
+import type { PublishRequest } from '../../../src/publish/process/publish-protocol.ts'
+import { parsePushTargets } from '../../../src/publish/process/push-targets.ts'
+import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
+import { openTransport, type Transport } from '../../../src/adapters/registry/transport/transport.ts'
 
 const webhookSecret = 'a secret of the operator'
 let server: Server

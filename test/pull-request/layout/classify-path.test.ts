@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { classifyPath } from '../../../src/change/layout/classify-path.ts'
-import { detectLayout } from '../../../src/change/layout/detect-layout.ts'
+import { classifyPath } from '../../../src/pull-request/layout/classify-path.ts'
+import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { findSharedPath } from '../../shared-data.ts'
 
 const twoCatalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }, { root: 'catalog' }] }

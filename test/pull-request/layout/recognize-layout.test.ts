@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { addFirstCatalogsToLayout } from '../../../src/change/layout/first-catalogs.ts'
-import { detectLayout, addNewCatalogsToLayout } from '../../../src/change/layout/detect-layout.ts'
-import { compareCatalogVersions } from '../../../src/change/layout/catalog-version.ts'
+import { addFirstCatalogsToLayout } from '../../../src/pull-request/layout/first-catalogs.ts'
+import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
+import { compareCatalogVersions } from '../../../src/pull-request/layout/catalog-version.ts'
 
 const blob = '---\nschema: olm.package\nname: x\n'
 const detectTestLayout = (paths: readonly string[], fbc: (path: string) => boolean = () => true) =>

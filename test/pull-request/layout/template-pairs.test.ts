@@ -1,7 +1,7 @@
 // Which catalogs belong to which templates, by the configuration and by the layouts of public repositories.
 import { describe, expect, test } from '@jest/globals'
-import { detectLayout } from '../../../src/change/layout/detect-layout.ts'
-import { findTouchedTemplatePairs } from '../../../src/change/layout/template-pairs.ts'
+import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
+import { findTouchedTemplatePairs } from '../../../src/pull-request/layout/template-pairs.ts'
 import type { TemplateConfig } from '../../../src/config/templates.ts'
 
 interface TemplatePairSources {

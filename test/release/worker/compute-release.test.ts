@@ -1,8 +1,8 @@
 // What a release writes, worked out from a tree and from what the image holds.
 import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { computeRelease } from '../../../src/evaluate/release/compute-release.ts'
-import { formatChangeAsText } from '../../../src/messages/describe-change.ts'
+import { computeRelease } from '../../../src/release/worker/compute-release.ts'
+import { formatChangeAsText } from '../../../src/report/describe-change.ts'
 import { base, createRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 import {
   catalogYaml,

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
-import { renderBundle } from '../../../src/bundle/render/render-bundle.ts'
-import { validateBundle } from '../../../src/bundle/validate-bundle.ts'
+import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle.ts'
+import { renderBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
+import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
 import {
   parseBundleBlobs,
   buildBundleImage,

@@ -1,8 +1,8 @@
 // Which comments on a merged pull request may still command anything.
 import { expect, test } from '@jest/globals'
-import { findRecentRollbacks } from '../../../src/app/jobs/closed-pull-commands.ts'
-import { toUserId } from '../../../src/change/ids.ts'
-import type { PullComment } from '../../../src/change/snapshot.ts'
+import { findRecentRollbacks } from '../../../src/server/jobs/closed-pull-commands.ts'
+import { toUserId } from '../../../src/pull-request/ids.ts'
+import type { PullComment } from '../../../src/pull-request/snapshot.ts'
 
 const now = Date.UTC(2026, 10, 22, 12)
 const isoMinutesAgo = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString()

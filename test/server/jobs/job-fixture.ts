@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts'
+import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import {
   openGitHubFixture,
@@ -12,8 +12,8 @@ import {
   webhookSecret,
   type GitHubFixture,
 } from '../../sandbox/github/github-fixture.ts'
-import { openPreparedStore } from '../../store/prepared-store.ts'
-import { systemTestClock } from '../../store/sample-records.ts'
+import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
+import { systemTestClock } from '../../adapters/store/sample-records.ts'
 
 export interface JobFixture {
   readonly github: GitHubFixture

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { runJob, type JobRunnerOptions } from '../../../src/app/jobs/run-job.ts'
-import { ForgeError } from '../../../src/github/forge-error.ts'
+import { runJob, type JobRunnerOptions } from '../../../src/server/jobs/run-job.ts'
+import { ForgeError } from '../../../src/adapters/github/forge-error.ts'
 import type { Job } from '../../../src/ports/store.ts'
 
 const job: Job = {

@@ -16,12 +16,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
-import { startFromEnvironment } from '../../../src/app/start.ts'
-import { saveCredentials, readSavedCredentials } from '../../../src/app/setup/set-up.ts'
-import { getStoreFolder } from '../../../src/app/settings.ts'
+import { startFromEnvironment } from '../../../src/server/start.ts'
+import { saveCredentials, readSavedCredentials } from '../../../src/server/setup/set-up.ts'
+import { getStoreFolder } from '../../../src/jobs/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
-import { copyPreparedStore } from '../../store/prepared-store.ts'
+import { copyPreparedStore } from '../../adapters/store/prepared-store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'set-up-'))
 const outputLines: string[] = []

@@ -4,8 +4,8 @@ import type { MockGitHub } from '../../../sandbox/github/github.ts'
 import type { OpenPullOptions } from '../../../sandbox/github/user-actions.ts'
 import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../../src/gate/required-own-checks.ts'
-import { toCheckNames } from '../../../src/messages/report.ts'
+import { getRequiredOwnChecks } from '../../../src/policy/required-own-checks.ts'
+import { toCheckNames } from '../../../src/report/report.ts'
 
 /** Where a row plays: a repository of its own. */
 export interface RowRepository {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
-import { startSmartHttp, type SmartHttpServer } from '../../git/smart-http.ts'
+import { startSmartHttp, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
 import { createGaps, type EmulateGap, type GapContext } from './gaps.ts'
 import { serveGit, type RequestWithToken, type ServedGit } from './served-git.ts'
 

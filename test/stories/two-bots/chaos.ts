@@ -2,7 +2,7 @@
 // while pull requests land. Prints what happened; exit 1 when anything of the world is not as it should be in the end.
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { startLocalPostgres } from '../../store/local-postgres.ts'
+import { startLocalPostgres } from '../../adapters/store/local-postgres.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { pickPlanKinds } from './plans.ts'
 import { runChaos } from './run-chaos.ts'

@@ -1,7 +1,7 @@
 // What two instances hold at a moment: memory, descriptors, disk, rows; and whether any of it grows without an end.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runQuery } from '../../store/local-postgres.ts'
+import { runQuery } from '../../adapters/store/local-postgres.ts'
 import { countDescriptors, readResidentBytes, listWithDescendants } from './processes.ts'
 import type { BotInstance, TwoBots } from './two-bots.ts'
 

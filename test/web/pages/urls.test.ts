@@ -7,7 +7,7 @@ import {
   parsePageUrl,
   repositoryPageUrl,
   rulePageUrl,
-} from '../../../src/web/pages/page-urls.ts'
+} from '../../../src/report/page-urls.ts'
 import { toSafeSignInRedirectPath } from '../../../src/web/sign-in/local-path.ts'
 
 const sampleRepository = { owner: 'Coast', name: 'operators.x' }

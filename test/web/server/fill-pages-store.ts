@@ -1,17 +1,17 @@
 // What there is to see on the pages: a public repository with pull requests in every state and a catalog, and a private one.
 import { join } from 'node:path'
-import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/change/ids.ts'
-import { toRecordedPackages } from '../../../src/change/recorded-package.ts'
-import { openFileFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
-import { readCatalogDirectory } from '../../../src/evaluate/catalogs/read-catalog-directory.ts'
-import type { Finding } from '../../../src/findings/finding.ts'
-import { formatIsoTime } from '../../../src/findings/iso-time.ts'
-import type { PullVerdict, VerdictKind } from '../../../src/gate/verdict.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pull-request/ids.ts'
+import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
+import { openFileFactsCache } from '../../../src/catalogs/content-facts-cache.ts'
+import { readCatalogDirectory } from '../../../src/catalogs/read-catalog-directory.ts'
+import type { Finding } from '../../../packages/findings/src/finding.ts'
+import { formatIsoTime } from '../../../packages/findings/src/iso-time.ts'
+import type { PullVerdict, VerdictKind } from '../../../src/policy/verdict.ts'
 import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { writeScanState } from '../../../src/app/jobs/scan-state.ts'
-import { pullPublicationState } from '../../../src/app/jobs/publish/publication-state.ts'
+import { writeScanState } from '../../../src/image-scan/scan-state.ts'
 import { startTime } from './pages-fixture.ts'
+import { pullPublicationState } from '../../../src/jobs/pull-publication.ts'
 
 export const publicRepository = { owner: 'coast', name: 'operators' }
 export const privateRepository = { owner: 'coast', name: 'secret-operators' }

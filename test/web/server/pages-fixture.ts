@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { toClientId } from '../../../sandbox/github/sign-in-pages.ts'
-import type { UnfreezeHandler, UnfreezeRequest } from '../../../src/app/pages/unfreeze.ts'
-import { createPagesHandler } from '../../../src/app/pages/pages-handler.ts'
-import { readSettings, type BotSettings } from '../../../src/app/settings.ts'
+import type { UnfreezeHandler, UnfreezeRequest } from '../../../src/web/server/unfreeze.ts'
+import { createPagesHandler } from '../../../src/web/server/pages-handler.ts'
+import { readSettings, type BotSettings } from '../../../src/jobs/settings.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
-import { openPreparedStore } from '../../store/prepared-store.ts'
-import { systemTestClock as realClock } from '../../store/sample-records.ts'
+import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
+import { systemTestClock as realClock } from '../../adapters/store/sample-records.ts'
 
 export interface PagesFixture {
   readonly url: string

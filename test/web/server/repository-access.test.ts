@@ -1,6 +1,6 @@
 // What GitHub answered to one session's token is no answer to another's, and none for what changes something.
 import { beforeEach, expect, test } from '@jest/globals'
-import { createRepositoryAccess } from '../../../src/app/pages/repository-access.ts'
+import { createRepositoryAccess } from '../../../src/web/server/repository-access.ts'
 
 const repository = { owner: 'coast', name: 'secret' }
 const privateListing = { repository, installation: 1, isPublic: false, listedAt: 0 }

@@ -1,11 +1,11 @@
 // Who may see what, as a table, and what holds of every line of it.
 import { describe, expect, test } from '@jest/globals'
-import { decideVisibility, type VisibilityInputs } from '../../../src/app/pages/repository-visibility.ts'
+import { decideVisibility, type VisibilityInputs } from '../../../src/web/server/repository-visibility.ts'
 import {
   parseClientAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
-} from '../../../src/app/pages/request-rate-limiter.ts'
+} from '../../../src/web/server/request-rate-limiter.ts'
 
 const hourMs = 3600_000
 const createSightQuestion = (more: Partial<VisibilityInputs>): VisibilityInputs => ({

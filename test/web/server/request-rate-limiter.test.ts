@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseClientAddress } from '../../../src/app/pages/request-rate-limiter.ts'
+import { parseClientAddress } from '../../../src/web/server/request-rate-limiter.ts'
 
 const getClientAddress = (remoteAddress: string, forwarded?: string) =>
   parseClientAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)

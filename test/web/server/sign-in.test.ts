@@ -1,8 +1,8 @@
 // Signing in where GitHub takes any code: what is left is ours to refuse.
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
-import { createSignInFlow } from '../../../src/app/pages/sign-in.ts'
-import { openMemoryCache } from '../../../src/evaluate/memory-cache.ts'
+import { createSignInFlow } from '../../../src/web/server/sign-in.ts'
+import { openMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
 const clockState = { now: 0 }

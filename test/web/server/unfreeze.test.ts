@@ -1,7 +1,7 @@
 // Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
 import { expect, test } from '@jest/globals'
-import { createUnfreezeHandler } from '../../../src/app/pages/unfreeze.ts'
-import type { MergeFreeze } from '../../../src/gate/merge-freeze.ts'
+import { createUnfreezeHandler } from '../../../src/web/server/unfreeze.ts'
+import type { MergeFreeze } from '../../../src/policy/merge-freeze.ts'
 import type { ForgeQuestion } from '../../../src/ports/forge.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-freezes.ts'
 

@@ -1,7 +1,7 @@
 // Checks the examples in a ClusterServiceVersion against the bundle's CRD schemas.
-import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
-import type { Json } from '../../go/json/json.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { BundleFiles } from '../bundle-files.ts'
 import { exampleAnnotationKeys } from '../csv-examples.ts'
 import { getField, asList, asObject, asString } from '../fields.ts'

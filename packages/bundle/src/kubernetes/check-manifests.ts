@@ -1,7 +1,7 @@
 // Checks a bundle's objects against Kubernetes' schemas, including objects that OLM creates from the
 // ClusterServiceVersion.
-import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
 import { createObjectLocator, readBundleObjects, type ParsedManifestObject } from '../plain/bundle-object.ts'
 import type { FieldPath } from '../bundle-locator.ts'

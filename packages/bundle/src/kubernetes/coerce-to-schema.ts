@@ -1,10 +1,10 @@
 // Converts a value to a Kubernetes type as the API machinery does and records what doesn't fit: it drops unknown
 // fields, treats null as absent and converts whole numbers to integer types.
-import type { Json } from '../../go/json/json.ts'
-import { getJsonTypeName } from '../../go/decode/go-value.ts'
-import { decodeBase64 } from '../../go/base64.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
+import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import { toJsonData } from '../manifest-document.ts'
-import type { Value } from '../../go/tree.ts'
+import type { Value } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from '../bundle-locator.ts'
 import { toCanonicalQuantity, isQuantity } from './quantity.ts'
 import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'

@@ -1,8 +1,8 @@
 // `ValidateCustomResourceDefinition` of k8s.io/apiextensions-apiserver without schemas, after defaulting, as the
 // validators of operator-framework/api call it.
-import type { Json } from '../../go/json/json.ts'
-import { toPlainJson } from '../../go/json/plain-json.ts'
-import { replaceMapEntries, replaceListItems, type Value } from '../../go/tree.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
+import { replaceMapEntries, replaceListItems, type Value } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from '../bundle-locator.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { isDnsLabel, isDnsSubdomain } from './names.ts'

@@ -1,5 +1,5 @@
 // `ValidateObjectMeta` of k8s.io/apimachinery for objects without a namespace, as `opm alpha bundle validate` calls it.
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { FieldPath } from '../bundle-locator.ts'
 import { getField, asList, asObject, asString } from '../fields.ts'
 import { isLabelValue, isQualifiedName } from './names.ts'

@@ -1,5 +1,5 @@
 // Kubernetes' types from its OpenAPI document, parsed lazily.
-import { memoizeOnce, memoizePerObject } from '../../findings/memoize.ts'
+import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { kubernetesOpenApiJson } from './openapi.ts'
 
 /** A definition's name, or a colon and a scalar type (`:string`, `:int32`, `:quantity`). `[type]` is a list. */

@@ -1,6 +1,6 @@
 // Validates a value against a CRD's structural schema as an API server does. Ignores CEL rules and patterns that could
 // take too long.
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList, asObject, asString, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from '../upgrade/canonical-json.ts'
 import type { FieldPath } from '../bundle-locator.ts'

@@ -1,5 +1,5 @@
 import { asObject } from '../fields.ts'
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { CsvPermission } from './csv-view.ts'
 import { createRenderedObject, watchesAllNamespaces, type GeneratorInput } from './generator-input.ts'
 import { formatHashedName } from './object-name.ts'

@@ -1,6 +1,6 @@
 // Applies OLM v1's deploymentConfig, which follows a Subscription's config, to all deployments.
 import { getField, asList, asObject, asString } from '../fields.ts'
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { DeploymentConfig, JsonObject, RenderedObject } from './rendering.ts'
 
 export function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentConfig): RenderedObject {

@@ -1,14 +1,14 @@
 // The objects of a bundle as OLM v1 and RukPak read them: every document of every file in `manifests/`, with lists
 // unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
-import { memoizePerObject } from '../../findings/memoize.ts'
-import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
-import { getMapValue, type MapValue, type Value } from '../../go/tree.ts'
-import { decodeLikeGo } from '../../go/utf8.ts'
-import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
-import { decodeYaml } from '../../go/yaml/encoding.ts'
-import { readYaml } from '../../go/yaml/read-yaml.ts'
-import { createFieldPathLocator } from '../../catalog/positions/locate-path.ts'
-import type { Location } from '../../findings/finding.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
+import { getMapValue, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
+import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
+import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
+import { createFieldPathLocator } from '@catalog-bot/fbc/positions/locate-path'
+import type { Location } from '@catalog-bot/findings/finding'
 import { findFilesInDirectory, type BundleFiles } from '../bundle-files.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 

@@ -1,5 +1,5 @@
 import { getField, asList, asObject, asString } from '../fields.ts'
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
 export type WebhookType = 'ValidatingAdmissionWebhook' | 'MutatingAdmissionWebhook' | 'ConversionWebhook'

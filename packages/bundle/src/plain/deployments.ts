@@ -1,7 +1,7 @@
 // The deployments of a ClusterServiceVersion, with its annotations on their pods, the watched namespaces, and the
 // certificates of its webhooks.
 import { getField, asList, asObject, asString } from '../fields.ts'
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { formatCertificateName } from './certificates.ts'
 import { applyDeploymentConfig } from './apply-deployment-config.ts'
 import { createRenderedObject, type GeneratorInput } from './generator-input.ts'

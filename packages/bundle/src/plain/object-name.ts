@@ -1,7 +1,7 @@
 // Names that OLM generates: a base and a suffix, truncated to the length of a label. The suffix is usually a hash of
 // the object.
-import type { Json } from '../../go/json/json.ts'
-import { decodeLikeGo } from '../../go/utf8.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import { sha224 } from './sha224.ts'
 
 const maxNameLength = 63

@@ -1,7 +1,7 @@
 // Converts a bundle of any format to the objects that its installation creates. Pure: needs no cluster and executes no
 // templates.
-import type { Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { createBundleLocator } from '../bundle-locator.ts'
 import { findChartRoot, detectBundleFormat } from '../bundle-format.ts'
 import type { BundleFiles } from '../bundle-files.ts'

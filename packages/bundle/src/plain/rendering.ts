@@ -1,5 +1,5 @@
-import type { Finding } from '../../findings/finding.ts'
-import type { Json } from '../../go/json/json.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { BundleFormat } from '../bundle-files.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 

@@ -1,5 +1,5 @@
 import { getField, asObject } from '../fields.ts'
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { formatServiceName, addCaInjectionAnnotation, addServingCertAnnotation } from './certificates.ts'
 import type { CsvWebhook, WebhookType } from './csv-view.ts'
 import { createRenderedObject, type GeneratorInput } from './generator-input.ts'

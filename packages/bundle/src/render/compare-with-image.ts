@@ -1,8 +1,8 @@
 // Differences between a catalog's blob and its bundle image, except for `olm.csv.metadata` and `olm.bundle.object`.
-import type { Json } from '../../go/json/json.ts'
-import { sortByBytes } from '../../go/text.ts'
-import { toSortedJson } from '../../go/json/sorted-json.ts'
-import { bulkyPropertyTypes } from '../../catalog/template/find-drift.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { sortByBytes } from '@catalog-bot/fbc/go/text'
+import { toSortedJson } from '@catalog-bot/fbc/go/json/sorted-json'
+import { bulkyPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
 
 export interface ComparableBundle {
   readonly name: string

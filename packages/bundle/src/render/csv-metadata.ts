@@ -1,9 +1,9 @@
 // The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only
 // fields of the operator API; values of the wrong type are omitted.
-import type { Json } from '../../go/json/json.ts'
-import { getJsonTypeName } from '../../go/decode/go-value.ts'
-import { getMapValue, type Value } from '../../go/tree.ts'
-import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog/versions/version.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
+import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { csvType } from '../csv-type.ts'
 import { decodeToJson } from './decoded-json.ts'
 import { getField, asList, asObject, asString, type JsonObject } from '../fields.ts'

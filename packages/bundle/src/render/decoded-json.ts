@@ -1,11 +1,11 @@
 // Converts a value to the JSON that remains after Go decodes it: only known fields, with their canonical names, and
 // zero values for null.
-import type { Json } from '../../go/json/json.ts'
-import { decodeGoStruct } from '../../go/decode/decode.ts'
-import type { DecodedStruct, DecodedValue } from '../../go/decode/decoded.ts'
-import type { GoType, StructType } from '../../go/decode/go-type.ts'
-import { toPlainJson } from '../../go/json/plain-json.ts'
-import type { Value } from '../../go/tree.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
+import type { DecodedStruct, DecodedValue } from '@catalog-bot/fbc/go/decode/decoded'
+import type { GoType, StructType } from '@catalog-bot/fbc/go/decode/go-type'
+import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
+import type { Value } from '@catalog-bot/fbc/go/tree'
 import type { JsonObject } from '../fields.ts'
 
 export interface DecodedJsonResult {

@@ -1,17 +1,17 @@
 // opm's `--migrate-level bundle-object-to-csv-metadata` for a whole catalog. Replaces the manifests in a bundle's blob
 // with the ClusterServiceVersion metadata that catalogs show.
-import { decodeBase64 } from '../../go/base64.ts'
-import type { Json } from '../../go/json/json.ts'
-import { getJsonFieldValues } from '../../go/json/json-fields.ts'
-import { JsonError } from '../../go/json/json-error.ts'
-import { readJson } from '../../go/json/read-json.ts'
-import { getMapValue, type Value } from '../../go/tree.ts'
-import { decodeLikeGo } from '../../go/utf8.ts'
+import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { getJsonFieldValues } from '@catalog-bot/fbc/go/json/json-fields'
+import { JsonError } from '@catalog-bot/fbc/go/json/json-error'
+import { readJson } from '@catalog-bot/fbc/go/json/read-json'
+import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import type {
   CatalogReadResult,
   WritableBundle,
   WritableCatalog,
-} from '../../catalog/write/writable-catalog.ts'
+} from '@catalog-bot/fbc/write/writable-catalog'
 import { parseCsvMetadata } from './csv-metadata.ts'
 
 /** The values of opm's `--migrate-level`. */

@@ -1,6 +1,6 @@
 // Converts a bundle to its `olm.bundle` blob, field by field as `opm render` does (opm 1.73).
-import type { Json } from '../../go/json/json.ts'
-import { compareBytes } from '../../go/text.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { compareBytes } from '@catalog-bot/fbc/go/text'
 import { parseCsvMetadata } from './csv-metadata.ts'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 import type { RegistryBundle, RelatedImage } from '../registry-bundle.ts'

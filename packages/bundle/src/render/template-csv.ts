@@ -1,6 +1,6 @@
 // The parts of a ClusterServiceVersion that catalog templates use. The semver template derives a package's description
 // and icon from them, and the substitutes template checks whether a bundle substitutes for another one.
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList } from '../fields.ts'
 
 /** The document reduced to these parts, with the same structure. */

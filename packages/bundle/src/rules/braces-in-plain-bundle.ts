@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const bracesInPlainBundle = defineRule<{ file: string }>({
   id: 'braces-in-plain-bundle',

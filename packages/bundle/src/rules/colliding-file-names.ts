@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
   id: 'colliding-file-names',

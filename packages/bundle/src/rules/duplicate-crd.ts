@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getDefinedApis } from '../registry-bundle.ts'
 

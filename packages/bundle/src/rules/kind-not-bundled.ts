@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
   id: 'kind-not-bundled',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
   id: 'labels-disagree',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
   id: 'large-bundle-content',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const malformedDependency = defineRule<{ type: string; problem: string }>({
   id: 'malformed-dependency',

@@ -1,5 +1,5 @@
-import { defineRule } from '../../findings/rule.ts'
-import type { Json } from '../../go/json/json.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 

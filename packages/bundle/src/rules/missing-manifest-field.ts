@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const missingManifestField = defineRule<{ object: string; field: string }>({
   id: 'missing-manifest-field',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
   id: 'moved-bundle-directory',

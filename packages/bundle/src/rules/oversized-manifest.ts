@@ -1,6 +1,6 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
-import type { Value } from '../../go/tree.ts'
+import type { Value } from '@catalog-bot/fbc/go/tree'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 
 // etcd's default request limit.

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const refusedByOlmV1 = defineRule<{ reason: string }>({
   id: 'refused-by-olm-v1',

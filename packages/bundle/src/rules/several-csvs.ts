@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const severalCsvs = defineRule<{ names: readonly string[] }>({
   id: 'several-csvs',

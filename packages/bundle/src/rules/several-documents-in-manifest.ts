@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
   id: 'several-documents-in-manifest',

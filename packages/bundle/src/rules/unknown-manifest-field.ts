@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const unknownManifestField = defineRule<{ object: string; field: string }>({
   id: 'unknown-manifest-field',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const unownedCrd = defineRule<{ crd: string; file: string }>({
   id: 'unowned-crd',

@@ -1,5 +1,5 @@
-import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog/versions/version.ts'
-import { defineRule } from '../../findings/rule.ts'
+import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField } from '../fields.ts'
 

@@ -1,5 +1,5 @@
-import { defineRule } from '../../findings/rule.ts'
-import { parseVersion } from '../../catalog/versions/version.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asString } from '../fields.ts'
 

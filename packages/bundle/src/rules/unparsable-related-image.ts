@@ -1,6 +1,6 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { parseImageReference } from '../../go/reference/image-reference.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 
 export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleTypes>({
   id: 'unparsable-related-image',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
   id: 'unreadable-bundle',

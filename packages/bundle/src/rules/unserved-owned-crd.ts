@@ -1,5 +1,5 @@
-import { defineRule } from '../../findings/rule.ts'
-import { getMapValue } from '../../go/tree.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { toJsonData } from '../manifest-document.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 
 export function toCanonicalJson(value: Json): string {
   return JSON.stringify(value, (_key, inner: Json) =>

@@ -1,7 +1,7 @@
 // Compares the CRDs of two bundles. Finds changes that OLM v1 rejects (preflight check crdupgradesafety) and silent
 // losses.
-import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { createFinding } from '../../findings/rule.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
 import { createBundleLocator } from '../bundle-locator.ts'
 import { getField, asList, asString, type JsonObject } from '../fields.ts'

@@ -1,8 +1,8 @@
 // crdify's comparisons of one schema property, as OLM v1 configures them. Only new descriptions and additional enum
 // values are compatible.
-import { formatGoFloat } from '../../go/number.ts'
-import type { Json } from '../../go/json/json.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import { formatGoFloat } from '@catalog-bot/fbc/go/number'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { asList, asObject, asString, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 

@@ -1,5 +1,5 @@
 // Flattens a CRD's schema into a table of properties, as crdify does.
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList, asObject, type JsonObject } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 

@@ -1,7 +1,7 @@
 // Combines the facts of all files into one catalog.
 import type { BlobLocation, Catalog, FileFacts } from './catalog.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { comparePathsInWalkOrder } from '../go/walk-order.ts'
 
 /** `files` can be in any order. The result is in walk order. Sets the paths in locations and findings. */
 export function assembleCatalog(

@@ -1,9 +1,9 @@
 // The catalog as facts: the data that rules, checks, and drawings need, with locations. Plain data, so that the facts
 // of a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assemble-catalog.ts (all
 // files).
-import type { Finding } from '../../findings/finding.ts'
-import type { Json } from '../../go/json/json.ts'
-import type { TextPosition } from '../../go/text-position.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { Json } from '../go/json/json.ts'
+import type { TextPosition } from '../go/text-position.ts'
 
 export interface BlobLocation extends TextPosition {
   readonly file: string

@@ -1,6 +1,6 @@
 // Limits a catalog to newer versions, as `opm alpha render-graph --minimum-edge` does.
-import { getJsonTextField } from '../../go/json/json-fields.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import { getJsonTextField } from '../go/json/json-fields.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isInRange, parseVersionRange } from '../versions/version-range.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'

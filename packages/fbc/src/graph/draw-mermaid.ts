@@ -1,6 +1,6 @@
 // A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub rejects more than 50,000 characters or 500
 // edges. Drawings that are too large to read are omitted well below that limit.
-import { toPrintable } from '../../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import type { DrawnChannel, DrawnRow, PackageDrawing } from './drawing.ts'
 
 const maxNodes = 90

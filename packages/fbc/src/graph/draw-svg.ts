@@ -1,7 +1,7 @@
 // A drawing as SVG: one card per channel, with the newest version on top and upgrades as rails on the left. The SVG has
 // no scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be
 // compared.
-import { toPrintable } from '../../findings/printable.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
 import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, PackageDrawing } from './drawing.ts'
 
 const rowHeight = 24

@@ -2,7 +2,7 @@
 // folded. A drawing of two graphs marks every part as added, removed, or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
-import { memoizePerObject } from '../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export type DiffStatus = 'kept' | 'added' | 'removed'
 

@@ -1,7 +1,7 @@
 // Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
 // terminal control sequences and line breaks. For drawings in comments, see draw-mermaid.ts.
-import { toPrintable } from '../../findings/printable.ts'
-import { compareBytes, quoteLikeGo, sortByBytes } from '../../go/text.ts'
+import { toPrintable } from '@catalog-bot/findings/printable'
+import { compareBytes, quoteLikeGo, sortByBytes } from '../go/text.ts'
 import { maxRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 

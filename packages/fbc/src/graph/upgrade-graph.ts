@@ -1,6 +1,6 @@
 // The upgrade graph of one channel as opm checks it. Uses names only: opm ignores versions and `skipRange` here.
 import type { ChannelEntry } from '../facts/catalog.ts'
-import { sortByBytes } from '../../go/text.ts'
+import { sortByBytes } from '../go/text.ts'
 
 export type UpgradeGraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
 

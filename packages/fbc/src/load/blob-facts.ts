@@ -8,8 +8,8 @@ import type {
   Property,
 } from '../facts/catalog.ts'
 import { sniffImage } from './sniff-image.ts'
-import type { Value } from '../../go/tree.ts'
-import { copyString } from '../../go/utf8.ts'
+import type { Value } from '../go/tree.ts'
+import { copyString } from '../go/utf8.ts'
 import { formatBundleObjectError, parseBundleObject } from './bundle-object.ts'
 import {
   bundleStructType,
@@ -18,18 +18,18 @@ import {
   packageStructType,
 } from './blob-types.ts'
 import { summarizeCsvMetadata } from './csv-metadata.ts'
-import type { DecodeProblem } from '../../go/decode/decode.ts'
-import type { DecodedStruct } from '../../go/decode/decoded.ts'
+import type { DecodeProblem } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
 import {
   decodeGoStruct,
   findFieldName,
   getStructList,
   getTextField,
   getTextList,
-} from '../../go/decode/decode.ts'
-import type { StructType } from '../../go/decode/go-type.ts'
-import type { PositionLookup } from '../../go/position-lookup.ts'
-import { toPlainJson } from '../../go/json/plain-json.ts'
+} from '../go/decode/decode.ts'
+import type { StructType } from '../go/decode/go-type.ts'
+import type { PositionLookup } from '../go/position-lookup.ts'
+import { toPlainJson } from '../go/json/plain-json.ts'
 import { propertyTypes } from './property-types.ts'
 
 export interface BundleObjectProblem {

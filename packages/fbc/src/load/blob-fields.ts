@@ -1,6 +1,6 @@
 // The fields of one document as canonical JSON (sorted keys, 64-bit floats). opm treats two blobs as identical if and
 // only if these are equal.
-import { formatGoJson, sortEntries } from '../../go/json/json-text.ts'
+import { formatGoJson, sortEntries } from '../go/json/json-text.ts'
 import { splitDocuments } from './split-documents.ts'
 
 /** By field name. A list is stored as the JSON of its items. */

@@ -1,5 +1,5 @@
 // The types of the four OLM blobs, as opm v1.73 declares them.
-import { bytes, rawMessage, slice, string, struct } from '../../go/decode/go-type.ts'
+import { bytes, rawMessage, slice, string, struct } from '../go/decode/go-type.ts'
 
 const propertyStructType = struct('property.Property', { type: string, value: rawMessage })
 

@@ -1,7 +1,7 @@
 // Extracts facts from base64 manifests without keeping a copy of the manifest.
-import { decodeUnwrappedBase64 } from '../../go/base64.ts'
+import { decodeUnwrappedBase64 } from '../go/base64.ts'
 import type { BundleObjectSummary } from '../facts/catalog.ts'
-import { parseManifestIdentity } from '../../go/fast/manifest-identity.ts'
+import { parseManifestIdentity } from '../go/fast/manifest-identity.ts'
 
 /** Returns undefined for base64 with line ends or bad padding and for manifests that require the exact reader. */
 export function skimBundleObject(base64: string): BundleObjectSummary | undefined {

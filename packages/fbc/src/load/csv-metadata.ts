@@ -1,8 +1,8 @@
 import type { CsvMetadata } from '../facts/catalog.ts'
-import { sortEntries } from '../../go/json/json-text.ts'
-import { copyString } from '../../go/utf8.ts'
-import type { DecodedStruct } from '../../go/decode/decoded.ts'
-import { getStructList, getTextField } from '../../go/decode/decode.ts'
+import { sortEntries } from '../go/json/json-text.ts'
+import { copyString } from '../go/utf8.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
+import { getStructList, getTextField } from '../go/decode/decode.ts'
 
 /** Annotations that rules, drawings, or change descriptions use. The others can be megabytes in size. */
 const retainedAnnotations = new Set([

@@ -1,5 +1,5 @@
 // Rules about opening a file, before any of it is parsed.
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const fileUnreadable = defineRule<{ error: string }>({
   id: 'file-unreadable',

@@ -1,10 +1,10 @@
 // Finds problems that opm silently accepts: unknown fields, duplicate keys, and scalars that YAML parses as another
 // type.
 import type { OpmLeniency } from '../facts/catalog.ts'
-import type { PositionLookup } from '../../go/position-lookup.ts'
-import type { MapValue, Value } from '../../go/tree.ts'
-import { getMapValue } from '../../go/tree.ts'
-import { copyString } from '../../go/utf8.ts'
+import type { PositionLookup } from '../go/position-lookup.ts'
+import type { MapValue, Value } from '../go/tree.ts'
+import { getMapValue } from '../go/tree.ts'
+import { copyString } from '../go/utf8.ts'
 import { blobShapes, propertyValueShapes, getFieldShape } from './known-fields.ts'
 import type { KnownFieldShape } from './known-fields.ts'
 

@@ -1,8 +1,8 @@
 // .indexignore resembles .gitignore, but opm never prunes directories, and the last file in walk order wins.
-import { matchesGlob, parseGlob } from '../../go/glob.ts'
-import type { Glob } from '../../go/glob.ts'
-import { trimSpace } from '../../go/text.ts'
-import { getUtf8CharacterLength, decodeLikeGo, decodeStrictly } from '../../go/utf8.ts'
+import { matchesGlob, parseGlob } from '../go/glob.ts'
+import type { Glob } from '../go/glob.ts'
+import { trimSpace } from '../go/text.ts'
+import { getUtf8CharacterLength, decodeLikeGo, decodeStrictly } from '../go/utf8.ts'
 
 export const ignoreFileName = '.indexignore'
 

@@ -1,4 +1,4 @@
-import { defineRule } from '../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 const catalogLoadFailureMessage = 'opm stops at this error, so it cannot serve any package in the catalog.'
 

@@ -1,12 +1,12 @@
 // Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in
 // the three common keys.
-import { quoteLikeGo, sortByBytes } from '../../go/text.ts'
-import { formatBlobJson, formatGoJson } from '../../go/json/json-text.ts'
-import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
-import { StringKeyIndex } from '../../go/key-table.ts'
-import type { MapEntry, MapValue, Value } from '../../go/tree.ts'
-import { foldCase } from '../../go/fold-case.ts'
-import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../../go/decode/go-value.ts'
+import { quoteLikeGo, sortByBytes } from '../go/text.ts'
+import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
+import { markJsonError, formatMarkedError } from '../go/json/marked-json.ts'
+import { StringKeyIndex } from '../go/key-table.ts'
+import type { MapEntry, MapValue, Value } from '../go/tree.ts'
+import { foldCase } from '../go/fold-case.ts'
+import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-value.ts'
 
 export interface Meta {
   readonly value: MapValue

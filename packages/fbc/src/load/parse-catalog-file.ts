@@ -2,9 +2,9 @@
 import { maxLeniencies } from '../facts/catalog.ts'
 import type { BlobLocation, FileFacts, OpmLeniency, OtherBlob } from '../facts/catalog.ts'
 import { findLeniencies } from './find-leniencies.ts'
-import type { Finding, Location } from '../../findings/finding.ts'
-import type { FindingRule } from '../../findings/rule.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import type { FindingRule } from '@catalog-bot/findings/rule'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { BlobFactsResult } from './blob-facts.ts'
 import {
   extractBundleFacts,
@@ -12,15 +12,15 @@ import {
   extractDeprecationFacts,
   extractPackageFacts,
 } from './blob-facts.ts'
-import type { DecodeProblem } from '../../go/decode/decode.ts'
+import type { DecodeProblem } from '../go/decode/decode.ts'
 import type { CatalogDocument, DocumentProblem, SplitDocumentsOptions } from './split-documents.ts'
 import { splitDocuments } from './split-documents.ts'
-import { foldCase } from '../../go/fold-case.ts'
+import { foldCase } from '../go/fold-case.ts'
 import type { Meta } from './meta.ts'
-import type { PositionLookup } from '../../go/position-lookup.ts'
+import type { PositionLookup } from '../go/position-lookup.ts'
 import * as rules from './load-rules.ts'
-import type { Value } from '../../go/tree.ts'
-import { copyString } from '../../go/utf8.ts'
+import type { Value } from '../go/tree.ts'
+import { copyString } from '../go/utf8.ts'
 
 /** Per file. More findings don't help a reader. */
 const maxFindings = 100

@@ -1,5 +1,5 @@
 // The property types whose values opm decodes. Other types can contain any JSON.
-import type { StructType } from '../../go/decode/go-type.ts'
+import type { StructType } from '../go/decode/go-type.ts'
 import {
   bool,
   bytes,
@@ -10,7 +10,7 @@ import {
   slice,
   string,
   struct,
-} from '../../go/decode/go-type.ts'
+} from '../go/decode/go-type.ts'
 
 export const gvkFields = { group: string, kind: string, version: string }
 

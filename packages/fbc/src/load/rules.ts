@@ -1,5 +1,5 @@
 // The rules about opening and reading the files of a catalog. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { fileUnreadable, linkLeadsOut } from './file-rules.ts'
 import {
   badBundleObject,

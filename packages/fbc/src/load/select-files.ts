@@ -1,7 +1,7 @@
 // Selects the files in a tree that belong to the catalog: all files that are not ignored, regardless of their names.
 import type { IgnoreFile } from './indexignore.ts'
 import { IgnoreRules, findIgnoreFileError, ignoreFileName } from './indexignore.ts'
-import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
+import { comparePathsInWalkOrder } from '../go/walk-order.ts'
 
 export interface FileSelection {
   /** Relative to the catalog's root, in walk order. */

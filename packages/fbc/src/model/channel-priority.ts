@@ -1,7 +1,7 @@
 // The `priority` of a bundle's `olm.channel` property: an integer until opm v1.73.0, unknown to later ones.
 import type { Property } from '../facts/catalog.ts'
-import type { Json } from '../../go/json/json.ts'
-import { getJsonFieldValues } from '../../go/json/json-fields.ts'
+import type { Json } from '../go/json/json.ts'
+import { getJsonFieldValues } from '../go/json/json-fields.ts'
 
 /** Go's error for a priority that isn't an integer. */
 export function findPriorityError(property: Property): string | undefined {

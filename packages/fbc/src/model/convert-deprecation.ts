@@ -1,7 +1,7 @@
 // Links each entry of an olm.deprecations blob to the package, channel, or bundle that it deprecates.
 import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
-import type { FindingRule } from '../../findings/rule.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import type { FindingRule } from '@catalog-bot/findings/rule'
+import { quoteLikeGo } from '../go/text.ts'
 import * as deprecationRules from './rules/deprecation-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
 import type { ModelConversionState } from './conversion-state.ts'

@@ -1,7 +1,7 @@
 // Links a catalog's blobs in the order of opm's ConvertToModel, but continues after the first problem.
 import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
-import type { FindingList } from '../../findings/finding-list.ts'
-import { quoteLikeGo, sortByBytes } from '../../go/text.ts'
+import type { FindingList } from '@catalog-bot/findings/finding-list'
+import { quoteLikeGo, sortByBytes } from '../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
 import { findPackageNameError } from './package-name.ts'

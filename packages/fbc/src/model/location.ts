@@ -1,6 +1,6 @@
 import type { BlobLocation } from '../facts/catalog.ts'
-import type { TextPosition } from '../../go/text-position.ts'
-import type { Location } from '../../findings/finding.ts'
+import type { TextPosition } from '../go/text-position.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 
 export function toFindingLocation(location: BlobLocation, mark: TextPosition = location): Location {
   return { file: location.file, line: mark.line, column: mark.column }

@@ -1,5 +1,5 @@
 // opm requires package names to be DNS-1123 labels.
-import { quoteLikeGo } from '../../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 
 const maxLabelLength = 63
 const maxSubdomainLength = 253

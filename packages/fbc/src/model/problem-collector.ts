@@ -1,7 +1,7 @@
 // Collects the problems of a conversion as findings, and opm's message for the first.
-import type { Finding, Location } from '../../findings/finding.ts'
-import type { FindingList } from '../../findings/finding-list.ts'
-import type { FindingRule } from '../../findings/rule.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import type { FindingList } from '@catalog-bot/findings/finding-list'
+import type { FindingRule } from '@catalog-bot/findings/rule'
 
 export class ProblemCollector {
   private readonly findings: FindingList

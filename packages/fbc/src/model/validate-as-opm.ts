@@ -1,8 +1,8 @@
 // opm's verdict and message, plus all problems instead of only the first. validate-catalog.ts adds load errors.
 import type { Catalog } from '../facts/catalog.ts'
 import { formatErrorTree } from './error-tree.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { FindingList } from '../../findings/finding-list.ts'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { FindingList } from '@catalog-bot/findings/finding-list'
 import { convertToModel } from './convert-to-model.ts'
 import { validateModel } from './validate-model.ts'
 import { defaultRuleSet } from './rule-set.ts'

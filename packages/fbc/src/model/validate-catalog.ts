@@ -1,8 +1,8 @@
 // A catalog's verdict under opm's rules: load errors first, because opm stops at the first of them, then the model.
 import type { Catalog } from '../facts/catalog.ts'
-import { compareFindings } from '../../findings/finding.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { FindingList } from '../../findings/finding-list.ts'
+import { compareFindings } from '@catalog-bot/findings/finding'
+import type { Finding } from '@catalog-bot/findings/finding'
+import { FindingList } from '@catalog-bot/findings/finding-list'
 import { unknownDeprecatedObject } from './rules/deprecation-rules.ts'
 import { bundleInNoChannel } from './rules/bundle-rules.ts'
 import { entryWithoutBundle, unknownPackage } from './rules/channel-rules.ts'

@@ -1,8 +1,8 @@
 // opm's checks of one channel entry with its bundle, and of deprecations. Like opm, checks a bundle once per channel.
 import { createErrorLeaf } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
-import type { FindingList } from '../../findings/finding-list.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import type { FindingList } from '@catalog-bot/findings/finding-list'
+import { quoteLikeGo } from '../go/text.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import { deprecationWithoutMessage } from './rules/package-rules.ts'

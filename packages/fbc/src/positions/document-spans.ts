@@ -1,6 +1,6 @@
 // Finds the documents of a file by separators and brackets alone, without parsing, so it needs little memory.
-import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
-import { decodeLikeGo } from '../../go/utf8.ts'
+import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
 
 export interface DocumentSpan {
   /** Byte offset in the file. */

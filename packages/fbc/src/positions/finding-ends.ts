@@ -1,6 +1,6 @@
 // Adds end positions to the locations of findings. Facts store only start positions. End positions are read from the
 // file when a finding is reported, so a catalog without findings has no cost.
-import type { Finding, Location } from '../../findings/finding.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { findDocumentSpans } from './document-spans.ts'
 import { PositionConverter } from './position-converter.ts'
 import { PositionedTreeReader, type ByteLocation } from './positioned-tree.ts'

@@ -1,9 +1,9 @@
 // Finds the location of a path in a document, for rules that do not store a location.
-import type { Location } from '../../findings/finding.ts'
-import { TextPositionLookup, type PositionLookup } from '../../go/position-lookup.ts'
-import { parseDocumentTree } from '../../go/read-tree.ts'
-import type { MapEntry, Value } from '../../go/tree.ts'
-import { decodeLikeGo } from '../../go/utf8.ts'
+import type { Location } from '@catalog-bot/findings/finding'
+import { TextPositionLookup, type PositionLookup } from '../go/position-lookup.ts'
+import { parseDocumentTree } from '../go/read-tree.ts'
+import type { MapEntry, Value } from '../go/tree.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
 
 /**
  * `start` and `end` are the document's byte offsets in the file. Matches names exactly first, then case-insensitively.

@@ -1,6 +1,6 @@
 // Converts positions to byte offsets and back in one pass over a file of any size, with lines of any length.
-import type { TextPosition } from '../../go/text-position.ts'
-import { getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
+import type { TextPosition } from '../go/text-position.ts'
+import { getUtf8CharacterLength, decodeLikeGo } from '../go/utf8.ts'
 
 /** The number of bytes of a line to search for an end. */
 const maxScannedBytes = 4096

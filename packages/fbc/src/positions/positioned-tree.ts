@@ -1,14 +1,14 @@
 // A document's tree with its text, so that callers can find end positions regardless of which reader parsed it. Parses
 // lazily.
-import type { Location } from '../../findings/finding.ts'
-import type { TextPosition } from '../../go/text-position.ts'
+import type { Location } from '@catalog-bot/findings/finding'
+import type { TextPosition } from '../go/text-position.ts'
 import type { DocumentSpan } from './document-spans.ts'
-import type { DocumentLines } from '../../go/fast/line-starts.ts'
-import { RegularJsonReader } from '../../go/fast/regular-json.ts'
-import { RegularYamlReader } from '../../go/fast/regular-yaml.ts'
-import { TextPositionLookup, type PositionLookup } from '../../go/position-lookup.ts'
-import { parseDocumentTree, type DocumentTree } from '../../go/read-tree.ts'
-import type { Value } from '../../go/tree.ts'
+import type { DocumentLines } from '../go/fast/line-starts.ts'
+import { RegularJsonReader } from '../go/fast/regular-json.ts'
+import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
+import { TextPositionLookup, type PositionLookup } from '../go/position-lookup.ts'
+import { parseDocumentTree, type DocumentTree } from '../go/read-tree.ts'
+import type { Value } from '../go/tree.ts'
 
 /** A position and its byte offset in the file. */
 export interface ByteLocation {

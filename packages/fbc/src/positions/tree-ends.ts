@@ -1,7 +1,7 @@
 // Finds the ends of values in one document. It is iterative and visits aliased values once, so its time is linear.
-import type { Location } from '../../findings/finding.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 import type { ByteLocation, PositionedTree } from './positioned-tree.ts'
-import type { MapEntry, TextSpan, Value } from '../../go/tree.ts'
+import type { MapEntry, TextSpan, Value } from '../go/tree.ts'
 
 /** In lines. A longer value ends with its first part, because a reader cannot see more at a glance. */
 export const maxValueLines = 20
@@ -52,7 +52,7 @@ function findNodesStartingAt(
   const seen = new Set<Value>()
   const stack: Value[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // Recurring parts of a file are parsed lazily (go/fast/recurring-values.ts), so this does not read them unless
+    // Recurring parts of a file are parsed lazily (packages/fbc/src/go/fast/recurring-values.ts), so this does not read them unless
     // necessary.
     if (seen.has(value) || (isNested && !hasOffsetWithin(ascending, value))) continue
     seen.add(value)

@@ -1,8 +1,8 @@
 // Adds a released bundle to a template, as build pipelines do. Computes the expected values, edits the text minimally,
 // and returns an error unless the edited text parses to the expected values.
-import type { Json } from '../../go/json/json.ts'
-import { isJsonObject } from '../../go/json/json-fields.ts'
-import { toPlainJson } from '../../go/json/plain-json.ts'
+import type { Json } from '../go/json/json.ts'
+import { isJsonObject } from '../go/json/json-fields.ts'
+import { toPlainJson } from '../go/json/plain-json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { extendYamlText } from './extend-text.ts'
 import { templateTextFormatters } from './format-template-text.ts'

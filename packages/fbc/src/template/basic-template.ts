@@ -1,5 +1,5 @@
 // The basic template: a list of blobs whose bundles are image references, which rendering replaces.
-import { string, struct } from '../../go/decode/go-type.ts'
+import { string, struct } from '../go/decode/go-type.ts'
 import {
   toWritableCatalog,
   type CatalogReadResult,

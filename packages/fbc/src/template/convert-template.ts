@@ -1,5 +1,5 @@
 // Converts a catalog file to a template, as `opm alpha convert-template` does.
-import { decodeGoStruct, getTextField } from '../../go/decode/decode.ts'
+import { decodeGoStruct, getTextField } from '../go/decode/decode.ts'
 import { bundleStructType } from '../load/blob-types.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { toPlainJson, type JsonObject, type CatalogReadResult } from '../write/writable-catalog.ts'

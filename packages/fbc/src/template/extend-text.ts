@@ -13,8 +13,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { Json } from '../../go/json/json.ts'
-import { isJsonObject } from '../../go/json/json-fields.ts'
+import type { Json } from '../go/json/json.ts'
+import { isJsonObject } from '../go/json/json-fields.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { isSameJson } from './same-json.ts'
 import { templateTextFormatters, type TemplateTextStyle } from './format-template-text.ts'

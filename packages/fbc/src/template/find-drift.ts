@@ -2,8 +2,8 @@
 // two properties contains a bundle's metadata.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
-import { sortByBytes } from '../../go/text.ts'
-import { toSortedJson } from '../../go/json/sorted-json.ts'
+import { sortByBytes } from '../go/text.ts'
+import { toSortedJson } from '../go/json/sorted-json.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { formatJsonLines } from '../write/format-json.ts'
 import type { WritableCatalog } from '../write/writable-catalog.ts'

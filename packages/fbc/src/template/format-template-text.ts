@@ -1,6 +1,6 @@
 // Formats new parts of a template as YAML or JSON like the surrounding text.
-import type { Json } from '../../go/json/json.ts'
-import { isJsonObject } from '../../go/json/json-fields.ts'
+import type { Json } from '../go/json/json.ts'
+import { isJsonObject } from '../go/json/json-fields.ts'
 import { formatYaml } from '../write/format-yaml.ts'
 
 export interface TemplateTextStyle {

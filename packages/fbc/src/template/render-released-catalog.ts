@@ -1,6 +1,6 @@
 // Renders a catalog file for a released bundle. Uses existing bundles from the file instead of their images, because a
 // moved tag must not change them in this release.
-import type { Json } from '../../go/json/json.ts'
+import type { Json } from '../go/json/json.ts'
 import {
   parseWritableCatalog,
   type CatalogReadResult,

@@ -1,14 +1,14 @@
 // The parts of a rendered bundle's ClusterServiceVersion that templates need.
-import type { Json } from '../../go/json/json.ts'
-import { JsonError } from '../../go/json/json-error.ts'
-import { readJson } from '../../go/json/read-json.ts'
+import type { Json } from '../go/json/json.ts'
+import { JsonError } from '../go/json/json-error.ts'
+import { readJson } from '../go/json/read-json.ts'
 import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
-import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
-import { bytes, slice, string, struct } from '../../go/decode/go-type.ts'
-import { objectType } from '../../go/decode/object-type.ts'
+import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
+import { bytes, slice, string, struct } from '../go/decode/go-type.ts'
+import { objectType } from '../go/decode/object-type.ts'
 import { propertyTypes } from '../load/property-types.ts'
-import { getMapValue, type Value } from '../../go/tree.ts'
-import { decodeLikeGo } from '../../go/utf8.ts'
+import { getMapValue, type Value } from '../go/tree.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
 import type { WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
 
 export interface RenderedBundle {

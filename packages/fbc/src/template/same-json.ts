@@ -1,6 +1,6 @@
 // Compares values regardless of key order.
-import type { Json } from '../../go/json/json.ts'
-import { isJsonObject } from '../../go/json/json-fields.ts'
+import type { Json } from '../go/json/json.ts'
+import { isJsonObject } from '../go/json/json-fields.ts'
 
 export function isSameJson(a: Json, b: Json): boolean {
   if (a === b) return true

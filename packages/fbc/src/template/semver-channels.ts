@@ -1,6 +1,6 @@
 // The channels, edges, and default channel of the semver template. Edges skip all lower versions of the same major
 // across minors. opm does this, even though its documentation differs.
-import { compareBytes } from '../../go/text.ts'
+import { compareBytes } from '../go/text.ts'
 import { compareVersions, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableEntry } from '../write/writable-catalog.ts'
 

@@ -1,12 +1,12 @@
 // Parses the text of a template to its document, which is one object with a schema. Does not depend on the template
 // type. A template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
-import { sortEntries } from '../../go/json/json-text.ts'
-import { readJson } from '../../go/json/read-json.ts'
-import { decodeGoStruct, findFieldName, getTextField, type DecodeResult } from '../../go/decode/decode.ts'
+import { sortEntries } from '../go/json/json-text.ts'
+import { readJson } from '../go/json/read-json.ts'
+import { decodeGoStruct, findFieldName, getTextField, type DecodeResult } from '../go/decode/decode.ts'
 import { splitDocuments, formatHugeNumberError } from '../load/split-documents.ts'
-import { slice, string, struct, type StructType } from '../../go/decode/go-type.ts'
+import { slice, string, struct, type StructType } from '../go/decode/go-type.ts'
 import { joinProblemMessages, parseMeta, type Meta } from '../load/meta.ts'
-import type { Value } from '../../go/tree.ts'
+import type { Value } from '../go/tree.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 
 export interface TemplateDocument {

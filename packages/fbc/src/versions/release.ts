@@ -1,4 +1,4 @@
-import { quoteLikeGo } from '../../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import { parsePrereleaseIdentifier } from './version.ts'
 import type { VersionParseResult, NumericVersionPart } from './version.ts'
 

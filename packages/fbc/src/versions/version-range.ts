@@ -1,6 +1,6 @@
 // Version ranges as opm and OLM parse them with ParseRange of blang/semver v4, including its pitfalls, because blang
 // determines the meaning of a `skipRange`. Other rules check what the author probably intended.
-import { quoteLikeGo } from '../../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import { compareVersions, parseVersion } from './version.ts'
 import type { VersionParseResult, Version } from './version.ts'
 

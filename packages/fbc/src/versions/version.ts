@@ -1,6 +1,6 @@
 // Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's
 // semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
-import { quoteLikeGo, trimSpace } from '../../go/text.ts'
+import { quoteLikeGo, trimSpace } from '../go/text.ts'
 
 /** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */
 export type NumericVersionPart = number | bigint

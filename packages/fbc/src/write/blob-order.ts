@@ -1,5 +1,5 @@
 // The order in which opm writes blobs. Like opm, drops blobs without a package, except custom ones.
-import { compareBytes } from '../../go/text.ts'
+import { compareBytes } from '../go/text.ts'
 import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
 
 /**

@@ -1,7 +1,7 @@
 // Formats blobs as JSON, byte for byte as opm writes them: consecutive objects with an indentation of four spaces.
-import type { Json } from '../../go/json/json.ts'
-import { formatJsonNumber } from '../../go/number.ts'
-import { compareBytes } from '../../go/text.ts'
+import type { Json } from '../go/json/json.ts'
+import { formatJsonNumber } from '../go/number.ts'
+import { compareBytes } from '../go/text.ts'
 import { sortBlobsForWriting } from './blob-order.ts'
 import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
 

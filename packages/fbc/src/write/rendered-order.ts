@@ -1,6 +1,6 @@
 // Reorders the bundles of a catalog as `opm render` does before it writes them: large properties last, and related
 // images by reference. opm does not do this for templates.
-import { compareBytes } from '../../go/text.ts'
+import { compareBytes } from '../go/text.ts'
 import type { WritableBundle, WritableCatalog } from './writable-catalog.ts'
 
 const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])

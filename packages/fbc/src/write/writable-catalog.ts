@@ -1,8 +1,8 @@
 // Catalogs as writable data: complete blobs as opm stores them. OLM blobs keep their known fields in order and lose
 // unknown fields. Other blobs keep everything. Used for rendering, where facts are not enough.
-import type { Json } from '../../go/json/json.ts'
-import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
-import type { DecodedStruct } from '../../go/decode/decoded.ts'
+import type { Json } from '../go/json/json.ts'
+import { decodeGoStruct, getStructList, getTextField, getTextList } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
 import {
   bundleStructType,
   channelStructType,
@@ -12,8 +12,8 @@ import {
 import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
-import { compareBytes } from '../../go/text.ts'
-import type { Value } from '../../go/tree.ts'
+import { compareBytes } from '../go/text.ts'
+import type { Value } from '../go/tree.ts'
 
 /** A JSON object. JSON output writes its keys in their order. */
 export type JsonObject = { readonly [key: string]: Json }

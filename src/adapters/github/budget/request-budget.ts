@@ -1,6 +1,6 @@
 // One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { defaultWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../rate-limit-response.ts'
 import type { GitHubLimits } from './github-limits.ts'
 import { RateLimitQuotas } from './rate-limit-quotas.ts'

@@ -2,7 +2,7 @@
 // be concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib.
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib'
-import { forEachPiece, joinPieces, getPieceLength, type BytePiece } from '../../go/tar/byte-pieces.ts'
+import { forEachPiece, joinPieces, getPieceLength, type BytePiece } from '@catalog-bot/fbc/go/tar/byte-pieces'
 
 /**
  * Sharing shorter pieces costs more than compressing them again, because parts cannot refer to each other. With 8192,

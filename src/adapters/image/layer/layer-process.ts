@@ -1,6 +1,6 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
-import { sortCatalogForRendering } from '../../catalog/write/rendered-order.ts'
-import { formatCatalogJson } from '../../catalog/write/format-json.ts'
+import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
+import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { serveWorkerOrders } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'
 import { renderImage, type PulledFiles } from '../render-image.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { forEachPiece, joinPieces } from '../../go/tar/byte-pieces.ts'
+import { forEachPiece, joinPieces } from '@catalog-bot/fbc/go/tar/byte-pieces'
 import type { CatalogImageFile, CatalogLayerSummary } from '../catalog-publisher.ts'
 import { createCatalogLayerContent } from './catalog-content.ts'
 import { gzipPieces } from './gzip-pieces.ts'

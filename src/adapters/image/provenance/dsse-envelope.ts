@@ -1,6 +1,6 @@
 // DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements, the format of cosign
 // attestations.
-import { decodeBase64 } from '../../go/base64.ts'
+import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { JsonShape } from '../../registry/strict-json.ts'
 import { parseClaim } from './parse-claim.ts'
 import type { SigningKey, VerifyingKey } from './signing-key.ts'

@@ -1,7 +1,7 @@
 // A catalog image's SBOM (CycloneDX 1.6) with every bundle and its images. Deterministic, without timestamps or
 // randomness.
-import { parseImageReference, type ImageReference } from '../../go/reference/image-reference.ts'
-import { compareBytes } from '../../go/text.ts'
+import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { compareBytes } from '@catalog-bot/fbc/go/text'
 import type { ListedBundle } from './listed-bundles.ts'
 import type { SignedImage } from './simple-signing.ts'
 

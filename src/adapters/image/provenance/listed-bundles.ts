@@ -1,6 +1,6 @@
 // A catalog's bundles as plain rows that can be passed between processes.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { getJsonTextField } from '../../go/json/json-fields.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 
 export interface ListedBundle {
   readonly package: string

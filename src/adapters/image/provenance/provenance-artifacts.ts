@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ImageAttachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
-import type { ImageReference } from '../../go/reference/image-reference.ts'
+import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { mediaTypes, type IndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'

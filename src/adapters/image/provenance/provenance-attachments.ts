@@ -1,6 +1,6 @@
 // Builds all attachments of a published image: SBOM, provenance, and, with a key, the signatures. Reads the registry
 // but does not push.
-import { decodeBase64 } from '../../go/base64.ts'
+import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import type { ImageAttachment } from '../catalog-publisher.ts'
 import {

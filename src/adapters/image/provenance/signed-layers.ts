@@ -1,5 +1,5 @@
 // Reads the layers of an image's cosign tags, within limits. Callers verify the content.
-import type { ImageReference } from '../../go/reference/image-reference.ts'
+import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'

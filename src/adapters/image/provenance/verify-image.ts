@@ -1,7 +1,7 @@
 // `catalog-bot verify` checks signatures and provenance. It is stricter than `cosign verify --key` and `cosign
 // verify-attestation --key`, because a signature counts for one repository only.
-import type { ImageReference } from '../../go/reference/image-reference.ts'
-import { decodeBase64 } from '../../go/base64.ts'
+import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import {
   fetchPlatformManifests,

@@ -1,6 +1,6 @@
 // Authenticated exchanges. Answers challenges on the real request, caches each host's challenge, and never sends
 // credentials to another host or requests more than the given rights. Does not retry.
-import type { AbortSignalLike } from '../../ports/registry.ts'
+import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { parseChallenges, type Challenge } from './challenges.ts'
 import { computeCredentialIdentity } from './credential-identity.ts'
 import { findCredential, type RegistryCredential, type CredentialSource } from './credentials.ts'

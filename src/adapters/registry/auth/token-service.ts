@@ -1,7 +1,7 @@
 // Bearer tokens, cached per (host, service, scope, credential) until shortly before they expire. Credentials go only to
 // realms that the egress policy accepts for the registry.
-import type { Clock } from '../../ports/clock.ts'
-import type { AbortSignalLike } from '../../ports/registry.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { computeCredentialIdentity } from './credential-identity.ts'
 import type { RegistryCredential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'

@@ -1,5 +1,5 @@
 // Adaptive concurrency per host and request kind. A success adds one slot; a rate limit halves the slots once per wave.
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../../ports/clock.ts'
 
 export interface AdaptiveConcurrencyLimit {
   /** Waits for a slot, runs the work, releases the slot. */

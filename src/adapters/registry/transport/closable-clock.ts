@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { RegistryError } from '../registry-error.ts'
 
 export interface CancelableClock extends Clock {

@@ -1,7 +1,7 @@
 // Decides where registry requests may connect. An image reference chooses a host, which chooses realms and redirects,
 // so every hop and every resolved address is checked.
 import ipaddr from 'ipaddr.js'
-import type { ProxyServer } from '../../ports/proxy.ts'
+import type { ProxyServer } from '../../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
 import { canonicalizeHostname, isGlobalUnicast, isInternalName, type IpAddress } from './public-host.ts'
 

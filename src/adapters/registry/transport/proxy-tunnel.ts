@@ -1,7 +1,7 @@
 // A CONNECT tunnel through the operator's proxy. Reads only the proxy's reply, within a limit.
 import { connect as connectPlain, isIPv6, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { ProxyServer } from '../../ports/proxy.ts'
+import type { ProxyServer } from '../../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
 
 /** A proxy's reply to CONNECT is a few lines. */

@@ -1,7 +1,7 @@
 // One HTTP exchange with limits. Follows redirects itself: the egress policy checks every hop, and only Accept crosses
 // origins. Does not decompress, retry or authenticate.
 import { Agent, errors, type Dispatcher } from 'undici'
-import type { AbortSignalLike } from '../../ports/registry.ts'
+import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { createEgressPolicy, type EgressOptions, type EgressPolicy } from './egress-policy.ts'
 import { createGuardedConnector, type ResolveHostname } from './guarded-connector.ts'
 import { RegistryError } from '../registry-error.ts'

@@ -1,24 +1,24 @@
 // Renders a bundle's files and finds their problems. Depends only on the image's digest and this code, so results can
 // be cached. Runs in unpack-process.ts.
-import type { BundleFiles } from '../../bundle/bundle-files.ts'
-import { suiteNames } from '../../findings/suites.ts'
-import { readRegistryBundle } from '../../bundle/registry-bundle.ts'
-import { renderBundle } from '../../bundle/render/render-bundle.ts'
-import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
-import { optionalRuleIds } from '../../bundle/content-rules.ts'
-import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
-import { validateBundle } from '../../bundle/validate-bundle.ts'
-import { bulkyPropertyTypes } from '../../catalog/template/find-drift.ts'
-import { computeInstallFacts, type InstallFacts } from '../../checks/install/install-facts.ts'
-import type { BundleAnswer } from '../../checks/questions.ts'
-import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { selectMostSevereFindings } from '../../findings/most-important.ts'
-import { createFinding } from '../../findings/rule.ts'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { suiteNames } from '@catalog-bot/findings/suites'
+import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
+import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { trimCsvForTemplates } from '@catalog-bot/bundle/render/template-csv'
+import { optionalRuleIds } from '@catalog-bot/bundle/content-rules'
+import { unreadableBundle } from '@catalog-bot/bundle/rules/unreadable-bundle'
+import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
+import { bulkyPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
+import { computeInstallFacts, type InstallFacts } from '../../../checks/install/install-facts.ts'
+import type { BundleAnswer } from '../../../checks/questions.ts'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
+import { createFinding } from '@catalog-bot/findings/rule'
 import { computeGzippedSize } from './gzipped-size.ts'
 
 /**
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
- * (test/registry/unpack/read-bundle-files.test.ts).
+ * (test/adapters/registry/unpack/read-bundle-files.test.ts).
  */
 export const bundleReaderVersion = 13
 

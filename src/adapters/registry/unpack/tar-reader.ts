@@ -225,7 +225,7 @@ function checkLinkTarget(path: string, target: string): string {
   return target
 }
 
-/** Removes `./`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
+/** Removes `.//`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
 function normalizeEntryPath(name: string): string {
   if (name.length > maxPathLength)
     throw createRejectedArchiveError(`a name is longer than ${maxPathLength} characters`)

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: string; others: number }>({
   id: 'bundle-directory-unconnected',

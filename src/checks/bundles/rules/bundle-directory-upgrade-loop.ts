@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }>({
   id: 'bundle-directory-upgrade-loop',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const missingDefaultChannel = defineRule<{ channel: string; channels: readonly string[] }>({
   id: 'default-channel-nowhere',

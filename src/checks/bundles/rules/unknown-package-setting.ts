@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const unknownPackageSetting = defineRule<{ file: string; key: string; known?: string }>({
   id: 'unknown-package-setting',

@@ -1,5 +1,5 @@
-import type { PullClosedByPush } from '../../../change/incoming-commits.ts'
-import { defineRule } from '../../../findings/rule.ts'
+import type { PullClosedByPush } from '../../../pull-request/incoming-commits.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; heldBack?: string }>({
   id: 'closes-other-pull',

@@ -1,5 +1,5 @@
-import type { PullClosedByPush } from '../../../change/incoming-commits.ts'
-import { defineRule } from '../../../findings/rule.ts'
+import type { PullClosedByPush } from '../../../pull-request/incoming-commits.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; isKept: boolean }>({
   id: 'lands-other-pull',

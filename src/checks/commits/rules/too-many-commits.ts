@@ -1,5 +1,5 @@
-import { maxIncomingCommits } from '../../../change/incoming-commits.ts'
-import { defineRule } from '../../../findings/rule.ts'
+import { maxIncomingCommits } from '../../../pull-request/incoming-commits.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const tooManyCommits = defineRule<object>({
   id: 'too-many-commits',

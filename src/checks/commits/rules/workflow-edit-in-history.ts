@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { formatOmittedCountSuffix } from '../format-more.ts'
 
 export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const bundleFormatMismatch = defineRule<{ reference: string; format: string; named?: string }>({
   id: 'foreign-bundle-format',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 

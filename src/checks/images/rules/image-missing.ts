@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const imageMissing = defineRule<{ reference: string; reason: string }>({
   id: 'image-missing',

@@ -1,6 +1,6 @@
 // The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
 // namespaces, so that clean-up can find them.
-import type { Json } from '../../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { bundleUnpackTimeout } from './deadlines.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {

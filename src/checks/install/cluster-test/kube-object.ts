@@ -1,5 +1,5 @@
 // Kubernetes objects as plain data. Their contents are untrusted, so every reader accepts any JSON.
-import type { Json } from '../../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 
 export interface KubeObject {
   readonly apiVersion: string

@@ -1,7 +1,7 @@
 // Plans the install tests of a channel: a new installation and an upgrade. Skips packages that the simulation could not
 // resolve, because the simulation already reports the reason.
-import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
-import { getBundleVersion } from '../../../change/package-blobs.ts'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import { getBundleVersion } from '../../../pull-request/package-blobs.ts'
 import type { InstallBundleContent } from '../bundle-content.ts'
 import type { CatalogUnderTest, ChannelResolution } from '../resolutions.ts'
 import type { InstallTarget } from '../install-targets.ts'

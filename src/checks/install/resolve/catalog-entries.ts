@@ -1,9 +1,9 @@
 // A catalog as OLM's resolver sees it: one entry for each bundle in each channel.
-import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../../../catalog/facts/catalog.ts'
-import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import { parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { memoizeOnce, memoizePerObject } from '../../../findings/memoize.ts'
-import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import { parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
+import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 import { computeChannelOrder, type ChannelOrder } from './channel-order.ts'
 import {
   toApiKey,

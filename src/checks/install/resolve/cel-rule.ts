@@ -1,7 +1,7 @@
 // Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive
 // rules are rejected.
 import { Environment } from '@marcbachmann/cel-js'
-import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
+import { compareVersions, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { findCelRuleProblem } from '../../validation/view/cel.ts'
 import { ResolverError, type OperatorProperty } from './operator-entry.ts'
 

@@ -1,6 +1,6 @@
 // OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use OLM's
 // text (OLM: resolver.go, sortChannel).
-import { quoteLikeGo } from '../../../go/text.ts'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { type OperatorEntry } from './operator-entry.ts'
 
 export type ChannelOrder =

@@ -1,7 +1,7 @@
 // Decodes an `olm.constraint` as OLM's Go code does: rejects unknown fields, uses defaults for absent fields, and uses
 // the first kind in OLM's order.
-import type { Json } from '../../../go/json/json.ts'
-import { quoteLikeGo } from '../../../go/text.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 
 export type DecodedConstraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }

@@ -1,7 +1,7 @@
-import type { VersionRange } from '../../../catalog/versions/version-range.ts'
-import type { Version } from '../../../catalog/versions/version.ts'
-import type { Json } from '../../../go/json/json.ts'
-import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import type { VersionRange } from '@catalog-bot/fbc/versions/version-range'
+import type { Version } from '@catalog-bot/fbc/versions/version'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 
 export interface OperatorProperty {
   readonly type: string

@@ -1,6 +1,6 @@
-import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
-import { memoizeOnce, memoizePerObject } from '../../../findings/memoize.ts'
-import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
+import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 import { toApiKey, type OperatorEntry, type OperatorFacts, type OperatorProperty } from './operator-entry.ts'
 import { parseRequirement } from './parse-requirement.ts'
 

@@ -1,8 +1,8 @@
 // A dependency of a bundle, in OLM's wording. Throws if OLM cannot parse it and fails (OLM: resolver.go and
 // cache/predicates.go).
-import type { Json } from '../../../go/json/json.ts'
-import { getJsonTextField } from '../../../go/json/json-fields.ts'
-import { isInRange, parseVersionRange } from '../../../catalog/versions/version-range.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { compileCelRule } from './cel-rule.ts'
 import { decodeConstraint, type DecodedConstraint } from './decode-constraint.ts'
 import { toApiKey, ResolverError, type OperatorProperty, type BundleRequirement } from './operator-entry.ts'

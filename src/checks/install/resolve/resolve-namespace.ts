@@ -1,7 +1,7 @@
 // OLM v0's resolution of one namespace. Passes the same problem to the solver as OLM, with the same wording (OLM:
 // resolver.go, variable_types.go).
-import { isInRange } from '../../../catalog/versions/version-range.ts'
-import { memoizeOnce, memoizePerObject } from '../../../findings/memoize.ts'
+import { isInRange } from '@catalog-bot/fbc/versions/version-range'
+import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
   chooseBundles,
   type AppliedConstraint,

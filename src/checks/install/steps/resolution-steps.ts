@@ -1,5 +1,5 @@
 // The install steps that need only the catalog: graph, resolution and upgrades.
-import { quoteLikeGo } from '../../../go/text.ts'
+import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
 import { isUpgradeEndingAtHead, type ChannelResolution } from '../resolutions.ts'
 import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { ChangeKind } from '../../../config/permissions.ts'
 import { changeKindDescriptions } from '../../../config/permissions.ts'
 import { formatNameList } from '../name-list.ts'

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 const unsupportedFileModeLabels: Readonly<Record<string, string>> = {
   '120000': 'a symbolic link',

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const ownerFileBroken = defineRule<{ path: string; problem: string }>({
   id: 'owner-file-broken',

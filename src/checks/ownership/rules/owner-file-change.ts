@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { formatNameList } from '../name-list.ts'
 
 export const ownerFileChange = defineRule<{

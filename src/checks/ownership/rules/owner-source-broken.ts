@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 
 export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
   id: 'owner-source-broken',

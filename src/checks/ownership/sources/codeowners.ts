@@ -1,11 +1,11 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
 import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/ambiguous-characters.ts'
-import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
+import { matchesGlob, type Glob, type GlobPiece } from '@catalog-bot/fbc/go/glob'
 import { parseLogin, parseTeam } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
-import { memoizePerObject } from '../../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface CodeownersLine {
   readonly pattern: string

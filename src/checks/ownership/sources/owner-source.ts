@@ -1,6 +1,6 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
-import type { Location } from '../../../findings/finding.ts'
+import type { Location } from '@catalog-bot/findings/finding'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { findRepeatedKey } from '../../../config/repeated-key.ts'
 import type { Node } from 'yaml'

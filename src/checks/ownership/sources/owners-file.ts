@@ -11,7 +11,7 @@ import {
 import type { OwnerYamlDocument, OwnerSourceReadResult } from './owner-source.ts'
 import { parseLogin } from '../principal.ts'
 import type { Principal } from '../principal.ts'
-import { listAncestorDirectories } from '../../../change/layout/layout.ts'
+import { listAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 import { parsePathFilter } from './owners-filter.ts'
 import type { OwnersPathFilter } from './owners-filter.ts'
 

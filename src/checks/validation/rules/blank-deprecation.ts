@@ -1,5 +1,5 @@
 // A deprecation message that contains only whitespace. opm rejects only an empty message.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const blankDeprecation = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({

@@ -1,5 +1,5 @@
 // An olm.constraint that OLM's resolver cannot decode. opm accepts any value.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

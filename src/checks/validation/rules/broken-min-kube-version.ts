@@ -1,6 +1,6 @@
 // A minKubeVersion that is not a version. OLM treats the requirement as never met.
-import { defineRule } from '../../../findings/rule.ts'
-import { parseVersion } from '../../../catalog/versions/version.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listCsvMetadata } from '../view/csv-metadata.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

@@ -1,6 +1,6 @@
 // A required version range that OLM cannot parse. opm parses only skipRange.
-import { defineRule } from '../../../findings/rule.ts'
-import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { listPackageRequirements } from '../requirements.ts'
 

@@ -1,6 +1,6 @@
 // Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal.
-import { defineRule } from '../../../findings/rule.ts'
-import { compareVersions } from '../../../catalog/versions/version.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { getStringField } from '../view/string-field.ts'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'

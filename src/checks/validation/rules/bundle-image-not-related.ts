@@ -1,5 +1,5 @@
 // A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 

@@ -1,6 +1,6 @@
 // A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
 // the property.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 

@@ -1,5 +1,5 @@
 // A channel name that differs from another only in case, or that users cannot type as displayed.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const confusingChannelName = defineRule<

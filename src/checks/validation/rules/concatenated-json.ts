@@ -1,5 +1,5 @@
 // Several JSON objects in a file that opm parses as YAML. opm silently loads only the first.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 

@@ -1,5 +1,5 @@
 // The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, CatalogRuleSignature>(

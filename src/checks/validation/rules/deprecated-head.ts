@@ -1,6 +1,6 @@
 // A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
 // start.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const deprecatedHead = defineRule<

@@ -1,6 +1,6 @@
 // An entry that replaces or skips a newer version. OLM would downgrade installed Operators.
-import { defineRule } from '../../../findings/rule.ts'
-import { compareVersions } from '../../../catalog/versions/version.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findBundleNewerThanHead } from '../view/highest-entry.ts'
 

@@ -1,5 +1,5 @@
 // Text after a document's root value. opm silently drops it.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 

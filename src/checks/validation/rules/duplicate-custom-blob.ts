@@ -1,6 +1,6 @@
 // Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
 // check.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
 

@@ -1,5 +1,5 @@
 // A bundle has the same property and value twice. opm checks only olm.package.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 

@@ -1,6 +1,6 @@
 // An edge to a name that the package does not have. This is legal, because a channel can end at a removed version, but
 // a typo looks the same.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { formatTruncatedNames } from '../format-names.ts'

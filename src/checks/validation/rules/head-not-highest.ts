@@ -1,5 +1,5 @@
 // A channel whose head is older than another entry. Subscribers get the older version.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findBundleNewerThanHead } from '../view/highest-entry.ts'
 

@@ -1,5 +1,5 @@
 // A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907).
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 import { getStringField } from '../view/string-field.ts'

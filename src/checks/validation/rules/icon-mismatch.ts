@@ -1,5 +1,5 @@
 // An icon whose bytes do not match its media type. opm's own check is disabled upstream.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 const mediaTypeAliases: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 // A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
 import type { OlmConstraint } from '../view/constraint.ts'

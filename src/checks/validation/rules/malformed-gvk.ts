@@ -1,5 +1,5 @@
 // A group, version or kind that no Kubernetes API can have.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { getStringField } from '../view/string-field.ts'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

@@ -1,7 +1,7 @@
 // An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string
 // that is not a platform version. opm accepts any value.
-import { defineRule } from '../../../findings/rule.ts'
-import type { Json } from '../../../go/json/json.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 

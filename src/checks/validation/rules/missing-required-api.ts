@@ -1,6 +1,6 @@
 // A required API that no bundle of this catalog provides. Another catalog or the platform might provide it.
-import { defineRule } from '../../../findings/rule.ts'
-import type { Json } from '../../../go/json/json.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getStringField } from '../view/string-field.ts'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import type { CatalogView } from '../view/catalog-view.ts'

@@ -1,6 +1,6 @@
 // A required package that this catalog lacks. Another catalog on the cluster might have it.
-import { defineRule } from '../../../findings/rule.ts'
-import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { isExternalPackage } from '../external-providers.ts'
 import { listPackageRequirements } from '../requirements.ts'

@@ -1,6 +1,6 @@
 // A field that is a typo away from one that opm knows. opm ignores it.
-import { defineRule } from '../../../findings/rule.ts'
-import { blobShapes } from '../../../catalog/load/known-fields.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { blobShapes } from '@catalog-bot/fbc/load/known-fields'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { findKnownFieldNames } from '../known-fields.ts'
 import { toLeniencyRuleHit, listParserLeniencies, findEnclosingPropertyType } from '../view/leniencies.ts'

@@ -1,5 +1,5 @@
 // A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 import { findSimilarName } from '../similar-name.ts'

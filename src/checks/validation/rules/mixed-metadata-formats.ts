@@ -1,6 +1,6 @@
 // Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
 // unfinished.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 

@@ -1,5 +1,5 @@
 // A channel head that supports no install mode. OLM cannot install it for any OperatorGroup.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listCsvMetadata } from '../view/csv-metadata.ts'
 

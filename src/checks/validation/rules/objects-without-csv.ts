@@ -1,5 +1,5 @@
 // A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { getStringField } from '../view/string-field.ts'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

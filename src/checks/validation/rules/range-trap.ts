@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { findRangeMisreading } from '../misread-range.ts'
 import type { RangeMisreading } from '../misread-range.ts'

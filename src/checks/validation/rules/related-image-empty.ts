@@ -1,5 +1,5 @@
 // A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listParserLeniencies } from '../view/leniencies.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

@@ -1,5 +1,5 @@
 // A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 

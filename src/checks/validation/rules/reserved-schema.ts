@@ -1,5 +1,5 @@
 // A custom schema with a prefix that is reserved for OLM.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findIntendedSchema } from './misspelt-schema.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'

@@ -1,5 +1,5 @@
 // An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 export const selfEdge = defineRule<

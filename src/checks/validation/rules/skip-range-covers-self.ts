@@ -1,5 +1,5 @@
-import { defineRule } from '../../../findings/rule.ts'
-import { isInRange } from '../../../catalog/versions/version-range.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { isInRange } from '@catalog-bot/fbc/versions/version-range'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listSkipRanges } from '../view/skip-ranges.ts'
 

@@ -1,8 +1,8 @@
 // A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
 // unreachable.
-import { defineRule } from '../../../findings/rule.ts'
-import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
-import { VersionIndex } from '../../../catalog/versions/version-index.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../view/catalog-view.ts'
 import { listSkipRanges } from '../view/skip-ranges.ts'

@@ -1,6 +1,6 @@
 // A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
 // Elsewhere, opm rejects the file.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 

@@ -1,5 +1,5 @@
 // A template among the files rendered from it.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 /** Schemas of opm's templates, including the retired composite ones. */

@@ -1,5 +1,5 @@
 // A custom blob for a package that the catalog lacks. opm checks only its own schemas.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'

@@ -1,5 +1,5 @@
 // Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0).
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
 const servableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/

@@ -1,5 +1,5 @@
 // A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 

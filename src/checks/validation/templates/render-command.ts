@@ -1,6 +1,6 @@
 // The shell command that renders a catalog from its template.
-import type { Catalog } from '../../../catalog/facts/catalog.ts'
-import { isCatalogFilePath, type TemplatePair } from '../../../change/layout/template-pairs.ts'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { isCatalogFilePath, type TemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 
 /** Uses the checked-in catalog's format and kind of metadata. */
 export function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {

@@ -1,10 +1,10 @@
 // Bundles that the base's catalog already has, to reuse for templates. The content of a digest never changes, and
 // the base was already checked, so catalog-bot does not ask again. A moved tag matters only where the change differs.
-import { parseImageReference } from '../../../go/reference/image-reference.ts'
-import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
-import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { bulkyPropertyTypes, hasSameContent } from '../../../catalog/template/find-drift.ts'
-import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { bulkyPropertyTypes, hasSameContent } from '@catalog-bot/fbc/template/find-drift'
+import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 
 /**
  * Known bundles by reference. Empty for substitutes templates, which need more of the ClusterServiceVersion than a

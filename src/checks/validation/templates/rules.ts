@@ -1,5 +1,5 @@
 // The rules about templates. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '../../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 

@@ -1,12 +1,12 @@
 // Offers the rendered catalog as a patch. The patch shows only bundles of the base's catalog, because readers might not
 // have access to other images that catalog-bot can pull.
 import { createLinePatch } from './line-patch.ts'
-import { renderTemplate } from '../../../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../../../catalog/template/template-document.ts'
-import { parseWritableCatalog, type WritableBundle } from '../../../catalog/write/writable-catalog.ts'
-import { formatCatalogJson } from '../../../catalog/write/format-json.ts'
-import { formatCatalogYaml } from '../../../catalog/write/format-yaml.ts'
-import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
+import { renderTemplate } from '@catalog-bot/fbc/template/render-template'
+import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
+import { parseWritableCatalog, type WritableBundle } from '@catalog-bot/fbc/write/writable-catalog'
+import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
+import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
+import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 import type { SuggestedPatch } from '../../check.ts'
 
 /** Three patches fit into one comment. */

@@ -1,7 +1,7 @@
 // Opens the bundle behind a template's reference: asks for a tag's digest first, then for the bundle by digest, so that
 // the images check shares the answer.
-import { formatImageReference, parseImageReference } from '../../../go/reference/image-reference.ts'
-import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
+import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { CheckAnswers, BundleAnswer, ImageAnswer, CheckQuestion } from '../../questions.ts'
 
 export interface TemplateBundleAnswer {

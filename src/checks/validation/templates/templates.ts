@@ -1,21 +1,21 @@
 // Renders templates and compares the output with the checked-in catalogs. Reuses bundles of the base, so most pull
 // requests do not need any questions.
-import { parseImageReference } from '../../../go/reference/image-reference.ts'
-import { assembleCatalog } from '../../../catalog/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../catalog/facts/catalog.ts'
-import type { RenderedBundleLookup, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { findDrift, type TemplateDrift } from '../../../catalog/template/find-drift.ts'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { findDrift, type TemplateDrift } from '@catalog-bot/fbc/template/find-drift'
 import {
   isTemplateSchema,
   renderTemplate,
   getTemplateImages,
-} from '../../../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../../../catalog/template/template-document.ts'
-import type { WritableCatalog } from '../../../catalog/write/writable-catalog.ts'
-import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
+} from '@catalog-bot/fbc/template/render-template'
+import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
+import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
+import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
-import type { Finding, Location } from '../../../findings/finding.ts'
-import { createFinding, type FindingRule } from '../../../findings/rule.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'

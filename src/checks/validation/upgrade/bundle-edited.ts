@@ -1,9 +1,9 @@
 // A published bundle with changed content. Installations depend on the content, so it is immutable, except for
 // displayed metadata (bundle-metadata-edited).
-import { defineRule } from '../../../findings/rule.ts'
-import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
-import { toCanonicalJson } from '../../../change/compare-blobs.ts'
-import type { PackageChange } from '../../../change/change.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
+import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
 import type { PackageBeforeAndAfter, UpgradeRuleSignature } from './upgrade-rule.ts'
 

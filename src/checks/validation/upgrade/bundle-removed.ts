@@ -1,6 +1,6 @@
 // Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
 // lost upgrade paths.
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import { findPackageLocation, formatTruncatedNameList, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleSignature>({

@@ -1,6 +1,6 @@
 // A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
-import { defineRule } from '../../../findings/rule.ts'
-import type { PackageChange } from '../../../change/change.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { PackageChange } from '../../../pull-request/change.ts'
 import { findPackageLocation, type PackageBeforeAndAfter, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({

@@ -1,8 +1,8 @@
 // A changed default channel: new installations get different updates. Also reports whether the new channel continues
 // the old one.
-import { defineRule } from '../../../findings/rule.ts'
-import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts'
-import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { findBundlesReachingHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import {
   findPackageLocation,
   formatTruncatedNameList,

@@ -1,5 +1,5 @@
-import { defineRule } from '../../../findings/rule.ts'
-import { compareVersions } from '../../../catalog/versions/version.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { findBundleVersion, type UpgradeRuleSignature } from './upgrade-rule.ts'
 

@@ -1,8 +1,8 @@
 // Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels.
-import { defineRule } from '../../../findings/rule.ts'
-import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts'
-import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
-import { compareVersions } from '../../../catalog/versions/version.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { findBundlesReachingHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { formatTruncatedNameList, findBundleVersion, type UpgradeRuleSignature } from './upgrade-rule.ts'
 

@@ -1,5 +1,5 @@
-import { defineRule } from '../../../findings/rule.ts'
-import type { Location } from '../../../findings/finding.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import type { UpgradeRuleSignature } from './upgrade-rule.ts'
 

@@ -1,4 +1,4 @@
-import { defineRule } from '../../../findings/rule.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
 import type { UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const packageRemoved = defineRule<

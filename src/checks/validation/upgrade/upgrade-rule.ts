@@ -1,13 +1,13 @@
 // Rules that compare base and result: their input, their hits, and how a hit becomes a finding. They report only what
 // the change causes.
-import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/facts/catalog.ts'
-import type { CatalogChange, PackageChange } from '../../../change/change.ts'
-import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../../../change/package-blobs.ts'
-import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
-import { createFinding, formatSubject, type SearchingRule } from '../../../findings/rule.ts'
-import type { Finding, Location } from '../../../findings/finding.ts'
+import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
+import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/package-blobs.ts'
+import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
+import { createFinding, formatSubject, type SearchingRule } from '@catalog-bot/findings/rule'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
-import { memoizePerObject } from '../../../findings/memoize.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 /** Called for each package that differs. */
 export interface UpgradeRuleSignature {

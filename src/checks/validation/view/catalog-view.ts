@@ -8,15 +8,15 @@ import type {
   DeprecationBlob,
   PackageBlob,
   Property,
-} from '../../../catalog/facts/catalog.ts'
-import type { Json } from '../../../go/json/json.ts'
-import { groupBlobsByPackage, type PackageBlobs } from '../../../change/package-blobs.ts'
+} from '@catalog-bot/fbc/facts/catalog'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/package-blobs.ts'
 import { getStringField } from './string-field.ts'
-import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
-import type { UpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
-import { parseVersion } from '../../../catalog/versions/version.ts'
-import type { Version } from '../../../catalog/versions/version.ts'
-import { VersionIndex } from '../../../catalog/versions/version-index.ts'
+import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import type { UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { parseVersion } from '@catalog-bot/fbc/versions/version'
+import type { Version } from '@catalog-bot/fbc/versions/version'
+import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
 
 export interface CatalogView {
   readonly catalog: Catalog

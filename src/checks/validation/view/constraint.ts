@@ -1,5 +1,5 @@
 // Parses an `olm.constraint` as OLM's resolver does: exactly one kind, known fields only, valid CEL, limited size.
-import type { Json } from '../../../go/json/json.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { asJsonObject } from './catalog-view.ts'
 import { findCelRuleProblem } from './cel.ts'
 

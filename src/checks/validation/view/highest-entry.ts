@@ -1,4 +1,4 @@
-import { compareVersions } from '../../../catalog/versions/version.ts'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import type { BundleView, ChannelView, PackageView } from './catalog-view.ts'
 
 /**

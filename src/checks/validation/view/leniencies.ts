@@ -1,5 +1,5 @@
-import type { OpmLeniency } from '../../../catalog/facts/catalog.ts'
-import type { Location } from '../../../findings/finding.ts'
+import type { OpmLeniency } from '@catalog-bot/fbc/facts/catalog'
+import type { Location } from '@catalog-bot/findings/finding'
 import type { CatalogView } from './catalog-view.ts'
 
 export type LocatedParserLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<

@@ -1,7 +1,7 @@
 // Entries with a skipRange that parses; opm rejects the others.
-import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
-import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import type { VersionRange } from '../../../catalog/versions/version-range.ts'
+import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import type { VersionRange } from '@catalog-bot/fbc/versions/version-range'
 import type { BundleView, CatalogView, ChannelView, PackageView } from './catalog-view.ts'
 
 export interface LocatedSkipRange {

@@ -1,5 +1,5 @@
-import type { Json } from '../../../go/json/json.ts'
-import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 
 /** The exact field if it is a string, or else the first case-insensitive match, as in Go; '' if absent. */
 export function getStringField(value: Json, field: string): string {

@@ -1,15 +1,15 @@
 // A limit that one request was told holds for all of its installation, until GitHub's own time for it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { toForgeError } from '../../../src/github/forge-error.ts'
-import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts'
+import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
+import { openGitHubApp, type GitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import {
   openGitHubFixture,
   repositoryParams,
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../../sandbox/github/github-fixture.ts'
+} from '../../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let app: GitHubApp

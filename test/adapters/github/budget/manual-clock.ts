@@ -1,5 +1,5 @@
 // A clock whose time passes by hand: the spans that it measures, and the hour that it shows, which somebody may set.
-import type { Clock } from '../../../src/ports/clock.ts'
+import type { Clock } from '../../../../src/ports/clock.ts'
 
 export interface ManualClock {
   readonly clock: Clock

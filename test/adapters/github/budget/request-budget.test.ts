@@ -1,13 +1,13 @@
 // Who may ask GitHub, and when: on a clock that stands still, without a request.
 import { describe, expect, test } from '@jest/globals'
-import { createRequestBudget, type RequestPass } from '../../../src/github/budget/request-budget.ts'
-import type { HeldRequest, BudgetRequest } from '../../../src/github/budget/wait-policy.ts'
+import { createRequestBudget, type RequestPass } from '../../../../src/adapters/github/budget/request-budget.ts'
+import type { HeldRequest, BudgetRequest } from '../../../../src/adapters/github/budget/wait-policy.ts'
 import {
   documentedGitHubLimits,
   noGitHubLimits,
   type GitHubLimits,
-} from '../../../src/github/budget/github-limits.ts'
-import { defaultReserves, type WorkClass } from '../../../src/github/budget/work-class.ts'
+} from '../../../../src/adapters/github/budget/github-limits.ts'
+import { defaultReserves, type WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
 import { flushEvents, createManualClock } from './manual-clock.ts'
 
 const readRequest = {

@@ -1,9 +1,9 @@
 // The bill of images as who reads CycloneDX finds it: each bundle, each image once, who needs which, the same every time.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { createImageSbom } from '../../../src/image/provenance/image-sbom.ts'
-import { listBundles } from '../../../src/image/provenance/listed-bundles.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { createImageSbom } from '../../../../src/adapters/image/provenance/image-sbom.ts'
+import { listBundles } from '../../../../src/adapters/image/provenance/listed-bundles.ts'
 
 const fakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
 const operandImage = `registry.example.com:5000/org/operand@${fakeDigest('a')}`

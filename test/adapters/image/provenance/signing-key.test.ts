@@ -1,7 +1,7 @@
 // Keys: what cosign wrote opens with its password, what is weak or of the wrong kind is refused, and no error shows a key.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
+import { openSigningKey, openVerifyingKey } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { cosignPrivateKey, cosignPublicKey } from './cosign-test-key.ts'
 
 const exportPrivatePem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>

@@ -2,30 +2,30 @@
 // and none for another repository. A registry is a map here: what lies in one is all that an attacker has.
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { RegistryError } from '../../../src/registry/registry-error.ts'
-import { mediaTypes, parseManifest } from '../../../src/registry/manifest.ts'
+import { RegistryError } from '../../../../src/adapters/registry/registry-error.ts'
+import { mediaTypes, parseManifest } from '../../../../src/adapters/registry/manifest.ts'
 import {
   formatCosignTag,
   computeSha256Digest,
   type ArtifactSubject,
-} from '../../../src/image/provenance/provenance-artifacts.ts'
+} from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
   createProvenanceAttachments,
   createMissingSignature,
   createMissingSignatures,
-} from '../../../src/image/provenance/provenance-attachments.ts'
-import { createSignedEnvelope } from '../../../src/image/provenance/dsse-envelope.ts'
+} from '../../../../src/adapters/image/provenance/provenance-attachments.ts'
+import { createSignedEnvelope } from '../../../../src/adapters/image/provenance/dsse-envelope.ts'
 import {
   openSigningKey,
   openVerifyingKey,
   type SigningKey,
-} from '../../../src/image/provenance/signing-key.ts'
-import { findPayloadProblem, createSigningPayload } from '../../../src/image/provenance/simple-signing.ts'
+} from '../../../../src/adapters/image/provenance/signing-key.ts'
+import { findPayloadProblem, createSigningPayload } from '../../../../src/adapters/image/provenance/simple-signing.ts'
 import {
   createProvenanceStatement,
   parseProvenance,
-} from '../../../src/image/provenance/provenance-statement.ts'
-import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
+} from '../../../../src/adapters/image/provenance/provenance-statement.ts'
+import { verifyImage } from '../../../../src/adapters/image/provenance/verify-image.ts'
 import { cosignPublicKey } from './cosign-test-key.ts'
 
 const registryHost = 'quay.io'

@@ -1,13 +1,13 @@
 // Bearer tokens: who is asked for them, how often, and who never gets to see a password.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials, type RegistryCredential } from '../../../src/registry/auth/credentials.ts'
+import { createFixedCredentials, type RegistryCredential } from '../../../../src/adapters/registry/auth/credentials.ts'
 import {
   allowLoopbackRegistries,
   createEgressPolicy,
   type EgressOptions,
-} from '../../../src/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../src/registry/open-registry.ts'
-import type { RegistryClient } from '../../../src/registry/registry-client.ts'
+} from '../../../../src/adapters/registry/transport/egress-policy.ts'
+import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
+import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import {
   sendRegistryError,

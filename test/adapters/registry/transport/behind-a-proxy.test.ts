@@ -5,16 +5,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { selectProxy } from '../../../src/ports/proxy.ts'
-import { readRegistryAccess } from '../../../src/registry/registry-access.ts'
-import { openTransport, type Transport } from '../../../src/registry/transport/transport.ts'
+import { selectProxy } from '../../../../src/ports/proxy.ts'
+import { readRegistryAccess } from '../../../../src/adapters/registry/registry-access.ts'
+import { openTransport, type Transport } from '../../../../src/adapters/registry/transport/transport.ts'
 import {
   createCertificateAuthority,
   startForwardProxy,
   startTlsTerminator,
   type ForwardProxy,
   type TestServer,
-} from '../../forward-proxy.ts'
+} from '../../../forward-proxy.ts'
 
 const registryHost = 'registry.example'
 const proxyPassword = 'p@ss:word'

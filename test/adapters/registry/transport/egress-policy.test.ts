@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { createEgressPolicy, allowLoopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../src/registry/open-registry.ts'
-import { openTokenService } from '../../../src/registry/auth/token-service.ts'
-import { openTransport } from '../../../src/registry/transport/transport.ts'
+import { createEgressPolicy, allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
+import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
+import { openTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
+import { openTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
 import { createImageManifest, startScriptedRegistry } from '../scripted-registry.ts'
 

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials } from '../../../src/registry/auth/credentials.ts'
-import { allowLoopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../src/registry/open-registry.ts'
+import { createFixedCredentials } from '../../../../src/adapters/registry/auth/credentials.ts'
+import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
+import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
 import {
   openTransport,
   type TransportRequest,
   type Transport,
   type TransportLimits,
-} from '../../../src/registry/transport/transport.ts'
+} from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
 

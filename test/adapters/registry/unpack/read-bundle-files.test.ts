@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { optionalRuleIds } from '../../../src/bundle/content-rules.ts'
+import { optionalRuleIds } from '../../../../packages/bundle/src/content-rules.ts'
 import {
   bundleReaderVersion,
   findChartDirectories,
   readBundleFiles,
-} from '../../../src/registry/unpack/read-bundle-files.ts'
-import { createBundleFiles, sampleBundles } from '../../bundle/sample-bundles.ts'
+} from '../../../../src/adapters/registry/unpack/read-bundle-files.ts'
+import { createBundleFiles, sampleBundles } from '../../../packages/bundle/sample-bundles.ts'
 
 const readBundleTexts = (files: Readonly<Record<string, string>>) =>
   readBundleFiles(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])))

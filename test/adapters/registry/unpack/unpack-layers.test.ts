@@ -3,12 +3,12 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { unpackLayersInProcess, defaultPullLimits } from '../../../src/registry/pull-bundle.ts'
+import { unpackLayersInProcess, defaultPullLimits } from '../../../../src/adapters/registry/pull-bundle.ts'
 import {
   defaultUnpackLimits,
   unpackLayers,
   type CompressedLayer,
-} from '../../../src/registry/unpack/unpack-layers.ts'
+} from '../../../../src/adapters/registry/unpack/unpack-layers.ts'
 import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from '../tar-writer.ts'
 
 const bundleDirectories = ['manifests', 'metadata']
@@ -91,7 +91,7 @@ describe('honest archives', () => {
     expect(
       await unpackToText([
         { name: 'manifests/', type: '5' },
-        { name: './', type: '5' },
+        { name: './/', type: '5' },
       ]),
     ).toEqual({})
   })
@@ -252,7 +252,7 @@ describe('refused with a reason', () => {
       [createPaxHeader({ path: 'a/'.repeat(20_000) }), createTarEntry('a')],
       /longer than/,
     ],
-    ['a file without a name', [createTarEntry('./', '')].map((part) => ({ ...part, name: '.' })), /no name/],
+    ['a file without a name', [createTarEntry('.//', '')].map((part) => ({ ...part, name: '.' })), /no name/],
   ])('%s', async (_name, parts, reason) => {
     await expect(unpackToText(parts)).rejects.toMatchObject({
       code: 'unsupported',

@@ -1,9 +1,9 @@
 // Templates and the catalogs checked in with them: what is asked, and what becomes of the answers.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../src/catalog/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../../src/catalog/load/parse-catalog-file.ts'
-import type { LoadedTemplatePair } from '../../../../src/change/layout/template-pairs.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import type { LoadedTemplatePair } from '../../../../src/pull-request/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
   createCheckAnswers,
@@ -14,15 +14,15 @@ import {
 import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
-import { parseWritableCatalog } from '../../../../src/catalog/write/writable-catalog.ts'
-import { formatCatalogYaml } from '../../../../src/catalog/write/format-yaml.ts'
+import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
+import { formatCatalogYaml } from '../../../../packages/fbc/src/write/format-yaml.ts'
 import {
   bundleBlob,
   channelBlob,
   packageBlob,
   formatFileText,
   type CatalogBlob,
-} from '../../../change/build-catalog.ts'
+} from '../../../pull-request/build-catalog.ts'
 
 const templatePath = 'operators/foo/catalog-templates/v4.20.yaml'
 const catalogRoot = 'catalogs/v4.20/foo'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { upgradeRules } from '../../../../src/checks/validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../../../../src/checks/validation/upgrade/upgrade-rule.ts'
-import type { Finding } from '../../../../src/findings/finding.ts'
+import type { Finding } from '../../../../packages/findings/src/finding.ts'
 import {
   bundleBlob,
   changeBetween,
@@ -11,7 +11,7 @@ import {
   deprecationsBlob,
   packageBlob,
   type CatalogBlob,
-} from '../../../change/build-catalog.ts'
+} from '../../../pull-request/build-catalog.ts'
 
 const catalogPath = 'catalog/foo/catalog.yaml'
 const bundleName = (n: number) => `foo.v${n}`

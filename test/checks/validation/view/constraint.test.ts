@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Json } from '../../../../src/go/json/json.ts'
+import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import { parseConstraint } from '../../../../src/checks/validation/view/constraint.ts'
 
 const findConstraintProblems = (value: Json) =>

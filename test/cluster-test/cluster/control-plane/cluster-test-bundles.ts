@@ -1,10 +1,10 @@
 // The catalogs and bundles of the trials on a real control plane. foo needs red's API and gets a new version; broken is an
 // Operator whose image nobody has; lonely needs what nobody gives; solo needs nothing and gets a new version, as do flat, of
 // plain manifests, and charted, a chart; shaky is as broken as broken, of plain manifests.
-import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
-import type { Json } from '../../../src/go/json/json.ts'
-import { smallBundle } from '../../checks/install/small-bundle.ts'
-import { parseBlobs } from '../../checks/install/parse-catalog-lines.ts'
+import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
+import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
+import { smallBundle } from '../../../checks/install/small-bundle.ts'
+import { parseBlobs } from '../../../checks/install/parse-catalog-lines.ts'
 
 export interface ClusterTestBundle {
   readonly name: string

@@ -225,7 +225,7 @@ export async function startControlPlane({
     readonly file: string
     readonly enforcedAfter: number
   }> {
-    const rights = join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml')
+    const rights = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster-rights.yaml')
     for (const object of readObjects(rights)) await apply(object)
     // What docs/cluster.md says that OLM v1 before 1.11 needs.
     await apply({

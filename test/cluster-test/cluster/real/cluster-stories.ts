@@ -5,20 +5,20 @@ import { dirname, join } from 'node:path'
 import {
   defaultDeadlines,
   type ClusterTestDeadlines,
-} from '../../../src/checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
-import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
-import type { Cluster } from '../../../src/cluster/cluster.ts'
+} from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
+import type { Cluster } from '../../../../src/cluster-test/cluster/cluster.ts'
 import {
   completeClusterTestPlan,
   type ClusterTestEnvironment,
-} from '../../../src/cluster/complete-test-plan.ts'
-import { openCluster } from '../../../src/cluster/open-cluster.ts'
-import { runClusterTest } from '../../../src/cluster/run-cluster-test.ts'
-import { systemClock } from '../../../src/evaluate/system-clock.ts'
-import { describeClusterTests } from '../../../src/messages/describe-cluster-tests.ts'
-import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
-import { createTarOfFiles } from '../../registry/tar-writer.ts'
+} from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
+import { openCluster } from '../../../../src/cluster-test/cluster/open-cluster.ts'
+import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
+import { systemClock } from '../../../../src/adapters/system-clock.ts'
+import { describeClusterTests } from '../../../../src/report/describe-cluster-tests.ts'
+import { startRealRegistry, type RealRegistry } from '../../../adapters/registry/real-registry.ts'
+import { createTarOfFiles } from '../../../adapters/registry/tar-writer.ts'
 import { startFakeKubelet, type FakeKubelet } from '../control-plane/fake-kubelet.ts'
 import { startControlPlane, type ControlPlane } from '../control-plane/start-control-plane.ts'
 import {
@@ -169,7 +169,7 @@ export async function findLeftovers(plane: Pick<ControlPlane, 'ask'>): Promise<s
 function runCatalogBot(
   ...parameters: string[]
 ): Promise<{ readonly code: number | null; readonly out: string }> {
-  const program = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.ts')
+  const program = join(import.meta.dirname, '..', '..', '..', '..', 'src', 'cli.ts')
   const child = spawn(process.execPath, ['--no-warnings', program, ...parameters], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,11 +1,11 @@
 // Trials with OLM v0's own operators: install and upgrade, an Operator that does not run, what the resolver refuses, a kill.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { defaultDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
-import { completeClusterTestPlan } from '../../../src/cluster/complete-test-plan.ts'
-import { sweepCluster } from '../../../src/cluster/janitor.ts'
-import { runClusterTest } from '../../../src/cluster/run-cluster-test.ts'
-import { systemClock } from '../../../src/evaluate/system-clock.ts'
+import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
+import { sweepCluster } from '../../../../src/cluster-test/cluster/janitor.ts'
+import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
+import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { findFreePorts } from '../control-plane/start-control-plane.ts'
 import { startOlmV0 } from '../control-plane/start-controllers.ts'
 import {

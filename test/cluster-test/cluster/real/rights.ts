@@ -3,19 +3,19 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ClusterAction, KubeObject } from '../../../src/checks/install/cluster-test/kube-object.ts'
+import type { ClusterAction, KubeObject } from '../../../../src/checks/install/cluster-test/kube-object.ts'
 import {
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   createNamespace,
-} from '../../../src/checks/install/cluster-test/cluster-test-objects.ts'
-import { defaultDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
-import { toNamespaceName } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
-import { resolveClosedNetwork } from '../../../src/cluster/closed-network.ts'
-import { completeClusterTestPlan } from '../../../src/cluster/complete-test-plan.ts'
-import { waitForAdmissionPolicies } from '../../../src/cluster/admission-policies.ts'
-import { cleanUpClusterTest } from '../../../src/cluster/run-cluster-test.ts'
-import { systemClock } from '../../../src/evaluate/system-clock.ts'
+} from '../../../../src/checks/install/cluster-test/cluster-test-objects.ts'
+import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import { toNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
+import { resolveClosedNetwork } from '../../../../src/cluster-test/cluster/closed-network.ts'
+import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
+import { waitForAdmissionPolicies } from '../../../../src/cluster-test/cluster/admission-policies.ts'
+import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
+import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import type { AppliedObject } from '../control-plane/start-control-plane.ts'
 import type { StoryContext } from './cluster-stories.ts'
 
@@ -247,7 +247,7 @@ export async function runRightsStories({
 
 /** The commands of docs/cluster.md that wait for the policies. */
 function readDocumentedWait(): string {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster.md'), 'utf8')
   const block = /```sh\n(until kubectl[^`]*)```/.exec(page)?.[1]
   if (block === undefined) throw new Error('docs/cluster.md has no loop that waits for the policies')
   return block

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { toCanonicalQuantity, isQuantity } from '../../../src/bundle/kubernetes/quantity.ts'
-import { checkManifests } from '../../../src/bundle/kubernetes/check-manifests.ts'
-import { checkExamples } from '../../../src/bundle/kubernetes/check-examples.ts'
+import { toCanonicalQuantity, isQuantity } from '../../../../packages/bundle/src/kubernetes/quantity.ts'
+import { checkManifests } from '../../../../packages/bundle/src/kubernetes/check-manifests.ts'
+import { checkExamples } from '../../../../packages/bundle/src/kubernetes/check-examples.ts'
 import { createBundleFiles, createCrd } from '../sample-bundles.ts'
 
 function findManifestProblems(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { findSchemaProblems } from '../../../src/bundle/kubernetes/structural-schema.ts'
-import type { Json } from '../../../src/go/json/json.ts'
+import { findSchemaProblems } from '../../../../packages/bundle/src/kubernetes/structural-schema.ts'
+import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 
 function listSchemaProblems(field: Json, value: Json, more: Record<string, Json> = {}): readonly string[] {
   const schema = { type: 'object', properties: { f: field }, ...more }

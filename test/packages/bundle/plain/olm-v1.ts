@@ -1,8 +1,8 @@
 // OLM v1 itself, as a program that answers about bundles and upgrades: built of test/bundle/plain/olm-v1, where that was
 // done. And what "equal" means between its objects and ours.
 import { spawnSync } from 'node:child_process'
-import type { Json } from '../../../src/go/json/json.ts'
-import type { PlainRenderOptions } from '../../../src/bundle/plain/rendering.ts'
+import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
+import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 
 /** How to build it: `go build -o DIRECTORY/olm-v1-answers .` in the module's folder. */
 export const olmV1Program = 'olm-v1-answers'

@@ -1,6 +1,6 @@
 // CustomResourceDefinitions of random schemas, alike enough for their differences to be few.
-import fc from '../../seeded.ts'
-import type { JsonObject } from '../../../src/bundle/fields.ts'
+import fc from '../../../seeded.ts'
+import type { JsonObject } from '../../../../packages/bundle/src/fields.ts'
 
 const randomText = fc.constantFrom('a', 'b', '<&>')
 const randomLeafSchema = fc.record(

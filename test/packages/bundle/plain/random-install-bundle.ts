@@ -1,6 +1,6 @@
 // Bundles with every feature that OLM v1's renderer knows, and some that it refuses.
-import fc from '../../seeded.ts'
-import { bundleAnnotationKeys } from '../../../src/bundle/bundle-metadata.ts'
+import fc from '../../../seeded.ts'
+import { bundleAnnotationKeys } from '../../../../packages/bundle/src/bundle-metadata.ts'
 
 type BundleContents = Readonly<Record<string, unknown>>
 type AnyArbitrary = fc.Arbitrary<unknown>

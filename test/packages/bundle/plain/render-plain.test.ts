@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { renderPlainManifests } from '../../../src/bundle/plain/render-plain.ts'
-import { sha224 } from '../../../src/bundle/plain/sha224.ts'
-import type { PlainRenderOptions } from '../../../src/bundle/plain/rendering.ts'
+import { renderPlainManifests } from '../../../../packages/bundle/src/plain/render-plain.ts'
+import { sha224 } from '../../../../packages/bundle/src/plain/sha224.ts'
+import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
-import fc from '../../seeded.ts'
+import fc from '../../../seeded.ts'
 import { randomInstallBundle } from './random-install-bundle.ts'
-import { checkInstall } from '../../../src/bundle/check-install.ts'
+import { checkInstall } from '../../../../packages/bundle/src/check-install.ts'
 
 const webDeployment = {
   name: 'web',

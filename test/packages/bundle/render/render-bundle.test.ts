@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from '../../seeded.ts'
-import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
+import fc from '../../../seeded.ts'
+import { readRegistryBundle } from '../../../../packages/bundle/src/registry-bundle.ts'
 import {
   findMigrationProblem,
   renderBundle,
   type OlmBundleBlob,
-} from '../../../src/bundle/render/render-bundle.ts'
-import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
-import { findMissingProgram } from '../../left-out.ts'
+} from '../../../../packages/bundle/src/render/render-bundle.ts'
+import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
+import { findMissingProgram } from '../../../left-out.ts'
 import { createBundleFiles, createCrd, sampleBundles } from '../sample-bundles.ts'
 import { randomBundle } from '../random-bundle.ts'
 

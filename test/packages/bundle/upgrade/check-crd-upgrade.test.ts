@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { checkCrdUpgrade } from '../../../src/bundle/upgrade/check-crd-upgrade.ts'
-import { compareKubeApiVersions } from '../../../src/bundle/upgrade/compare-crds.ts'
-import type { Json } from '../../../src/go/json/json.ts'
+import { checkCrdUpgrade } from '../../../../packages/bundle/src/upgrade/check-crd-upgrade.ts'
+import { compareKubeApiVersions } from '../../../../packages/bundle/src/upgrade/compare-crds.ts'
+import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import { createBundleFiles } from '../sample-bundles.ts'
 
 interface CrdVersion {

@@ -7,7 +7,7 @@ import type {
   DeprecationBlob,
   PackageBlob,
   Property,
-} from '../../../src/catalog/facts/catalog.ts'
+} from '../../../../packages/fbc/src/facts/catalog.ts'
 
 let nextLine = 0
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { fileFactsVersion } from '../../../src/catalog/facts/facts-version.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { renderedDocuments } from '../../go/fast/mutated-documents.ts'
+import { fileFactsVersion } from '../../../../packages/fbc/src/facts/facts-version.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { renderedDocuments } from '../go/fast/mutated-documents.ts'
 
 /** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */
 const factsDigestByVersion: Readonly<Record<number, string>> = {

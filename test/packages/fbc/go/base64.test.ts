@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { decodeBase64 } from '../../src/go/base64.ts'
+import { decodeBase64 } from '../../../../packages/fbc/src/go/base64.ts'
 
 test.each([
   ['aGk=', 'hi'],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import fc from '../seeded.ts'
-import { TextBuilder } from '../../src/go/text-builder.ts'
+import fc from '../../../seeded.ts'
+import { TextBuilder } from '../../../../packages/fbc/src/go/text-builder.ts'
 
 const randomPiece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import fc from '../seeded.ts'
-import { TextPositionLookup } from '../../src/go/position-lookup.ts'
+import fc from '../../../seeded.ts'
+import { TextPositionLookup } from '../../../../packages/fbc/src/go/position-lookup.ts'
 
 const randomLineLength = fc.oneof(
   { weight: 10, arbitrary: fc.integer({ min: 0, max: 90 }) },

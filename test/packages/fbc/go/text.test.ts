@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareBytes, toLower, quoteLikeGo, sortByBytes } from '../../src/go/text.ts'
-import { parseRelease } from '../../src/catalog/versions/release.ts'
-import { getJsonTextField } from '../../src/go/json/json-fields.ts'
+import { compareBytes, toLower, quoteLikeGo, sortByBytes } from '../../../../packages/fbc/src/go/text.ts'
+import { parseRelease } from '../../../../packages/fbc/src/versions/release.ts'
+import { getJsonTextField } from '../../../../packages/fbc/src/go/json/json-fields.ts'
 
 describe('text in the manner of Go', () => {
   test.each([

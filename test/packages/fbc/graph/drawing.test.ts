@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { drawMermaid } from '../../../src/catalog/graph/draw-mermaid.ts'
-import { drawSvg } from '../../../src/catalog/graph/draw-svg.ts'
-import { drawDifference, drawPackage, type DrawnChannel } from '../../../src/catalog/graph/drawing.ts'
-import { buildPackageGraphs, type PackageGraph } from '../../../src/catalog/graph/package-graph.ts'
+import { drawMermaid } from '../../../../packages/fbc/src/graph/draw-mermaid.ts'
+import { drawSvg } from '../../../../packages/fbc/src/graph/draw-svg.ts'
+import { drawDifference, drawPackage, type DrawnChannel } from '../../../../packages/fbc/src/graph/drawing.ts'
+import { buildPackageGraphs, type PackageGraph } from '../../../../packages/fbc/src/graph/package-graph.ts'
 import {
   buildCatalog,
   bundleBlob,
@@ -10,7 +10,7 @@ import {
   deprecationsBlob,
   packageBlob,
   type CatalogBlob,
-} from '../../change/build-catalog.ts'
+} from '../../../pull-request/build-catalog.ts'
 
 const buildPackageGraph = (...blobs: CatalogBlob[]): PackageGraph => {
   const [found] = buildPackageGraphs(buildCatalog({ 'c/c.yaml': [packageBlob('foo'), ...blobs] }, 'c'))

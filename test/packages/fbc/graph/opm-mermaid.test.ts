@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { renderOpmMermaid } from '../../../src/catalog/graph/opm-mermaid.ts'
-import { buildPackageGraphs } from '../../../src/catalog/graph/package-graph.ts'
+import { renderOpmMermaid } from '../../../../packages/fbc/src/graph/opm-mermaid.ts'
+import { buildPackageGraphs } from '../../../../packages/fbc/src/graph/package-graph.ts'
 import {
   buildCatalog,
   bundleBlob,
@@ -12,9 +12,9 @@ import {
   packageBlob,
   formatFileText,
   type CatalogBlob,
-} from '../../change/build-catalog.ts'
-import { parseJsonObjects, runOpm } from '../../run-opm.ts'
-import { findSharedPath } from '../../shared-data.ts'
+} from '../../../pull-request/build-catalog.ts'
+import { parseJsonObjects, runOpm } from '../../../run-opm.ts'
+import { findSharedPath } from '../../../shared-data.ts'
 
 const renderOurMermaid = (blobs: readonly CatalogBlob[]) =>
   renderOpmMermaid(buildPackageGraphs(buildCatalog({ 'c/c.yaml': blobs }, 'c')))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
 import type { Node, Scalar } from 'yaml'
-import { findLeniencies } from '../../../src/catalog/load/find-leniencies.ts'
-import type { Value } from '../../../src/go/tree.ts'
+import { findLeniencies } from '../../../../packages/fbc/src/load/find-leniencies.ts'
+import type { Value } from '../../../../packages/fbc/src/go/tree.ts'
 
 function findLenienciesIn(text: string, limit = 100) {
   const lines = new LineCounter()

@@ -1,6 +1,6 @@
 // Files made to hurt: each must come back with a verdict, without a crash and in time that grows with its size only.
 import { expect, test } from '@jest/globals'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
 const aliasNames = 'abcdefghij'
 const aliasBomb = [...aliasNames]

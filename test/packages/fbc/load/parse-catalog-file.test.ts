@@ -1,7 +1,7 @@
 // One file's bytes to facts: where documents begin and end, what opm says of the first mistake, and what we say of all.
 import { describe, expect, test } from '@jest/globals'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import type { FileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
 
 function readText(text: string): FileFacts {
   return parseCatalogFile(new TextEncoder().encode(text))

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile, createUnreadableFileFacts } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
-import { openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
-import { findSharedPath } from '../../shared-data.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import type { FileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
+import { parseCatalogFile, createUnreadableFileFacts } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
+import { openCatalogDirectory } from '../../../../src/catalogs/catalog-directory.ts'
+import { findSharedPath } from '../../../shared-data.ts'
 
 type RecordedFile = string | { base64?: string; symlink?: string; dir?: boolean }
 

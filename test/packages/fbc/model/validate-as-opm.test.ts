@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { modelRules } from '../../../src/catalog/model/rules/all.ts'
-import { defaultRuleSet, findOpmRuleSet } from '../../../src/catalog/model/rule-set.ts'
-import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
-import { validateAsOpm } from '../../../src/catalog/model/validate-as-opm.ts'
+import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
+import { modelRules } from '../../../../packages/fbc/src/model/rules/all.ts'
+import { defaultRuleSet, findOpmRuleSet } from '../../../../packages/fbc/src/model/rule-set.ts'
+import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
+import { validateAsOpm } from '../../../../packages/fbc/src/model/validate-as-opm.ts'
 import {
   createBundleBlob,
   createCatalog,

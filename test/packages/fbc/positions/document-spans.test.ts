@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { findDocumentSpans } from '../../../src/catalog/positions/document-spans.ts'
-import { splitDocuments } from '../../../src/catalog/load/split-documents.ts'
+import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
+import { splitDocuments } from '../../../../packages/fbc/src/load/split-documents.ts'
 
 const textSpans = (text: string, of: typeof findDocumentSpans) =>
   [...of(new TextEncoder().encode(text))].map(({ start, end }) => text.slice(start, end).trimEnd())

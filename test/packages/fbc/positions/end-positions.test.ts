@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { addFindingEnds } from '../../../src/catalog/positions/finding-ends.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { runCatalogRules } from '../../../src/checks/validation/run-catalog-rules.ts'
-import type { Finding, Location } from '../../../src/findings/finding.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { addFindingEnds } from '../../../../packages/fbc/src/positions/finding-ends.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { runCatalogRules } from '../../../../src/checks/validation/run-catalog-rules.ts'
+import type { Finding, Location } from '../../../../packages/findings/src/finding.ts'
 
 const findingAt = (line: number, column: number, more: Partial<Location> = {}): Finding => ({
   rule: 'r',

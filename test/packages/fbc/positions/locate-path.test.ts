@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { locateFieldPath } from '../../../src/catalog/positions/locate-path.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { locateFieldPath } from '../../../../packages/fbc/src/positions/locate-path.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text)
 

@@ -1,23 +1,23 @@
 import { describe, expect, test } from '@jest/globals'
-import { findDocumentSpans } from '../../../src/catalog/positions/document-spans.ts'
-import { PositionConverter } from '../../../src/catalog/positions/position-converter.ts'
+import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
+import { PositionConverter } from '../../../../packages/fbc/src/positions/position-converter.ts'
 import {
   PositionedTreeReader,
   readPositionedTreeExactly,
   type ByteLocation,
   type PositionedTree,
-} from '../../../src/catalog/positions/positioned-tree.ts'
-import { addLocationEndsInTree } from '../../../src/catalog/positions/tree-ends.ts'
-import type { Value } from '../../../src/go/tree.ts'
-import type { Location } from '../../../src/findings/finding.ts'
+} from '../../../../packages/fbc/src/positions/positioned-tree.ts'
+import { addLocationEndsInTree } from '../../../../packages/fbc/src/positions/tree-ends.ts'
+import type { Value } from '../../../../packages/fbc/src/go/tree.ts'
+import type { Location } from '../../../../packages/findings/src/finding.ts'
 import {
   SeededRandom,
   createMutatedDocuments,
   createMutatedObjects,
   renderedDocuments,
   renderedJsonObjects,
-} from '../../go/fast/mutated-documents.ts'
-import { fuzzSeed } from '../../seeded.ts'
+} from '../go/fast/mutated-documents.ts'
+import { fuzzSeed } from '../../../seeded.ts'
 
 const encoder = new TextEncoder()
 

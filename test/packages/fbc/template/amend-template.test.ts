@@ -1,6 +1,6 @@
 // A template with one more bundle: only the lines that are needed, in the manner of what stands there.
 import { describe, expect, test } from '@jest/globals'
-import { amendTemplate, type BundleRelease } from '../../../src/catalog/template/amend-template.ts'
+import { amendTemplate, type BundleRelease } from '../../../../packages/fbc/src/template/amend-template.ts'
 
 const newRelease: BundleRelease = {
   package: 'foo',

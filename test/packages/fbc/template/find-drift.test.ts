@@ -1,9 +1,9 @@
 // What counts as a difference between a rendered template and a catalog that was checked in.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { findDrift } from '../../../src/catalog/template/find-drift.ts'
-import { parseWritableCatalog } from '../../../src/catalog/write/writable-catalog.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { findDrift } from '../../../../packages/fbc/src/template/find-drift.ts'
+import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
 import {
   bundleBlob,
   channelBlob,
@@ -11,7 +11,7 @@ import {
   packageBlob,
   formatFileText,
   type CatalogBlob,
-} from '../../change/build-catalog.ts'
+} from '../../../pull-request/build-catalog.ts'
 
 const encodeBlobs = (blobs: readonly CatalogBlob[]) => new TextEncoder().encode(formatFileText(blobs))
 

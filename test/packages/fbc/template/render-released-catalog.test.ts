@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   renderReleasedCatalog,
   type ReleasedBundle,
-} from '../../../src/catalog/template/render-released-catalog.ts'
+} from '../../../../packages/fbc/src/template/render-released-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const bundleImage = (version: string) => `quay.io/foo/foo:${version}`

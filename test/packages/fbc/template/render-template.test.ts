@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { RenderedBundle } from '../../../src/catalog/template/bundle-source.ts'
-import { renderTemplate, getTemplateImages } from '../../../src/catalog/template/render-template.ts'
-import { parseWritableCatalog } from '../../../src/catalog/write/writable-catalog.ts'
-import { formatCatalogJson } from '../../../src/catalog/write/format-json.ts'
-import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
-import { runOpm } from '../../run-opm.ts'
+import type { RenderedBundle } from '../../../../packages/fbc/src/template/bundle-source.ts'
+import { renderTemplate, getTemplateImages } from '../../../../packages/fbc/src/template/render-template.ts'
+import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
+import { formatCatalogJson } from '../../../../packages/fbc/src/write/format-json.ts'
+import { startMockRegistry, type MockRegistry } from '../../../../sandbox/registry/registry.ts'
+import { runOpm } from '../../../run-opm.ts'
 
 const encoder = new TextEncoder()
 let registry: MockRegistry

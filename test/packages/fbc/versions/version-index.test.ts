@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from '../../seeded.ts'
-import { isInRange, parseVersionRange } from '../../../src/catalog/versions/version-range.ts'
-import type { VersionRange } from '../../../src/catalog/versions/version-range.ts'
-import { compareVersions, parseVersion } from '../../../src/catalog/versions/version.ts'
-import type { Version } from '../../../src/catalog/versions/version.ts'
-import { VersionIndex } from '../../../src/catalog/versions/version-index.ts'
+import fc from '../../../seeded.ts'
+import { isInRange, parseVersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
+import type { VersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
+import { compareVersions, parseVersion } from '../../../../packages/fbc/src/versions/version.ts'
+import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
+import { VersionIndex } from '../../../../packages/fbc/src/versions/version-index.ts'
 
 const requireVersion = (text: string): Version => {
   const parsed = parseVersion(text)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { isInRange, parseVersionRange } from '../../../src/catalog/versions/version-range.ts'
-import { parseVersion } from '../../../src/catalog/versions/version.ts'
+import { isInRange, parseVersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
+import { parseVersion } from '../../../../packages/fbc/src/versions/version.ts'
 
 /** Versions for which Go's own answers are recorded. */
 const testedVersions = [

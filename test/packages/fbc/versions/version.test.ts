@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareVersions, parseVersion, formatVersion } from '../../../src/catalog/versions/version.ts'
-import type { Version } from '../../../src/catalog/versions/version.ts'
+import { compareVersions, parseVersion, formatVersion } from '../../../../packages/fbc/src/versions/version.ts'
+import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
 
 function requireVersion(text: string): Version {
   const parsed = parseVersion(text)

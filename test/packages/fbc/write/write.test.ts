@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import fc from '../../seeded.ts'
-import type { Json } from '../../../src/go/json/json.ts'
-import { parseWritableCatalog } from '../../../src/catalog/write/writable-catalog.ts'
-import { formatCatalogJson } from '../../../src/catalog/write/format-json.ts'
-import { formatCatalogYaml } from '../../../src/catalog/write/format-yaml.ts'
-import { runOpm } from '../../run-opm.ts'
-import { findSharedPath } from '../../shared-data.ts'
+import fc from '../../../seeded.ts'
+import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
+import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
+import { formatCatalogJson } from '../../../../packages/fbc/src/write/format-json.ts'
+import { formatCatalogYaml } from '../../../../packages/fbc/src/write/format-yaml.ts'
+import { runOpm } from '../../../run-opm.ts'
+import { findSharedPath } from '../../../shared-data.ts'
 
 const encoder = new TextEncoder()
 const renderCatalog = (text: string, write: typeof formatCatalogJson) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listRefs } from '../../../../sandbox/github/git/list-refs.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from '../../../git/origin.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from '../../../adapters/git/origin.ts'
 
 const formatPktLine = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
 const createLsRefsRequest = (...rest: string[]) =>

@@ -26,8 +26,8 @@ import {
   diffLooseTrees,
   mergeLooseTrees,
 } from '../../../../sandbox/github/git/loose-trees.ts'
-import { toCommitSha, type CommitSha } from '../../../../src/change/ids.ts'
-import { openOrigin, createTemporaryFolder, type OriginRepository } from '../../../git/origin.ts'
+import { toCommitSha, type CommitSha } from '../../../../src/pull-request/ids.ts'
+import { openOrigin, createTemporaryFolder, type OriginRepository } from '../../../adapters/git/origin.ts'
 import { fuzzSeed } from '../../../seeded.ts'
 
 let folder: ReturnType<typeof createTemporaryFolder>

@@ -1,4 +1,4 @@
-// Parses image references for registry requests and explains invalid ones. opm's grammar (go/reference/pull-spec.ts)
+// Parses image references for registry requests and explains invalid ones. opm's grammar (packages/fbc/src/go/reference/pull-spec.ts)
 // decides validity. Never guesses and never contacts a registry.
 import { parsePullSpec } from './pull-spec.ts'
 

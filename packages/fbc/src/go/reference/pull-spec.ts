@@ -1,4 +1,4 @@
-// Validates image references like opm: Docker's reference grammar after normalization. go/reference/image-reference.ts
+// Validates image references like opm: Docker's reference grammar after normalization. packages/fbc/src/go/reference/image-reference.ts
 // uses it too. Never checks whether the image exists.
 import { toLower } from '../text.ts'
 

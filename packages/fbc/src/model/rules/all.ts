@@ -1,4 +1,4 @@
-import type { AnyFindingRule } from '../../../findings/rule.ts'
+import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import * as bundleRules from './bundle-rules.ts'
 import * as channelRules from './channel-rules.ts'
 import * as deprecationRules from './deprecation-rules.ts'

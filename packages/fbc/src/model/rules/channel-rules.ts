@@ -1,5 +1,5 @@
-import { defineRule } from '../../../findings/rule.ts'
-import { quoteLikeGo } from '../../../go/text.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { quoteLikeGo } from '../../go/text.ts'
 
 interface ChannelRuleData {
   readonly package: string

@@ -1,14 +1,14 @@
 // Reads a file both ways and tells the first difference: of the facts, and of every tree that the fast reader gives.
-import { RegularJsonReader } from '../../../src/go/fast/regular-json.ts'
-import { RegularYamlReader } from '../../../src/go/fast/regular-yaml.ts'
-import { JsonError } from '../../../src/go/json/json-error.ts'
-import { readJson, skipJsonSpace, type ReadJsonResult } from '../../../src/go/json/read-json.ts'
-import { splitYamlChunks } from '../../../src/go/yaml/chunks.ts'
-import { decodeYamlChunk } from '../../../src/go/yaml/decode-yaml-chunk.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import type { Value } from '../../../src/go/tree.ts'
-import { ByteOffsets, decodeLikeGo } from '../../../src/go/utf8.ts'
-import { readYaml } from '../../../src/go/yaml/read-yaml.ts'
+import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
+import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
+import { JsonError } from '../../../../../packages/fbc/src/go/json/json-error.ts'
+import { readJson, skipJsonSpace, type ReadJsonResult } from '../../../../../packages/fbc/src/go/json/read-json.ts'
+import { splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/chunks.ts'
+import { decodeYamlChunk } from '../../../../../packages/fbc/src/go/yaml/decode-yaml-chunk.ts'
+import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import type { Value } from '../../../../../packages/fbc/src/go/tree.ts'
+import { ByteOffsets, decodeLikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'
+import { readYaml } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 export interface ReaderComparison {
   readonly documents: number

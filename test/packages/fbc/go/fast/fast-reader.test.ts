@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { RegularJsonReader } from '../../../src/go/fast/regular-json.ts'
-import { RegularYamlReader } from '../../../src/go/fast/regular-yaml.ts'
-import { findSharedPath } from '../../shared-data.ts'
+import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
+import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
+import { findSharedPath } from '../../../../shared-data.ts'
 import { compareJsonReaders, compareReaders } from './compare-readers.ts'
 import {
   SeededRandom,
@@ -12,7 +12,7 @@ import {
   renderedDocuments,
   renderedJsonObjects,
 } from './mutated-documents.ts'
-import { fuzzSeed } from '../../seeded.ts'
+import { fuzzSeed } from '../../../../seeded.ts'
 
 const encoder = new TextEncoder()
 

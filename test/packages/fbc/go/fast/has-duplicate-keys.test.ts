@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { hasDuplicateKeys } from '../../../src/go/fast/has-duplicate-keys.ts'
-import type { MapEntry } from '../../../src/go/tree.ts'
+import { hasDuplicateKeys } from '../../../../../packages/fbc/src/go/fast/has-duplicate-keys.ts'
+import type { MapEntry } from '../../../../../packages/fbc/src/go/tree.ts'
 
 const nullValue = { kind: 'null', start: 0, end: 0 } as const
 const createEntries = (keys: readonly string[]): MapEntry[] =>

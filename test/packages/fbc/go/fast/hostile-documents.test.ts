@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
 const encoder = new TextEncoder()
 const documentStart = '---\nname: foo\nschema: olm.package\ndescription: '

@@ -1,6 +1,6 @@
 // Catalog documents, damaged at random but repeatably: what the fast readers must read exactly as the exact ones do.
-import { parseWritableCatalog } from '../../../src/catalog/write/writable-catalog.ts'
-import { formatCatalogJson } from '../../../src/catalog/write/format-json.ts'
+import { parseWritableCatalog } from '../../../../../packages/fbc/src/write/writable-catalog.ts'
+import { formatCatalogJson } from '../../../../../packages/fbc/src/write/format-json.ts'
 
 /** A small generator of random numbers (mulberry32), so that a seed tells the whole run. */
 export class SeededRandom {

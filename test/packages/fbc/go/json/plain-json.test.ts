@@ -1,11 +1,11 @@
 // Values as facts keep them: whole where they are of a size that people write, cut off where they are not.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
-import { toPlainJson } from '../../../src/go/json/plain-json.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
-import { parseDocumentTree } from '../../../src/go/read-tree.ts'
-import type { Value } from '../../../src/go/tree.ts'
-import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
+import { assembleCatalog } from '../../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { toPlainJson } from '../../../../../packages/fbc/src/go/json/plain-json.ts'
+import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { parseDocumentTree } from '../../../../../packages/fbc/src/go/read-tree.ts'
+import type { Value } from '../../../../../packages/fbc/src/go/tree.ts'
+import { validateCatalog } from '../../../../../packages/fbc/src/model/validate-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const readValue = (text: string) => parseDocumentTree(encodeText(text))?.value as Value

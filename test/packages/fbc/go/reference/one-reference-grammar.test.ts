@@ -1,8 +1,8 @@
 // What opm takes for an image reference and what registries are asked for is the same, but for ports.
 import { describe, expect, test } from '@jest/globals'
-import fc from '../../seeded.ts'
-import { formatImageReference, parseImageReference } from '../../../src/go/reference/image-reference.ts'
-import { findPullSpecError } from '../../../src/go/reference/pull-spec.ts'
+import fc from '../../../../seeded.ts'
+import { formatImageReference, parseImageReference } from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
+import { findPullSpecError } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
 
 const hexDigits = (digits: number) => 'a1'.repeat(digits / 2)
 const nameOfLength = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`

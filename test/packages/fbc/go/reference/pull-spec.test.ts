@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findPullSpecError, parsePullSpec } from '../../../src/go/reference/pull-spec.ts'
+import { findPullSpecError, parsePullSpec } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
 
 const sha256Hex = '0123456789abcdef'.repeat(4)
 

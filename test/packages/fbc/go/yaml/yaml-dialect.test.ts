@@ -1,6 +1,6 @@
 // go-yaml v2's dialect, fact by fact: what opm v1.73 was seen to make of each text.
 import { describe, expect, test } from '@jest/globals'
-import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
 /** A document without a schema: opm's error shows the value it read. */
 function readValueThroughError(yaml: string): string {

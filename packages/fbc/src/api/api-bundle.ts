@@ -1,5 +1,5 @@
 // Builds an `api.Bundle` from the blobs of a catalog.
-import { joinJsonChunks, type JsonChunkTree } from '../../go/json/json-parts.ts'
+import { joinJsonChunks, type JsonChunkTree } from '../go/json/json-parts.ts'
 import type { ApiBundle } from './api-types.ts'
 import type { ApiBundleContent } from './bundle-content.ts'
 import type { IndexedBundle, IndexedPackage } from './package-index.ts'

@@ -1,7 +1,7 @@
 // One served catalog file: its facts, and every blob as a JSON line in opm's format. Reads small, common data
 // immediately and other data when a query needs it (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import type { Meta } from '../load/meta.ts'
 import type { GroupVersionKind } from './api-types.ts'

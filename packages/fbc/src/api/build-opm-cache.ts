@@ -1,6 +1,6 @@
 // Builds the cache that `opm serve --cache-only` writes in JSON format, byte for byte (opm v1.73, pkg/cache).
-import { Fnv64a } from '../../go/fnv.ts'
-import { quoteLikeGo } from '../../go/text.ts'
+import { Fnv64a } from '../go/fnv.ts'
+import { quoteLikeGo } from '../go/text.ts'
 import type { Meta } from '../load/meta.ts'
 import {
   UnservableCatalogError,

@@ -1,6 +1,6 @@
 // Answers OLM's catalog queries as opm's server does, including errors. Sorts by name where opm uses the random order
 // of a Go map.
-import { compareBytes, quoteLikeGo } from '../../go/text.ts'
+import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import type { ApiBundle, ApiDeprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
 import type { ServedBundleKey, ServedCatalog } from './served-catalog.ts'

@@ -1,5 +1,5 @@
 // The JSON in opm's cache, byte for byte.
-import type { JsonChunkTree } from '../../go/json/json-parts.ts'
+import type { JsonChunkTree } from '../go/json/json-parts.ts'
 import {
   marshalList,
   marshalMap,
@@ -7,10 +7,10 @@ import {
   marshalString,
   marshalNonEmptyString,
   marshalNonEmptyList,
-} from '../../go/json/marshal.ts'
+} from '../go/json/marshal.ts'
 import { buildBundleManifests, type BundleManifests } from './api-bundle.ts'
 import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
-import type { BytePiece } from '../../go/tar/byte-pieces.ts'
+import type { BytePiece } from '../go/tar/byte-pieces.ts'
 import type { ApiBundleContent } from './bundle-content.ts'
 import type { JsonChunks, EscapedJsonCache } from './escaped-json-cache.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'

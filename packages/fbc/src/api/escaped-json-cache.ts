@@ -1,8 +1,8 @@
 // JSON embedded as text in other JSON. opm's cache repeats each CSV twice per channel, so long parts are escaped once
 // and shared.
-import type { JsonChunk, JsonChunkTree } from '../../go/json/json-parts.ts'
-import { marshalString } from '../../go/json/marshal.ts'
-import type { BytePiece } from '../../go/tar/byte-pieces.ts'
+import type { JsonChunk, JsonChunkTree } from '../go/json/json-parts.ts'
+import { marshalString } from '../go/json/marshal.ts'
+import type { BytePiece } from '../go/tar/byte-pieces.ts'
 
 /** A large piece is the same object in every place where it occurs. */
 export type JsonChunks = readonly BytePiece[]

@@ -1,8 +1,8 @@
 // The data that OLM's registry API needs from olm.package, olm.channel, and olm.deprecations blobs beyond their facts.
-import { encodeBase64 } from '../../go/base64.ts'
-import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
-import type { DecodedStruct } from '../../go/decode/decoded.ts'
-import type { Value } from '../../go/tree.ts'
+import { encodeBase64 } from '../go/base64.ts'
+import { decodeGoStruct, getStructList, getTextField, getTextList } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
+import type { Value } from '../go/tree.ts'
 import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
 import type { Meta } from '../load/meta.ts'
 

@@ -1,5 +1,5 @@
 // Builds and reads the addresses of all pages.
-import type { RepositoryName } from '../../change/snapshot.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
 
 const encodePathSegment = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(

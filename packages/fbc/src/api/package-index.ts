@@ -1,5 +1,5 @@
 // `packages.json` in opm's cache: each channel's head and the edges of each entry. Expects a catalog that opm accepts.
-import { compareBytes } from '../../go/text.ts'
+import { compareBytes } from '../go/text.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import type { ApiDeprecation } from './api-types.ts'
 import type { IndexChannelBlob, PackageIcon, IndexBlobs } from './index-blobs.ts'

@@ -1,5 +1,5 @@
 // Blobs with custom schemas, which opm serves by schema and package.
-import { quoteLikeGo } from '../../go/text.ts'
+import { quoteLikeGo } from '../go/text.ts'
 
 const pathComponentPattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 

@@ -1,17 +1,17 @@
 // The ClusterServiceVersion that opm generates for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
 // displays it, because its install strategy is a stub.
-import { getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
-import type { DecodedStruct } from '../../go/decode/decoded.ts'
-import { hasUniqueSpellings } from '../../go/decode/lazy-decoded.ts'
-import { JsonChunkWriter, type JsonChunkTree } from '../../go/json/json-parts.ts'
-import { sortEntries } from '../../go/json/json-text.ts'
+import { getStructList, getTextField, getTextList } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
+import { hasUniqueSpellings } from '../go/decode/lazy-decoded.ts'
+import { JsonChunkWriter, type JsonChunkTree } from '../go/json/json-parts.ts'
+import { sortEntries } from '../go/json/json-text.ts'
 import {
   marshalObject,
   marshalString,
   marshalNonEmptyString,
   marshalNonEmptyList,
-} from '../../go/json/marshal.ts'
-import type { Value } from '../../go/tree.ts'
+} from '../go/json/marshal.ts'
+import type { Value } from '../go/tree.ts'
 import type { ApiRelatedImage } from './api-types.ts'
 import { toEmbeddedJson, type ApiBundleContent } from './bundle-content.ts'
 import type { IndexedPackage } from './package-index.ts'

@@ -1,10 +1,10 @@
 // What opm serves of a catalog, written out: the odd ways of saying things, and the catalogs that it loads and refuses to
-// serve. That the words are opm's is shown beside opm itself (test/serving/compare-with-opm.test.ts).
+// serve. That the words are opm's is shown beside opm itself (test/packages/fbc-server/compare-with-opm.test.ts).
 import { describe, expect, test } from '@jest/globals'
-import * as queries from '../../../src/catalog/api/registry-queries.ts'
-import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
-import { buildServedCatalog, type ServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
-import { unusualCatalog } from '../../serving/unusual-catalog.ts'
+import * as queries from '../../../../packages/fbc/src/api/registry-queries.ts'
+import { parseServedFile } from '../../../../packages/fbc/src/api/served-file.ts'
+import { buildServedCatalog, type ServedCatalog } from '../../../../packages/fbc/src/api/served-catalog.ts'
+import { unusualCatalog } from '../../fbc-server/unusual-catalog.ts'
 
 const readServedCatalog = (files: Readonly<Record<string, string>>) =>
   buildServedCatalog(

@@ -1,8 +1,8 @@
 // A valid catalog as opm serves it. Keeps blobs as bytes and reads a bundle only when a query needs it.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { Catalog } from '../facts/catalog.ts'
-import { sortByBytes } from '../../go/text.ts'
-import { comparePathsInWalkOrder } from '../../go/walk-order.ts'
+import { sortByBytes } from '../go/text.ts'
+import { comparePathsInWalkOrder } from '../go/walk-order.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
 import { buildApiBundle } from './api-bundle.ts'

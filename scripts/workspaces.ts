@@ -1,0 +1,51 @@
+// The packages in `packages/`, and the source files behind imports of them.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+export interface WorkspacePackage {
+  readonly name: string
+  /** Relative to the root. */
+  readonly folder: string
+  /** Source files relative to the root, by import specifier. */
+  readonly exports: ReadonlyMap<string, string>
+  readonly dependencies: ReadonlySet<string>
+}
+
+export function readWorkspacePackages(root: string): readonly WorkspacePackage[] {
+  if (!existsSync(join(root, 'packages'))) return []
+  return readdirSync(join(root, 'packages'))
+    .sort()
+    .map((entry) => join('packages', entry))
+    .filter((folder) => existsSync(join(root, folder, 'package.json')))
+    .map((folder) => {
+      const {
+        name,
+        exports = {},
+        dependencies = {},
+      } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as {
+        readonly name: string
+        readonly exports?: Readonly<Record<string, string>>
+        readonly dependencies?: Readonly<Record<string, string>>
+      }
+      return {
+        name,
+        folder,
+        exports: new Map(
+          Object.entries(exports).map(([path, file]) => [
+            name + path.slice('.'.length),
+            normalize(join(folder, file)),
+          ]),
+        ),
+        dependencies: new Set(Object.keys(dependencies)),
+      }
+    })
+}
+
+/** Resolves import specifiers of `file` to source files relative to the root. Undefined for other packages. */
+export type ImportResolver = (file: string, specifier: string) => string | undefined
+
+export function createImportResolver(root: string): ImportResolver {
+  const files = new Map(readWorkspacePackages(root).flatMap((one) => [...one.exports]))
+  return (file, specifier) =>
+    specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : files.get(specifier)
+}

@@ -1,0 +1,80 @@
+// How long a rejected pull request or a frozen branch waits, from the records of earlier merges.
+import { createHash } from 'node:crypto'
+import { findActiveFreezes, type MergeFreeze } from '../policy/merge-freeze.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { Cache } from '../ports/cache.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import { fetchBranchRules } from './branch-rules-cache.ts'
+
+export interface MergeBackoff {
+  readonly stopped: readonly MergeFreeze[]
+  readonly refused?: string
+  /** Seconds until the first of them ends. */
+  readonly tryAgainAfter?: number
+}
+
+/** Reasons other than checks that keep this pull request from merging. */
+export async function readMergeBackoff(
+  snapshot: PullSnapshot,
+  ctx: JobContext<MergeFreezes & Cache>,
+): Promise<MergeBackoff> {
+  const { store, clock } = ctx.app
+  const now = clock.now()
+  const stopped = findActiveFreezes(await store.listFreezes(snapshot.repository), snapshot.baseRef, now)
+  const parked = await store.parkedPull(snapshot.repository, snapshot.pull)
+  const isParked =
+    parked !== undefined &&
+    parked.tryAgainAt > now &&
+    parked.state === (await readMergeRejectionInputsDigest(snapshot, parked.reason, ctx))
+  const times = [...stopped.map(({ tryAgainAt }) => tryAgainAt), isParked ? parked.tryAgainAt : undefined]
+  const known = times.filter((time) => time !== undefined)
+  return {
+    stopped,
+    ...(isParked && { refused: parked.reason }),
+    ...(known.length > 0 && { tryAgainAfter: Math.max(1, Math.ceil((Math.min(...known) - now) / 1000)) }),
+  }
+}
+
+/** Everything a rejection of one pull request can depend on: its state, reviews, checks, conversations and rules. */
+export async function readMergeRejectionInputsDigest(
+  snapshot: PullSnapshot,
+  reason: string,
+  ctx: JobContext<Cache>,
+): Promise<string> {
+  const { pull, head, base, baseRef, draft, reviews, comments } = snapshot
+  const parts = [
+    head,
+    base,
+    baseRef,
+    draft,
+    reviews.map(({ id, state }) => [id, state]),
+    comments.flatMap(({ id, author }) => (author?.kind === 'user' ? [id] : [])),
+    await ctx.forge.readOtherChecks(head),
+    /\b(?:conversations?|comments) must be resolved\b/i.test(reason) &&
+      (await ctx.forge.countOpenThreads(pull)),
+    await readBranchRulesDigest(baseRef, ctx),
+  ]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+/** A digest of the branch's rules and the App's permissions there. */
+export async function readBranchRulesDigest(
+  branch: string,
+  { forge, app }: JobContext<Cache>,
+  options: { readonly fresh?: boolean } = {},
+): Promise<string | undefined> {
+  try {
+    const { rules, permissions } = await fetchBranchRules(
+      { forge, store: app.store, clock: app.clock },
+      branch,
+      options,
+    )
+    return createHash('sha256')
+      .update(JSON.stringify([rules, permissions]))
+      .digest('hex')
+  } catch (error) {
+    app.log.warn({ err: error, branch }, 'the branch rules could not be read')
+    return undefined
+  }
+}

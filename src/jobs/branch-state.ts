@@ -1,0 +1,73 @@
+// How far the pushes to a branch were processed.
+import { z } from 'zod'
+import { isObjectId, toCommitSha, type CommitSha } from '../pull-request/ids.ts'
+import type { Job } from '../ports/jobs.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import type { JobContext } from './job-context.ts'
+
+const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
+
+const rebuildSchema = z.object({
+  commit: commitShaSchema,
+  catalogs: z.array(z.string()),
+  /** Milliseconds since the epoch; absent until dispatched. */
+  dispatchedAt: z.number().exactOptional(),
+  /** For webhooks: see rebuild-webhook.ts. */
+  attempts: z.number().exactOptional(),
+  again: z.number().exactOptional(),
+  status: z.string().exactOptional(),
+})
+
+const brokenCatalogSchema = z.object({
+  root: z.string(),
+  since: commitShaSchema,
+  complaints: z.array(z.string()).readonly(),
+  more: z.number(),
+})
+
+const branchStateSchema = z.object({
+  /** The last tip that was processed. */
+  seen: commitShaSchema,
+  /** Running rebuilds, and at most one that is not dispatched yet. */
+  rebuilds: z.array(rebuildSchema).readonly(),
+  /** Catalogs that others' pushes broke and that are still broken. */
+  broken: z.array(brokenCatalogSchema).readonly().exactOptional(),
+})
+
+export type BranchState = Readonly<z.infer<typeof branchStateSchema>>
+export type PendingRebuild = Readonly<z.infer<typeof rebuildSchema>>
+
+const branchStates = defineStateNamespace<BranchState>('branch', {
+  version: 1,
+  read: (stored) => branchStateSchema.safeParse(stored).data,
+})
+
+type BranchStateContext = JobContext<StateStore>
+
+/** Called before the first merge on a branch, so that the merge counts as a push. */
+export async function initializeBranchState(
+  branch: string,
+  tip: CommitSha,
+  ctx: BranchStateContext,
+): Promise<void> {
+  const job = { repository: ctx.forge.repository, branch }
+  if ((await readBranchState(job, ctx)) === undefined)
+    await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })
+}
+
+type RepositoryBranch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
+
+export async function readBranchState(
+  { repository, branch }: RepositoryBranch,
+  { app }: BranchStateContext,
+): Promise<BranchState | undefined> {
+  return app.store.readState(branchStates, repository, branch)
+}
+
+export async function writeBranchState(
+  { repository, branch }: RepositoryBranch,
+  { app }: BranchStateContext,
+  state: BranchState,
+): Promise<void> {
+  await app.store.writeState(branchStates, repository, new Map([[branch, state]]))
+}
