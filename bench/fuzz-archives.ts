@@ -4,7 +4,11 @@
 import { parseArgs } from 'node:util'
 import { SeededRandom } from '../test/packages/fbc/go/fast/mutated-documents.ts'
 import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
-import { compareDocument, compareImage, type GoComparison } from '../test/adapters/registry/compare-with-go.ts'
+import {
+  compareDocument,
+  compareImage,
+  type GoComparison,
+} from '../test/adapters/registry/compare-with-go.ts'
 import { createRandomImage, type RandomLayer } from '../test/adapters/registry/random-archives.ts'
 import { createRandomDocument } from '../test/adapters/registry/random-documents.ts'
 

@@ -54,11 +54,8 @@ export const ${name}Check: Check<'${id}'> = {
     ],
     [
       `src/checks/${id}/rules.ts`,
-      `// Every rule of the ${id} check. Made by \`npm run rule-pages\`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-
-/** The rules of ./rules, sorted by id. */
-export const ${name}Rules: readonly AnyFindingRule[] = []
+      `// The rules of the ${id} check. Create one with \`npm run new-rule RULE ${id}\`.
+export {}
 `,
     ],
   ])
@@ -93,16 +90,20 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
     {
       file: 'src/checks/all-rules.ts',
       before: '\nexport const allRules',
-      text: `import { ${name}Rules } from './${id}/rules.ts'\n`,
+      text: `import * as ${name}Rules from './${id}/rules.ts'\n`,
     },
-    { file: 'src/checks/all-rules.ts', before: ']\n\n/** Rules that', text: `  ...${name}Rules,\n` },
+    {
+      file: 'src/checks/all-rules.ts',
+      before: ']\n\n/** Rules that',
+      text: `  ...Object.values(${name}Rules),\n`,
+    },
     {
       file: 'scripts/new-rule.ts',
       before: "  'opm-load': createOpmRuleKind(",
       text: `  ${key}: {
     check: '${id}',
     judges: 'pull request',
-    source: 'src/checks/${id}/rules',
+    source: 'src/checks/${id}/rules.ts',
     foundIn: 'src/checks/${id}/${id}.ts',
   },\n`,
     },

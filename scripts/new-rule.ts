@@ -29,6 +29,8 @@ interface RuleKind {
   readonly addsDirectory?: true
   /** Its examples have a template next to the catalog. */
   readonly hasTemplate?: true
+  /** The constant in its table with the fields that all rules there share. */
+  readonly shared?: string
 }
 
 const createOpmRuleKind = (source: string, foundIn: string): RuleKind => ({
@@ -93,33 +95,38 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   'bundle-directory': {
     check: 'validation',
     judges: 'pull request',
-    source: 'src/checks/bundles/rules',
+    source: 'src/checks/bundles/rules.ts',
+    shared: 'bundleDirectoryRule',
     foundIn: 'src/checks/bundles/validate-touched-bundles.ts',
     addsDirectory: true,
   },
   install: {
     check: 'install',
     judges: 'pull request',
-    source: 'src/checks/install/rules',
+    source: 'src/checks/install/rules.ts',
+    shared: 'installRule',
     foundIn: 'src/checks/install/install.ts',
   },
   image: {
     check: 'images',
     judges: 'pull request',
-    source: 'src/checks/images/rules',
+    source: 'src/checks/images/rules.ts',
+    shared: 'imageRule',
     foundIn: 'src/checks/images/images.ts',
     namesImage: true,
   },
   ownership: {
     check: 'ownership',
     judges: 'pull request',
-    source: 'src/checks/ownership/rules',
+    source: 'src/checks/ownership/rules.ts',
+    shared: 'ownershipRule',
     foundIn: 'src/checks/ownership/ownership.ts',
   },
   commits: {
     check: 'ownership',
     judges: 'pull request',
-    source: 'src/checks/commits/rules',
+    source: 'src/checks/commits/rules.ts',
+    shared: 'commitRule',
     foundIn: 'src/checks/commits/validate-incoming-commits.ts',
   },
   'opm-load': createOpmRuleKind(
@@ -198,7 +205,15 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
   ].join('\n')
 }
 
-function renderRuleBody(id: string, { check, judges, search, isFixed }: RuleKind, suite?: string): string {
+function renderRuleBody(
+  id: string,
+  { check, judges, search, isFixed, shared }: RuleKind,
+  suite?: string,
+): string {
+  if (shared !== undefined)
+    return renderRuleBody(id, { check, judges, source: '' }, suite)
+      .replace('({\n', `({\n  ...${shared},\n`)
+      .replace(/^ {2}(?:check|judges|since): .*\n/gm, '')
   return `export const ${toExportName(id)} = defineRule<{ name: string }${search ? `, ${search.type}` : ''}>({
   id: '${id}',
   check: '${check}',
@@ -455,7 +470,7 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
     if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} already contains a rule "${id}"`)
-    files.set(kind.source, `${text}\n${renderRuleBody(id, kind)}`)
+    files.set(kind.source, `${prepareTable(text)}\n${renderRuleBody(id, kind)}`)
   }
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -467,6 +482,11 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   )
   for (const [path, text] of lists) write(path, text)
   return [...files.keys(), ...lists.map(([path]) => path)]
+}
+
+/** The table of a new check has no rule yet, so it imports nothing. */
+function prepareTable(text: string): string {
+  return text.replace('export {}\n', "import { defineRule } from '@catalog-bot/findings/rule'\n")
 }
 
 /** The remaining steps for a new rule, for the developer. */

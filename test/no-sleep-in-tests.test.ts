@@ -5,12 +5,18 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
 const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
-  'test/cluster-test/cluster/control-plane/fake-kubelet.ts': [1, 'no part of the tests: between two looks at real pods'],
+  'test/cluster-test/cluster/control-plane/fake-kubelet.ts': [
+    1,
+    'no part of the tests: between two looks at real pods',
+  ],
   'test/cluster-test/cluster/control-plane/start-control-plane.ts': [
     2,
     'no part of the tests: real processes are waited for, and started again',
   ],
-  'test/cluster-test/cluster/real/observe-cluster.ts': [1, 'no part of the tests: between two reads of a real API server'],
+  'test/cluster-test/cluster/real/observe-cluster.ts': [
+    1,
+    'no part of the tests: between two reads of a real API server',
+  ],
   'test/adapters/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
   'test/adapters/registry/bundle-cache.test.ts': [1, 'between two looks at whether it holds'],
   'test/adapters/registry/registry-behaviors.test.ts': [1, 'between two looks at whether it holds'],
@@ -19,7 +25,10 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   'test/sandbox/github/webhooks.test.ts': [1, 'nothing comes'],
   'test/adapters/store/child.ts': [1, 'holds a job until it is killed'],
   'test/adapters/store/contract.ts': [19, "leases and back-offs go by the database's clock; no job is run"],
-  'test/adapters/store/embedded.test.ts': [3, 'a process that must live still does; a statement that comes too late'],
+  'test/adapters/store/embedded.test.ts': [
+    3,
+    'a process that must live still does; a statement that comes too late',
+  ],
   'test/adapters/store/local-postgres.ts': [1, 'between two looks at whether it holds'],
   'test/adapters/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
   'test/adapters/store/server.test.ts': [4, "silence and leases go by the database's clock"],

@@ -6,7 +6,13 @@ import {
   maxIncomingCommits,
   type IncomingCommits,
 } from '../../src/pull-request/incoming-commits.ts'
-import { toBlobSha, toCommitSha, toPullNumber, type BlobSha, type CommitSha } from '../../src/pull-request/ids.ts'
+import {
+  toBlobSha,
+  toCommitSha,
+  toPullNumber,
+  type BlobSha,
+  type CommitSha,
+} from '../../src/pull-request/ids.ts'
 import { parseMessageFacts } from '../../src/adapters/git/incoming-commits.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'

@@ -10,7 +10,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
 import { withQueryBudget } from '../adapters/registry/query-budget.ts'
-import { createCachedRegistry, defaultAnswerTtls, getImageAnswerTtl } from '../adapters/registry/cached-registry.ts'
+import {
+  createCachedRegistry,
+  defaultAnswerTtls,
+  getImageAnswerTtl,
+} from '../adapters/registry/cached-registry.ts'
 import { createCachedBundles, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { openRegistry } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'

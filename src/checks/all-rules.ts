@@ -4,11 +4,11 @@ import { modelRules } from '@catalog-bot/fbc/model/rules/all'
 import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { bundleDirectoryRules } from './bundles/rules.ts'
-import { commitRules } from './commits/rules.ts'
-import { imageRules } from './images/rules.ts'
-import { installRules } from './install/rules.ts'
-import { ownershipRules } from './ownership/rules.ts'
+import * as bundleDirectoryRules from './bundles/rules.ts'
+import * as commitRules from './commits/rules.ts'
+import * as imageRules from './images/rules.ts'
+import * as installRules from './install/rules.ts'
+import * as ownershipRules from './ownership/rules.ts'
 import { unknownOpmRelease } from './validation/opm-release-unknown.ts'
 import { templateRules } from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
@@ -16,19 +16,19 @@ import { catalogRules } from './validation/rules.ts'
 
 export const allRules: readonly AnyFindingRule[] = [
   configUnreadable,
-  ...ownershipRules,
-  ...commitRules,
+  ...Object.values(ownershipRules),
+  ...Object.values(commitRules),
   ...fileRules,
   ...loadRules,
   ...modelRules,
   ...catalogRules,
   ...upgradeRules,
   ...templateRules,
-  ...bundleDirectoryRules,
+  ...Object.values(bundleDirectoryRules),
   unknownOpmRelease,
-  ...imageRules,
+  ...Object.values(imageRules),
   ...bundleRules,
-  ...installRules,
+  ...Object.values(installRules),
 ]
 
 /** Rules that a maintainer can override for one pull request. Never includes rules that opm enforces. */

@@ -10,10 +10,7 @@ import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
 import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
-import type {
-  ServedCatalogImage,
-  ServedCatalogObservation,
-} from '../checks/install/running-catalog.ts'
+import type { ServedCatalogImage, ServedCatalogObservation } from '../checks/install/running-catalog.ts'
 import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'

@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import { migrateCatalog, type MigrateLevel } from '@catalog-bot/bundle/render/migrate-catalog'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import type { RenderedBundleLookup } from '@catalog-bot/fbc/template/bundle-source'
-import { isTemplateSchema, renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
+import {
+  isTemplateSchema,
+  renderTemplate,
+  getTemplateImages,
+} from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
 import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
 import {

@@ -5,10 +5,7 @@ import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { Lease, Leases } from '../ports/leases.ts'
 import type { StateStore } from '../ports/state.ts'
-import type {
-  ClusterTestWorkerResponse,
-  ClusterTestProgress,
-} from './process/cluster-test-protocol.ts'
+import type { ClusterTestWorkerResponse, ClusterTestProgress } from './process/cluster-test-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { addContentDigest } from '../jobs/publish-report.ts'
 import { loadImagesByCatalog, type ClusterTestImagesByCatalog } from './catalog-images.ts'

@@ -20,10 +20,7 @@ type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
 /** Records and returns a person's new removal of this head. */
 export async function recordQueueRemoval(
   { repository, pull, head }: PullHead,
-  {
-    merging,
-    store,
-  }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },
+  { merging, store }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },
 ): Promise<{ readonly removal: QueueRemoval | undefined; readonly isNew: boolean }> {
   const removal = await merging.readQueueRemoval(pull)
   if (removal === undefined || !isRemovedByPerson(removal)) return { removal, isNew: false }

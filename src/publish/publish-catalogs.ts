@@ -18,7 +18,12 @@ import {
   rollBackImage,
   type PublishStepInput,
 } from './publish-step.ts'
-import { emptyPublicationState, publicationStates, rollbackRequestState, type PublicationState } from './publication-state.ts'
+import {
+  emptyPublicationState,
+  publicationStates,
+  rollbackRequestState,
+  type PublicationState,
+} from './publication-state.ts'
 import { loadPublishInputs, readBranchTip, type PublishInputs } from './load-publish-inputs.ts'
 import { removeOldImages } from './remove-old-images.ts'
 import {

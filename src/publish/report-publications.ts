@@ -20,7 +20,12 @@ import { addContentDigest } from '../jobs/publish-report.ts'
 import { republishMergedReport } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import { updatePublishIssue } from './update-publish-issue.ts'
-import { publicationStates, shownPublicationsState, type RollbackRequest, type ShownPublications } from './publication-state.ts'
+import {
+  publicationStates,
+  shownPublicationsState,
+  type RollbackRequest,
+  type ShownPublications,
+} from './publication-state.ts'
 import {
   getReportedCommit,
   toPublicationFailureViews,

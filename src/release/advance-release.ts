@@ -9,11 +9,7 @@ import type { BundleImage, ReadyRelease, ReleaseResult } from './worker/release-
 import { GitError } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { publishMissingChecks } from '../jobs/publish-checks.ts'
-import {
-  renderReleaseCheck,
-  renderReleaseProblem,
-  type ReleasePullProblem,
-} from '../report/release-pull.ts'
+import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } from '../report/release-pull.ts'
 import type { OwnPull } from '../ports/forge.ts'
 import type { MergeRecords } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'

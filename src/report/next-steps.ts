@@ -1,6 +1,6 @@
 // Derives the next steps from a verdict. Mentions people only if they can act now.
 import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
-import { imageMissing } from '../checks/images/rules/image-missing.ts'
+import { imageMissing } from '../checks/images/rules.ts'
 import { collectUnblockingPeople } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'

@@ -23,7 +23,10 @@ import { createMetrics } from '../jobs/metrics.ts'
 import { createPagesHandler } from '../web/server/pages-handler.ts'
 import { createUnfreezeHandler } from '../web/server/unfreeze.ts'
 import { openPublishClient, extractPublishEnvironment } from '../publish/process/publish-client.ts'
-import { openClusterTestClient, takeClusterTestEnvVariables } from '../cluster-test/process/cluster-test-client.ts'
+import {
+  openClusterTestClient,
+  takeClusterTestEnvVariables,
+} from '../cluster-test/process/cluster-test-client.ts'
 import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { openRegistries } from '../catalogs/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'

@@ -1,8 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import {
-  openCatalogFileReaderPool,
-  type CatalogFileReaderPool,
-} from '../../src/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 
 let readerPool: CatalogFileReaderPool | undefined
 afterEach(() => readerPool?.close())

@@ -4,10 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
-import {
-  openCatalogFileReaderPool,
-  type CatalogFileReaderPool,
-} from '../../src/catalogs/reader-pool.ts'
+import { openCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { openRegistries, type Registries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'

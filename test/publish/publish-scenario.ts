@@ -23,12 +23,7 @@ import { openForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
-import type {
-  MockCheckRun,
-  MockDeployment,
-  MockIssue,
-  MockPull,
-} from '../../sandbox/github/github-data.ts'
+import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../sandbox/github/github-data.ts'
 import { FakePublisher } from '../adapters/image/fake-publisher.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { systemTestClock as realClock } from '../adapters/store/sample-records.ts'

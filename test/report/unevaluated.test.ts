@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { createMalformedReason, createUncheckedVerdict, createTooLargeReason } from '../../src/policy/decide.ts'
+import {
+  createMalformedReason,
+  createUncheckedVerdict,
+  createTooLargeReason,
+} from '../../src/policy/decide.ts'
 import { renderReport, ownCheckNames } from '../../src/report/report.ts'
 import { createGateInput } from '../policy/gate-builders.ts'
 

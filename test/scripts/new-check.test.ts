@@ -40,11 +40,11 @@ test('a new check is in every list, passes what it does not look at, and can hav
     writeRule: (root: string, id: string, kind: string) => string[]
   }
   writeRule(temporaryDirectory, 'costs-money', 'price-tags')
-  expect(readFileSync(join(temporaryDirectory, 'src/checks/price-tags/rules.ts'), 'utf8')).toContain(
-    '= [costsMoney]',
+  expect(readFileSync(join(temporaryDirectory, 'src/checks/price-tags/rules.ts'), 'utf8')).toMatch(
+    /^\/\/ .*\nimport \{ defineRule \} from .*\n\nexport const costsMoney = defineRule/,
   )
   expect(readFileSync(join(temporaryDirectory, 'src/checks/all-rules.ts'), 'utf8')).toContain(
-    '  ...priceTagsRules,\n',
+    '  ...Object.values(priceTagsRules),\n',
   )
   expect(() => writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')).toThrow(/already exists/)
 })

@@ -38,16 +38,11 @@ const listedRuleKinds = [
     'packages/bundle/src/content-rules.ts',
     'bundleContentRules',
   ],
-  ['ownership', 'src/checks/ownership/rules/KIND.ts', 'src/checks/ownership/rules.ts', 'ownershipRules'],
-  ['commits', 'src/checks/commits/rules/KIND.ts', 'src/checks/commits/rules.ts', 'commitRules'],
-  [
-    'bundle-directory',
-    'src/checks/bundles/rules/KIND.ts',
-    'src/checks/bundles/rules.ts',
-    'bundleDirectoryRules',
-  ],
-  ['install', 'src/checks/install/rules/KIND.ts', 'src/checks/install/rules.ts', 'installRules'],
-  ['image', 'src/checks/images/rules/KIND.ts', 'src/checks/images/rules.ts', 'imageRules'],
+  ['ownership', 'src/checks/ownership/rules.ts', 'src/checks/ownership/rules.ts', '*'],
+  ['commits', 'src/checks/commits/rules.ts', 'src/checks/commits/rules.ts', '*'],
+  ['bundle-directory', 'src/checks/bundles/rules.ts', 'src/checks/bundles/rules.ts', '*'],
+  ['install', 'src/checks/install/rules.ts', 'src/checks/install/rules.ts', '*'],
+  ['image', 'src/checks/images/rules.ts', 'src/checks/images/rules.ts', '*'],
   [
     'template',
     'src/checks/validation/templates/KIND.ts',
@@ -63,11 +58,11 @@ const listedRuleKinds = [
   ],
 ] as const
 
-/** The ids in these lists, by the lists' names: one process loads them all. */
+/** The ids in these lists, by the lists' names, and by their files for `*`, all exports: one process loads them all. */
 function loadRuleIds(lists: readonly (readonly [list: string, name: string])[]): Record<string, string[]> {
   const script = `const ids = {}
     for (const [list, name] of ${JSON.stringify(lists.map(([list, name]) => [join(temporaryDirectory, list), name]))})
-      ids[name] = (await import(list))[name].map(({ id }) => id)
+      ids[name === '*' ? list : name] = Object.values(name === '*' ? await import(list) : (await import(list))[name]).map(({ id }) => id)
     console.log(JSON.stringify(ids))`
   return JSON.parse(
     execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
@@ -93,8 +88,8 @@ describe('a new rule', () => {
       ...listedRuleKinds.map(([, , list, name]) => [list, name] as const),
       ['src/checks/all-rules.ts', 'allRules'],
     ])
-    for (const [kind, , , name] of listedRuleKinds) {
-      expect(ids[name]).toContain(`new-of-${kind}`)
+    for (const [kind, , list, name] of listedRuleKinds) {
+      expect(ids[name === '*' ? join(temporaryDirectory, list) : name]).toContain(`new-of-${kind}`)
       expect(ids['allRules']).toContain(`new-of-${kind}`)
     }
   })
@@ -171,18 +166,18 @@ describe('a new rule', () => {
   })
 
   test('is refused where no list would hold it, and nothing is written', () => {
-    rmSync(join(temporaryDirectory, 'src/checks/commits/rules.ts'))
-    expect(() => writeRule(temporaryDirectory, 'three-heads', 'commits')).toThrow(
-      /src\/checks\/commits\/rules has no rule list/,
+    rmSync(join(temporaryDirectory, 'src/checks/validation/upgrade/rules.ts'))
+    expect(() => writeRule(temporaryDirectory, 'three-heads', 'upgrade')).toThrow(
+      /src\/checks\/validation\/upgrade has no rule list/,
     )
     expect(existsSync(join(temporaryDirectory, 'docs/rules/three-heads.md'))).toBe(false)
   })
 
   test('is the first of its folder where a list waits for it', () => {
-    rmSync(join(temporaryDirectory, 'src/checks/commits/rules'), { recursive: true })
-    writeRule(temporaryDirectory, 'three-heads', 'commits')
-    const list = readFileSync(join(temporaryDirectory, 'src/checks/commits/rules.ts'), 'utf8')
-    expect(list).toContain('export const commitRules: readonly AnyFindingRule[] = [threeHeads]\n')
+    rmSync(join(temporaryDirectory, 'src/checks/validation/rules'), { recursive: true })
+    writeRule(temporaryDirectory, 'three-heads')
+    const list = readFileSync(join(temporaryDirectory, 'src/checks/validation/rules.ts'), 'utf8')
+    expect(list).toContain('export const catalogRules: readonly CatalogRule[] = [threeHeads]\n')
   })
 
   test('stands in a suite that there is, where it is about bundles', () => {

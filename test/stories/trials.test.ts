@@ -12,7 +12,11 @@ import {
 } from '../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { openFakeApiServer, statusResponse, type FakeApiServer } from '../cluster-test/cluster/fake-kubernetes-api.ts'
+import {
+  openFakeApiServer,
+  statusResponse,
+  type FakeApiServer,
+} from '../cluster-test/cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, type OlmV0Script } from '../cluster-test/cluster/fake-olm.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 

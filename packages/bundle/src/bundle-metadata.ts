@@ -4,7 +4,13 @@ import { decodeGoStruct, getStructList, getTextField } from '@catalog-bot/fbc/go
 import type { StructType } from '@catalog-bot/fbc/go/decode/go-type'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
-import { getMapValue, replaceMapEntries, replaceListItems, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import {
+  getMapValue,
+  replaceMapEntries,
+  replaceListItems,
+  type MapValue,
+  type Value,
+} from '@catalog-bot/fbc/go/tree'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
 import { formatGoJsonWithRawNumbers, readManifest } from './manifest-document.ts'

@@ -1,6 +1,15 @@
 // The Go types that opm decodes a bundle into, limited to fields where opm rejects wrong types. Omits fields that only
 // Kubernetes checks.
-import { bool, int32, mapOf, namedString, rawMessage, slice, string, struct } from '@catalog-bot/fbc/go/decode/go-type'
+import {
+  bool,
+  int32,
+  mapOf,
+  namedString,
+  rawMessage,
+  slice,
+  string,
+  struct,
+} from '@catalog-bot/fbc/go/decode/go-type'
 import { objectMetaType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
   apiServiceDescriptionType,

@@ -3,40 +3,23 @@ import type { AnyFindingRule } from '@catalog-bot/findings/rule'
 import { apiNeverThere } from './rules/api-never-there.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'
 import { blockingDisruptionBudget } from './rules/blocking-disruption-budget.ts'
-import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
-import { brokenChart } from './rules/broken-chart.ts'
 import { brokenCrd } from './rules/broken-crd.ts'
 import { brokenDeployment } from './rules/broken-deployment.ts'
-import { brokenExamples } from './rules/broken-examples.ts'
 import { brokenIcon } from './rules/broken-icon.ts'
 import { brokenObjectMetadata } from './rules/broken-object-metadata.ts'
 import { brokenWebhook } from './rules/broken-webhook.ts'
-import { collidingFileNames } from './rules/colliding-file-names.ts'
 import { duplicateCrd } from './rules/duplicate-crd.ts'
 import { duplicateWebhook } from './rules/duplicate-webhook.ts'
 import { exampleOfOtherApi } from './rules/example-of-other-api.ts'
 import { globalDefaultPriority } from './rules/global-default-priority.ts'
 import { groupInOwnedCrd } from './rules/group-in-owned-crd.ts'
-import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
 import { incompleteLink } from './rules/incomplete-link.ts'
 import { incompleteMaintainer } from './rules/incomplete-maintainer.ts'
-import { invalidCsvName } from './rules/invalid-csv-name.ts'
-import { invalidExample } from './rules/invalid-example.ts'
-import { kindNotBundled } from './rules/kind-not-bundled.ts'
-import { labelsDisagree } from './rules/labels-disagree.ts'
-import { largeBundleContent } from './rules/large-bundle-content.ts'
-import { malformedDependency } from './rules/malformed-dependency.ts'
 import { managesCrds } from './rules/manages-crds.ts'
-import { misnamedAnnotationsFile } from './rules/misnamed-annotations-file.ts'
-import { missingBundleAnnotation } from './rules/missing-bundle-annotation.ts'
 import { missingCsvField } from './rules/missing-csv-field.ts'
 import { missingFeatureAnnotation } from './rules/missing-feature-annotation.ts'
-import { missingManifestField } from './rules/missing-manifest-field.ts'
 import { misspeltAnnotation } from './rules/misspelt-annotation.ts'
-import { mistypedManifestField } from './rules/mistyped-manifest-field.ts'
-import { movedBundleDirectory } from './rules/moved-bundle-directory.ts'
 import { nameWithoutRelease } from './rules/name-without-release.ts'
-import { nestedBundleDirectory } from './rules/nested-bundle-directory.ts'
 import { noCsvVersion } from './rules/no-csv-version.ts'
 import { noDeployment } from './rules/no-deployment.ts'
 import { noIcon } from './rules/no-icon.ts'
@@ -44,36 +27,55 @@ import { noMaxOpenshiftVersion } from './rules/no-max-openshift-version.ts'
 import { noMinKubeVersion } from './rules/no-min-kube-version.ts'
 import { noProvider } from './rules/no-provider.ts'
 import { noResourceRequests } from './rules/no-resource-requests.ts'
-import { oversizedBundleContent } from './rules/oversized-bundle-content.ts'
 import { oversizedManifest } from './rules/oversized-manifest.ts'
 import { platformNowhereScheduled } from './rules/platform-nowhere-scheduled.ts'
 import { propertiesInAnnotation } from './rules/properties-in-annotation.ts'
-import { refusedByOlmV1 } from './rules/refused-by-olm-v1.ts'
 import { removedApi } from './rules/removed-api.ts'
+import {
+  bracesInPlainBundle,
+  brokenChart,
+  brokenExamples,
+  collidingFileNames,
+  hiddenBundleFile,
+  invalidCsvName,
+  invalidExample,
+  kindNotBundled,
+  labelsDisagree,
+  largeBundleContent,
+  malformedDependency,
+  misnamedAnnotationsFile,
+  missingBundleAnnotation,
+  missingManifestField,
+  mistypedManifestField,
+  movedBundleDirectory,
+  nestedBundleDirectory,
+  oversizedBundleContent,
+  refusedByOlmV1,
+  serviceAccountBundled,
+  severalCsvs,
+  severalDocumentsInManifest,
+  undecodableManifest,
+  unknownManifestField,
+  unownedCrd,
+  unreadableBundle,
+  unsafeCrdUpgrade,
+  unusableInstallModes,
+  wrongBundleFormat,
+} from './rules/reported-rules.ts'
 import { riskyPermission } from './rules/risky-permission.ts'
-import { serviceAccountBundled } from './rules/service-account-bundled.ts'
-import { severalCsvs } from './rules/several-csvs.ts'
-import { severalDocumentsInManifest } from './rules/several-documents-in-manifest.ts'
 import { twoExampleAnnotations } from './rules/two-example-annotations.ts'
 import { unconventionalChannel } from './rules/unconventional-channel.ts'
 import { unconventionalCsvName } from './rules/unconventional-csv-name.ts'
-import { undecodableManifest } from './rules/undecodable-manifest.ts'
 import { undescribedCrd } from './rules/undescribed-crd.ts'
 import { unknownCapability } from './rules/unknown-capability.ts'
 import { unknownCategory } from './rules/unknown-category.ts'
 import { unknownCsvVersion } from './rules/unknown-csv-version.ts'
-import { unknownManifestField } from './rules/unknown-manifest-field.ts'
 import { unknownServiceAccount } from './rules/unknown-service-account.ts'
-import { unownedCrd } from './rules/unowned-crd.ts'
 import { unparsableCsvVersion } from './rules/unparsable-csv-version.ts'
 import { unparsableMinKubeVersion } from './rules/unparsable-min-kube-version.ts'
 import { unparsableRelatedImage } from './rules/unparsable-related-image.ts'
-import { unreadableBundle } from './rules/unreadable-bundle.ts'
 import { unrelatedImage } from './rules/unrelated-image.ts'
-import { unsafeCrdUpgrade } from './rules/unsafe-crd-upgrade.ts'
 import { unservedOwnedCrd } from './rules/unserved-owned-crd.ts'
-import { unusableInstallModes } from './rules/unusable-install-modes.ts'
-import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
 
 /** The rules of ./rules, sorted by id. */
 export const bundleRules: readonly AnyFindingRule[] = [

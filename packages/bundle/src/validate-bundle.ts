@@ -12,22 +12,24 @@ import { createBundleLocator } from './bundle-locator.ts'
 import type { RuleSuite } from '@catalog-bot/findings/suites'
 import { runBundleRule } from './bundle-rule.ts'
 import { bundleContentRules } from './content-rules.ts'
-import { collidingFileNames } from './rules/colliding-file-names.ts'
-import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
-import { labelsDisagree } from './rules/labels-disagree.ts'
+import {
+  collidingFileNames,
+  hiddenBundleFile,
+  labelsDisagree,
+  bracesInPlainBundle,
+  largeBundleContent,
+  misnamedAnnotationsFile,
+  missingBundleAnnotation,
+  movedBundleDirectory,
+  nestedBundleDirectory,
+  oversizedBundleContent,
+  severalCsvs,
+  severalDocumentsInManifest,
+  undecodableManifest,
+  unreadableBundle,
+  wrongBundleFormat,
+} from './rules/reported-rules.ts'
 import { readRegistryBundlePartially } from './registry-bundle.ts'
-import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
-import { largeBundleContent } from './rules/large-bundle-content.ts'
-import { misnamedAnnotationsFile } from './rules/misnamed-annotations-file.ts'
-import { missingBundleAnnotation } from './rules/missing-bundle-annotation.ts'
-import { movedBundleDirectory } from './rules/moved-bundle-directory.ts'
-import { nestedBundleDirectory } from './rules/nested-bundle-directory.ts'
-import { oversizedBundleContent } from './rules/oversized-bundle-content.ts'
-import { severalCsvs } from './rules/several-csvs.ts'
-import { severalDocumentsInManifest } from './rules/several-documents-in-manifest.ts'
-import { undecodableManifest } from './rules/undecodable-manifest.ts'
-import { unreadableBundle } from './rules/unreadable-bundle.ts'
-import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
 import { validateChart } from './validate-chart.ts'
 import { validateCsv } from './validate-csv.ts'
 

@@ -6,7 +6,7 @@ import type { BundleFiles } from './bundle-files.ts'
 import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getField, asList, asString } from './fields.ts'
 import { toJsonData, readManifest } from './manifest-document.ts'
-import { brokenChart } from './rules/broken-chart.ts'
+import { brokenChart } from './rules/reported-rules.ts'
 
 const semverPattern = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
 

@@ -9,14 +9,16 @@ import { getField, asList, asString } from './fields.ts'
 import { installableKinds } from './installable-kinds.ts'
 import type { TypedMetadataEntry } from './bundle-metadata.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
-import { brokenExamples } from './rules/broken-examples.ts'
-import { invalidCsvName } from './rules/invalid-csv-name.ts'
-import { kindNotBundled } from './rules/kind-not-bundled.ts'
-import { malformedDependency } from './rules/malformed-dependency.ts'
-import { serviceAccountBundled } from './rules/service-account-bundled.ts'
-import { unownedCrd } from './rules/unowned-crd.ts'
+import {
+  brokenExamples,
+  invalidCsvName,
+  kindNotBundled,
+  malformedDependency,
+  serviceAccountBundled,
+  unownedCrd,
+  unusableInstallModes,
+} from './rules/reported-rules.ts'
 import { findUnownedCrds } from './unowned-crds.ts'
-import { unusableInstallModes } from './rules/unusable-install-modes.ts'
 
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 

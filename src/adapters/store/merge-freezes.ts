@@ -1,6 +1,12 @@
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { MergeFreeze, FreezeAuthor, FreezeEvent, FreezeKind, FreezeScope } from '../../policy/merge-freeze.ts'
+import type {
+  MergeFreeze,
+  FreezeAuthor,
+  FreezeEvent,
+  FreezeKind,
+  FreezeScope,
+} from '../../policy/merge-freeze.ts'
 import type { MergeFreezes, ParkedPull } from '../../ports/merge-freezes.ts'
 import type { Database, Sql } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'

@@ -1,34 +1,194 @@
-// The rules about bundle directories. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { bundleDirectoryEdgeToNowhere } from './rules/bundle-directory-edge-to-nowhere.ts'
-import { bundleDirectoryNameTaken } from './rules/bundle-directory-name-taken.ts'
-import { bundleDirectoryOfOtherPackage } from './rules/bundle-directory-of-other-package.ts'
-import { bundleDirectoryOfOtherVersion } from './rules/bundle-directory-of-other-version.ts'
-import { bundleDirectorySkipsUnknown } from './rules/bundle-directory-skips-unknown.ts'
-import { bundleDirectoryUnconnected } from './rules/bundle-directory-unconnected.ts'
-import { bundleDirectoryUpgradeLoop } from './rules/bundle-directory-upgrade-loop.ts'
-import { missingDefaultChannel } from './rules/default-channel-nowhere.ts'
-import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
-import { noUpdateGraph } from './rules/no-update-graph.ts'
-import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
-import { removedBundleInUse } from './rules/removed-bundle-in-use.ts'
-import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
-import { unknownPackageSetting } from './rules/unknown-package-setting.ts'
+// The rules of the validation check about bundle directories.
+import { defineRule } from '@catalog-bot/findings/rule'
+import { formatTruncatedNames } from '../validation/format-names.ts'
 
-/** The rules of ./rules, sorted by id. */
-export const bundleDirectoryRules: readonly AnyFindingRule[] = [
-  bundleDirectoryEdgeToNowhere,
-  bundleDirectoryNameTaken,
-  bundleDirectoryOfOtherPackage,
-  bundleDirectoryOfOtherVersion,
-  bundleDirectorySkipsUnknown,
-  bundleDirectoryUnconnected,
-  bundleDirectoryUpgradeLoop,
-  missingDefaultChannel,
-  malformedPackageSettings,
-  noUpdateGraph,
-  releaseConfigMismatch,
-  removedBundleInUse,
-  unconventionalBundleName,
-  unknownPackageSetting,
-]
+const bundleDirectoryRule = { check: 'validation', judges: 'pull request', since: '0.1.0' } as const
+
+export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced: string; itself: boolean }>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-edge-to-nowhere',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle replaces another existing bundle',
+  format: ({ name, replaced, itself }) => ({
+    what: itself
+      ? `${name} replaces itself`
+      : `${name} replaces ${replaced}, which exists neither in the package's directories nor in its catalogs`,
+    why: "Users of the earlier version don't get an update, because no upgrade edge leads to this bundle.",
+    fix: 'Set `replaces` to the exact name of the previous bundle.',
+  }),
+})
+
+export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string; hasTemplates: boolean }>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-name-taken',
+  overridable: true,
+  severity: 'error',
+  title: 'Every bundle of a package has a unique name',
+  format: ({ name, other, hasTemplates }) => ({
+    // The catalogs reference the image of one of them, and catalog changes are checked separately.
+    ...(hasTemplates && { severity: 'warning' as const }),
+    what: `${name} is also the name of the bundle in ${other}`,
+    why: "A catalog can contain only one bundle with this name, so one of the two can't be released.",
+    fix: 'Rename the ClusterServiceVersion to match its version.',
+  }),
+})
+
+export const bundleDirectoryOfOtherPackage = defineRule<{
+  directory: string
+  package: string
+  known: readonly string[]
+}>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-of-other-package',
+  overridable: true,
+  severity: 'error',
+  title: 'A bundle is in the directory of its package',
+  format: ({ directory, package: its, known }) => ({
+    what: `the bundle belongs to the package "${its}" but is in the directory of ${known.map((name) => `"${name}"`).join(', ') || `"${directory}"`}`,
+    why: "The bundle would be released into a package whose owners haven't approved it.",
+    fix: 'Correct the package in the annotations, or move the bundle to the directory of its package.',
+  }),
+})
+
+export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; version: string }>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-of-other-version',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle is in a directory named after its version',
+  format: ({ directory, version }) => ({
+    what: `the directory "${directory}" contains version ${version}`,
+    why: 'Releases, tests and reviewers identify a version by its directory.',
+    fix: 'Rename the directory to match spec.version, or correct the version.',
+  }),
+})
+
+export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-skips-unknown',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle skips only existing bundles',
+  format: ({ name, skipped }) => ({
+    what: `${name} skips ${formatTruncatedNames(skipped, 3)}, which exists neither in the package's directories nor in its catalogs`,
+    why: 'A misspelled name has no effect, so clusters remain on the version that should be skipped.',
+    fix: 'Correct the names, or remove them.',
+  }),
+})
+
+export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: string; others: number }>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-unconnected',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle has an upgrade edge to the other bundles of its channel',
+  format: ({ name, channel, others }) => ({
+    what: `${name} neither replaces nor skips ${others === 1 ? 'the other bundle' : `any of the ${others} other bundles`} in the channel "${channel}"`,
+    why: "In replaces-mode, only `replaces` and `skips` define upgrades, so users of other versions don't get this one.",
+    fix: 'Set `replaces`, or put the bundle into a separate channel.',
+  }),
+})
+
+export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }>({
+  ...bundleDirectoryRule,
+  id: 'bundle-directory-upgrade-loop',
+  overridable: true,
+  severity: 'error',
+  title: 'The upgrade graph has no cycles',
+  format: ({ loop }) => ({
+    what: `the upgrades form a cycle: ${loop.slice(0, 5).join(' replaces ')}${loop.length > 5 ? ' replaces …' : ''}`,
+    why: "A channel with a cycle has no head, so it can't be used for installations.",
+    fix: 'Remove one of the replaces edges.',
+  }),
+})
+
+export const missingDefaultChannel = defineRule<{ channel: string; channels: readonly string[] }>({
+  ...bundleDirectoryRule,
+  id: 'default-channel-nowhere',
+  overridable: true,
+  severity: 'error',
+  title: 'The default channel of a package has bundles',
+  format: ({ channel, channels }) => ({
+    what: `the default channel "${channel}" has no bundles; existing channels: ${channels.slice(0, 5).join(', ')}`,
+    why: "Users who don't choose a channel subscribe to the default channel and get nothing.",
+    fix: 'Choose an existing channel, or add the bundle to the default channel.',
+  }),
+})
+
+export const malformedPackageSettings = defineRule<{ file: string; problem: string }>({
+  ...bundleDirectoryRule,
+  id: 'malformed-package-settings',
+  severity: 'warning',
+  title: 'Package settings are valid',
+  format: ({ file, problem }) => ({
+    what: `${file} is invalid: ${problem}`,
+    why: 'Release tools read these settings, and they misinterpret or ignore invalid values.',
+    fix: 'Correct the value. See the settings table in docs/bundle-directories.md.',
+  }),
+})
+
+export const noUpdateGraph = defineRule<{ file: string }>({
+  ...bundleDirectoryRule,
+  id: 'no-update-graph',
+  overridable: true,
+  severity: 'warning',
+  title: 'A package specifies its update graph mode',
+  format: ({ file }) => ({
+    what: `${file} does not set updateGraph`,
+    why: "The default is `replaces-mode`, in which versions that don't replace another one get no upgrades.",
+    fix: 'Set `updateGraph: replaces-mode` or `updateGraph: semver-mode`.',
+  }),
+})
+
+export const releaseConfigMismatch = defineRule<{ problem: string }>({
+  ...bundleDirectoryRule,
+  id: 'release-config-mismatch',
+  overridable: true,
+  severity: 'warning',
+  title: 'The release configuration matches the catalogs of the package',
+  format: ({ problem }) => ({
+    what: problem,
+    why: 'The bundle is not added to the catalogs that this file specifies.',
+    fix: 'Make release-config.yaml and ci.yaml consistent.',
+  }),
+})
+
+export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
+  ...bundleDirectoryRule,
+  id: 'removed-bundle-in-use',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle is removed only when it is no longer referenced',
+  format: ({ name, by }) => ({
+    what: `${name} is removed but still referenced by ${formatTruncatedNames(by, 3)}`,
+    why: "The files that reference it break or can't be rebuilt.",
+    fix: 'Remove these references first, in an earlier pull request.',
+  }),
+})
+
+export const unconventionalBundleName = defineRule<{ name: string; wanted: string }>({
+  ...bundleDirectoryRule,
+  id: 'unconventional-bundle-name',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle is named after its package and version',
+  format: ({ name, wanted }) => ({
+    what: `the bundle is named ${name} instead of ${wanted}`,
+    why: 'Users and tools derive the package and the version from the name.',
+    fix: 'Rename the ClusterServiceVersion before anyone installs it.',
+  }),
+})
+
+export const unknownPackageSetting = defineRule<{ file: string; key: string; known?: string }>({
+  ...bundleDirectoryRule,
+  id: 'unknown-package-setting',
+  overridable: true,
+  severity: 'warning',
+  title: 'Package settings have known names',
+  format: ({ file, key, known }) => ({
+    what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
+    why: 'Unknown settings have no effect.',
+    fix: 'Correct its name, or remove it.',
+  }),
+})

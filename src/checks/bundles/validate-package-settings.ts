@@ -6,10 +6,12 @@ import { findSimilarName } from '../validation/similar-name.ts'
 import { isKnownBundle } from './bundle-edges.ts'
 import type { PackageSources, PackageSettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
-import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
-import { noUpdateGraph } from './rules/no-update-graph.ts'
-import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
-import { unknownPackageSetting } from './rules/unknown-package-setting.ts'
+import {
+  malformedPackageSettings,
+  noUpdateGraph,
+  releaseConfigMismatch,
+  unknownPackageSetting,
+} from './rules.ts'
 import { parsePackageSettings, type SettingsReadResult } from './settings-file.ts'
 
 /** Undefined if unreadable. */

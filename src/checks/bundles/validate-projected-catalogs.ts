@@ -11,9 +11,7 @@ import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../validation/upgrade/upgrade-rule.ts'
 import type { ProjectedCatalog } from './projected-catalog.ts'
-import { bundleDirectoryRules } from './rules.ts'
-import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
-import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
+import * as bundleDirectoryRules from './rules.ts'
 
 /**
  * Findings at locations in the pull request, before configured severities apply. `reported` has the findings about
@@ -43,8 +41,13 @@ function hasReportedProblem({ directory, kind }: ProjectedCatalog, reported: rea
   )
 }
 
-const bundleDirectoryRuleIds: ReadonlySet<string> = new Set(bundleDirectoryRules.map(({ id }) => id))
-const settingsRuleIds: ReadonlySet<string> = new Set([malformedPackageSettings.id, releaseConfigMismatch.id])
+const bundleDirectoryRuleIds: ReadonlySet<string> = new Set(
+  Object.values(bundleDirectoryRules).map(({ id }) => id),
+)
+const settingsRuleIds: ReadonlySet<string> = new Set([
+  bundleDirectoryRules.malformedPackageSettings.id,
+  bundleDirectoryRules.releaseConfigMismatch.id,
+])
 
 /** Rules that other checks apply to the bundle itself. */
 const ruleIdsAppliedByOtherChecks: ReadonlySet<string> = new Set([

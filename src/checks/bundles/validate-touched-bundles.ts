@@ -9,16 +9,18 @@ import {
 } from './bundle-edges.ts'
 import type { PackageSources, TouchedBundle } from './package-sources.ts'
 import type { PackageCiYaml } from './package-settings.ts'
-import { bundleDirectoryEdgeToNowhere } from './rules/bundle-directory-edge-to-nowhere.ts'
-import { bundleDirectoryNameTaken } from './rules/bundle-directory-name-taken.ts'
-import { bundleDirectoryOfOtherPackage } from './rules/bundle-directory-of-other-package.ts'
-import { bundleDirectoryOfOtherVersion } from './rules/bundle-directory-of-other-version.ts'
-import { bundleDirectorySkipsUnknown } from './rules/bundle-directory-skips-unknown.ts'
-import { bundleDirectoryUnconnected } from './rules/bundle-directory-unconnected.ts'
-import { bundleDirectoryUpgradeLoop } from './rules/bundle-directory-upgrade-loop.ts'
-import { missingDefaultChannel } from './rules/default-channel-nowhere.ts'
-import { removedBundleInUse } from './rules/removed-bundle-in-use.ts'
-import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
+import {
+  bundleDirectoryEdgeToNowhere,
+  bundleDirectoryNameTaken,
+  bundleDirectoryOfOtherPackage,
+  bundleDirectoryOfOtherVersion,
+  bundleDirectorySkipsUnknown,
+  bundleDirectoryUnconnected,
+  bundleDirectoryUpgradeLoop,
+  missingDefaultChannel,
+  removedBundleInUse,
+  unconventionalBundleName,
+} from './rules.ts'
 
 /** `settings` come from the result, if readable. */
 export function* validateTouchedBundles(

@@ -1,20 +1,114 @@
-// Every rule about the commits that a push carries. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { closesOtherPull } from './rules/closes-other-pull.ts'
-import { mergesOtherPull } from './rules/lands-other-pull.ts'
-import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'
-import { tooManyCommits } from './rules/too-many-commits.ts'
-import { unreadableCommit } from './rules/unreadable-commit.ts'
-import { unsignedCommit } from './rules/unsigned-commit.ts'
-import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
+// The rules of the ownership check about the commits of a pull request.
+import { type PullClosedByPush, maxIncomingCommits } from '../../pull-request/incoming-commits.ts'
+import { defineRule } from '@catalog-bot/findings/rule'
+import { formatOmittedCountSuffix } from './format-more.ts'
 
-/** The rules of ./rules, sorted by id. */
-export const commitRules: readonly AnyFindingRule[] = [
-  closesOtherPull,
-  mergesOtherPull,
-  oversizedFileInHistory,
-  tooManyCommits,
-  unreadableCommit,
-  unsignedCommit,
-  workflowEditInHistory,
-]
+const commitRule = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
+
+export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; heldBack?: string }>({
+  ...commitRule,
+  id: 'closes-other-pull',
+  severity: 'error',
+  network: true,
+  title: "Merging a pull request does not close another author's pull request",
+  format: ({ pull, by, heldBack }) => {
+    if (by === 'words')
+      return {
+        what: `a commit message closes pull request ${pull} by another author`,
+        why: 'GitHub closes that pull request as soon as the message reaches the default branch, without asking its author.',
+        fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
+      }
+    const how = heldBack === undefined ? 'not all of its changes' : heldBack
+    return {
+      what: `the commits contain the head commit of pull request ${pull} by another author, but ${how}`,
+      why: 'GitHub would mark that pull request as merged, and its author would have to open it again.',
+      fix: 'Rebase or squash to drop its commits, or wait until it is merged or closed.',
+    }
+  },
+})
+
+export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; isKept: boolean }>({
+  ...commitRule,
+  id: 'lands-other-pull',
+  severity: 'warning',
+  network: true,
+  title: 'A pull request does not include another open pull request',
+  format: ({ pull, by, isKept }) => ({
+    what:
+      by === 'words'
+        ? `a commit message closes pull request ${pull}`
+        : `the commits contain pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
+    why:
+      by === 'words'
+        ? 'GitHub closes that pull request when this one is merged.'
+        : 'GitHub marks both pull requests as merged when this one is merged.',
+    fix:
+      by === 'words'
+        ? 'If this is not intentional, reword the commit message.'
+        : 'If this is not intentional, rebase to drop the commits of the other pull request.',
+  }),
+})
+
+export const oversizedFileInHistory = defineRule<{ blob: string }>({
+  ...commitRule,
+  id: 'oversized-file-in-history',
+  severity: 'error',
+  title: 'No commit contains a file larger than 100 MiB',
+  format: ({ blob }) => ({
+    what: `the commits contain a file larger than 100 MiB: ${blob}`,
+    why: 'GitHub rejects every push that contains such a file, even if a later commit removes it.',
+    fix: `Squash the commits into one commit without the file. To find the file, run \`git log --find-object=${blob}\`.`,
+  }),
+})
+
+export const tooManyCommits = defineRule<object>({
+  ...commitRule,
+  id: 'too-many-commits',
+  severity: 'error',
+  title: `A pull request has at most ${maxIncomingCommits} commits`,
+  format: () => ({
+    what: `the pull request has more than ${maxIncomingCommits} commits, or more than catalog-bot can read`,
+    why: 'GitHub does not list the rest, so reviewers cannot see everything that would remain in the history.',
+    fix: 'Squash the commits. If most of them are not yours, rebase onto the base branch.',
+  }),
+})
+
+export const unreadableCommit = defineRule<{ commit: string; more: number }>({
+  ...commitRule,
+  id: 'unreadable-commit',
+  severity: 'error',
+  title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
+  format: ({ commit, more }) => ({
+    what: `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
+    why: 'Tools can interpret such a message differently, so they can disagree about which pull requests it closes.',
+    fix: 'Reword the commit message in UTF-8, and keep it short.',
+  }),
+})
+
+export const unsignedCommit = defineRule<{ commit: string; more: number }>({
+  ...commitRule,
+  id: 'unsigned-commit',
+  severity: 'error',
+  network: true,
+  title: 'Every commit is signed if the base branch requires it',
+  format: ({ commit, more }) => ({
+    what: `the signature of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is missing`,
+    why: 'The base branch requires signed commits, so GitHub rejects the push.',
+    fix: 'Sign each commit while rebasing onto the base branch: `git rebase --exec "git commit --amend --no-edit -S"`.',
+  }),
+})
+
+export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({
+  ...commitRule,
+  id: 'workflow-edit-in-history',
+  severity: 'error',
+  title: 'No commit changes .github/workflows, even temporarily',
+  format: ({ commit, more, isVisible }) => ({
+    ...(isVisible && { severity: 'warning' as const }),
+    what: `the workflow files of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} differ from those of the base branch`,
+    why: 'GitHub does not let catalog-bot push a commit that changes workflows, even if a later commit reverts the change.',
+    fix: isVisible
+      ? 'Ask a maintainer to merge this pull request manually.'
+      : 'Squash the commits so that none of them changes .github/workflows.',
+  }),
+})

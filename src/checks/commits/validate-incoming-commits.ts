@@ -4,13 +4,15 @@ import type { IncomingCommit, PullClosedByPush } from '../../pull-request/incomi
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { CheckInput } from '../check.ts'
-import { closesOtherPull } from './rules/closes-other-pull.ts'
-import { mergesOtherPull } from './rules/lands-other-pull.ts'
-import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'
-import { tooManyCommits } from './rules/too-many-commits.ts'
-import { unreadableCommit } from './rules/unreadable-commit.ts'
-import { unsignedCommit } from './rules/unsigned-commit.ts'
-import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
+import {
+  closesOtherPull,
+  mergesOtherPull,
+  oversizedFileInHistory,
+  tooManyCommits,
+  unreadableCommit,
+  unsignedCommit,
+  workflowEditInHistory,
+} from './rules.ts'
 
 /** Findings about a pull request's commits. None if `incomingCommits` is absent. */
 export function validateIncomingCommits({

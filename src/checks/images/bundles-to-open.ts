@@ -9,14 +9,12 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
 import type { BundleAnswer } from '../questions.ts'
 import type { ReferencedImage } from './named-image.ts'
-import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
-import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
+import { bundleDiffersFromImage, bundleIdentityMismatch, bundleFormatMismatch } from './rules.ts'
 import {
   redactDifferences,
   redactFindings,
   type BundleDifferenceDescription,
 } from './redact-restricted-bundle.ts'
-import { bundleFormatMismatch } from './rules/foreign-bundle-format.ts'
 
 type BundleContentAnswer = Extract<BundleAnswer, { readonly kind: 'bundle' }>
 

@@ -1,7 +1,7 @@
 // Checks that every newly named image exists, matches its digest and is allowed, and compares new or edited bundles
 // with their images. Only definite registry answers count against the author.
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { unreadableBundle } from '@catalog-bot/bundle/rules/unreadable-bundle'
+import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
@@ -19,13 +19,15 @@ import {
   listImageDigestQuestions,
   findRepublishedBundles,
 } from './republished-bundles.ts'
-import { imageDigestMismatch } from './rules/digest-mismatch.ts'
-import { imageMissing } from './rules/image-missing.ts'
-import { imageUnsupported } from './rules/image-unsupported.ts'
-import { malformedReference } from './rules/malformed-reference.ts'
-import { platformMissing } from './rules/platform-missing.ts'
-import { registryBlocked } from './rules/registry-blocked.ts'
-import { tagMoved } from './rules/tag-moved.ts'
+import {
+  imageDigestMismatch,
+  imageMissing,
+  imageUnsupported,
+  malformedReference,
+  platformMissing,
+  registryBlocked,
+  tagMoved,
+} from './rules.ts'
 import { findUnpinnedImage, validateReferenceText } from './validate-reference-text.ts'
 
 export const imagesCheck: Check<'images'> = {

@@ -7,7 +7,7 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
 import type { CheckAnswers, CheckQuestion } from '../questions.ts'
-import { bundleRepublished } from './rules/bundle-republished.ts'
+import { bundleRepublished } from './rules.ts'
 
 interface PublishedImage {
   readonly image: string

@@ -1,32 +1,190 @@
-// Every rule of the images check about images. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
-import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
-import { bundleRepublished } from './rules/bundle-republished.ts'
-import { imageDigestMismatch } from './rules/digest-mismatch.ts'
-import { bundleFormatMismatch } from './rules/foreign-bundle-format.ts'
-import { imageByTag } from './rules/image-by-tag.ts'
-import { imageMissing } from './rules/image-missing.ts'
-import { imageUnsupported } from './rules/image-unsupported.ts'
-import { malformedReference } from './rules/malformed-reference.ts'
-import { platformMissing } from './rules/platform-missing.ts'
-import { registryBlocked } from './rules/registry-blocked.ts'
-import { registryNotAllowed } from './rules/registry-not-allowed.ts'
-import { tagMoved } from './rules/tag-moved.ts'
+// The rules of the images check about image references and registries.
+import { defineRule } from '@catalog-bot/findings/rule'
 
-/** The rules of ./rules, sorted by id. */
-export const imageRules: readonly AnyFindingRule[] = [
-  bundleDiffersFromImage,
-  bundleIdentityMismatch,
-  bundleRepublished,
-  imageDigestMismatch,
-  bundleFormatMismatch,
-  imageByTag,
-  imageMissing,
-  imageUnsupported,
-  malformedReference,
-  platformMissing,
-  registryBlocked,
-  registryNotAllowed,
-  tagMoved,
-]
+const imageRule = { check: 'images', judges: 'pull request', since: '0.1.0' } as const
+
+/** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
+type TaggedImageData = { reference: string; digest?: string; package?: string; more?: number }
+
+export const bundleDiffersFromImage = defineRule<{ reference: string; differences: readonly string[] }>({
+  ...imageRule,
+  id: 'bundle-differs-from-image',
+  severity: 'warning',
+  network: true,
+  title: "A bundle's properties and related images match its image",
+  format: ({ reference, differences }) => ({
+    what: `the catalog and the image ${reference} disagree: ${differences.join('; ')}`,
+    why: 'OLM resolves dependencies and tools mirror images based on the catalog, but the cluster installs the content of the image.',
+    fix: 'Render the bundle again from its image with `opm render`.',
+  }),
+})
+
+export const bundleIdentityMismatch = defineRule<{ reference: string; differences: readonly string[] }>({
+  ...imageRule,
+  id: 'bundle-not-its-image',
+  severity: 'error',
+  network: true,
+  title: "A bundle's image contains the bundle that the catalog declares",
+  format: ({ reference, differences }) => ({
+    what: `the image ${reference} contains a different bundle than the catalog declares: ${differences.join('; ')}`,
+    why: 'OLM installs the content of the image under the name and version that the catalog declares.',
+    fix: 'Render the bundle again from its image with `opm render`, or specify the correct image.',
+  }),
+})
+
+export const bundleRepublished = defineRule<{
+  bundle: string
+  image: string
+  published: string
+  catalog: string
+}>({
+  ...imageRule,
+  id: 'bundle-republished',
+  overridable: true,
+  severity: 'error',
+  network: true,
+  title: 'A bundle has the same image in every catalog',
+  format: ({ bundle, image, published, catalog }) => ({
+    what: `${bundle} has the image ${published} in ${catalog}, but the image ${image} here`,
+    why: 'Two different bundles would share a name and version, so mirrors, upgrades, and support engineers cannot tell which one a cluster runs.',
+    fix: 'Use the published image, or publish the new image under a new version.',
+  }),
+})
+
+export const imageDigestMismatch = defineRule<{ reference: string; reason: string }>({
+  ...imageRule,
+  id: 'digest-mismatch',
+  severity: 'error',
+  network: true,
+  title: 'The content of an image matches its digest',
+  format: ({ reference, reason }) => ({
+    what: `the registry serves different content for ${reference}: ${reason}`,
+    why: 'Every container runtime verifies the digest and rejects the image.',
+    fix: 'Push the image again and use the digest that the push reports.',
+  }),
+})
+
+export const bundleFormatMismatch = defineRule<{ reference: string; format: string; named?: string }>({
+  ...imageRule,
+  id: 'foreign-bundle-format',
+  severity: 'error',
+  network: true,
+  title: "A bundle's image has the format that the catalog declares",
+  format: ({ reference, format, named }) => ({
+    what: `the image ${reference} contains a ${format} bundle, but the catalog declares ${named ?? 'no format, which means registry+v1'}`,
+    why: 'OLM unpacks the image in the format that the catalog declares, finds no ClusterServiceVersion or chart, and does not install it.',
+    fix: 'Build a registry+v1 bundle. If your clusters support the other format, declare it in an olm.bundle.mediatype property instead.',
+  }),
+})
+
+export const imageByTag = defineRule<TaggedImageData>({
+  ...imageRule,
+  id: 'image-by-tag',
+  overridable: true,
+  severity: 'warning',
+  title: 'Images are referenced by digest',
+  format: ({ reference, digest, package: name, more = 0 }) => ({
+    what:
+      more === 0
+        ? `the image ${reference} is referenced by tag`
+        : `${more + 1} images of package "${name}" are referenced by tag, starting with ${reference}`,
+    why: 'A tag can move, so clusters might install a different image than catalog-bot checked, and mirrors cannot detect the change.',
+    fix:
+      digest === undefined
+        ? `Reference ${more === 0 ? 'it' : 'them'} by digest: NAME@sha256:…`
+        : `Reference it by digest. The tag currently points to ${digest}.`,
+  }),
+})
+
+export const imageMissing = defineRule<{ reference: string; reason: string }>({
+  ...imageRule,
+  id: 'image-missing',
+  severity: 'error',
+  network: true,
+  title: 'Every referenced image exists in its registry',
+  format: ({ reference, reason }) => ({
+    what: `the image ${reference} does not exist: ${reason}`,
+    why: 'A cluster that installs this version cannot pull the image, so the installation hangs until an administrator intervenes.',
+    fix: 'Push the image, or correct the reference.',
+  }),
+})
+
+export const imageUnsupported = defineRule<{ reference: string; reason: string }>({
+  ...imageRule,
+  id: 'image-unsupported',
+  severity: 'error',
+  network: true,
+  title: 'Every image has a format that clusters can pull',
+  format: ({ reference, reason }) => ({
+    what: `the image ${reference} cannot be used: ${reason}`,
+    why: 'Container runtimes no longer pull this format, so clusters cannot install the version.',
+    fix: 'Rebuild and push the image with a current tool. The OCI and Docker schema 2 formats both work.',
+  }),
+})
+
+export const malformedReference = defineRule<{ reference: string; reason: string }>({
+  ...imageRule,
+  id: 'malformed-reference',
+  severity: 'error',
+  title: 'Every image reference has valid syntax',
+  format: ({ reference, reason }) => ({
+    what: `${JSON.stringify(reference)} is not a valid image reference: ${reason}`,
+    why: 'Container runtimes cannot parse the reference, so they cannot pull the image.',
+    fix: 'Write the reference in lowercase and without a scheme: registry/path@sha256:digest.',
+  }),
+})
+
+export const platformMissing = defineRule<{
+  reference: string
+  missing: readonly string[]
+  offered: readonly string[]
+}>({
+  ...imageRule,
+  id: 'platform-missing',
+  severity: 'error',
+  network: true,
+  title: 'Related images support every required platform',
+  format: ({ reference, missing, offered }) => ({
+    what: `the image ${reference} does not support ${missing.join(', ')}`,
+    why: `The Operator cannot run on nodes of an unsupported platform. ${offered.length === 0 ? 'The image declares no platforms.' : `The image supports ${offered.join(', ')}.`}`,
+    fix: 'Build the image for the missing platforms, and reference the image index by digest.',
+  }),
+})
+
+export const registryBlocked = defineRule<{ reference: string; reason: string }>({
+  ...imageRule,
+  id: 'registry-blocked',
+  severity: 'error',
+  network: true,
+  title: 'Images are in registries that catalog-bot can query safely',
+  format: ({ reference, reason }) => ({
+    what: `catalog-bot did not look up the image ${reference}: ${reason}`,
+    why: 'Clusters elsewhere cannot pull images from an internal address or from a registry without TLS.',
+    fix: 'Use an image from a public registry over HTTPS. A bot administrator can allow a registry host on their own network.',
+  }),
+})
+
+export const registryNotAllowed = defineRule<{ reference: string; allowed: readonly string[] }>({
+  ...imageRule,
+  id: 'registry-not-allowed',
+  severity: 'error',
+  title: 'Images come from registries that this repository allows',
+  format: ({ reference, allowed }) => ({
+    what: `the image ${reference} is in a registry that this repository does not allow`,
+    why: `This repository allows only images from ${allowed.join(', ')}.`,
+    fix: 'Move the image to an allowed registry, or ask a maintainer to add its registry to images.registries.',
+  }),
+})
+
+export const tagMoved = defineRule<{ reference: string; tag: string; digest: string; now: string }>({
+  ...imageRule,
+  id: 'tag-moved',
+  severity: 'warning',
+  network: true,
+  title: 'A tag next to a digest points to that digest',
+  format: ({ reference, tag, digest, now }) => ({
+    what: `${reference} specifies ${digest}, but its tag "${tag}" now points to ${now}`,
+    why: 'Clusters install the digest, but readers see the tag and expect a different image.',
+    fix: 'Use the digest that the tag points to, or remove the tag.',
+  }),
+})

@@ -5,9 +5,7 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
 import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
-import { imageByTag } from './rules/image-by-tag.ts'
-import { malformedReference } from './rules/malformed-reference.ts'
-import { registryNotAllowed } from './rules/registry-not-allowed.ts'
+import { imageByTag, malformedReference, registryNotAllowed } from './rules.ts'
 
 /** The finding that makes a registry request pointless; undefined otherwise. */
 export function validateReferenceText(

@@ -21,7 +21,7 @@ import {
 import { readInlineBundle } from './inline-bundle.ts'
 import type { ChannelInstall, InstallReport } from './install-report.ts'
 import { redactInstallFacts } from './redact-install-facts.ts'
-import { doesNotInstall } from './rules/does-not-install.ts'
+import { doesNotInstall } from './rules.ts'
 import { evaluateInstall } from './simulate-install.ts'
 import { parseInstallTargetId, type InstallTarget } from './install-targets.ts'
 import { planChannelClusterTests } from './cluster-test/plan-cluster-tests.ts'

@@ -1,6 +1,29 @@
-// Every rule of the install check about pull requests. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { doesNotInstall } from './rules/does-not-install.ts'
+// The rules of the install check.
+import { defineRule } from '@catalog-bot/findings/rule'
 
-/** The rules of ./rules, sorted by id. */
-export const installRules: readonly AnyFindingRule[] = [doesNotInstall]
+const installRule = {
+  check: 'install',
+  judges: 'pull request',
+  since: '0.1.0',
+  network: true,
+  overridable: true,
+} as const
+
+export const doesNotInstall = defineRule<{
+  package: string
+  channel: string
+  targets: readonly string[]
+  reasons: readonly string[]
+}>({
+  ...installRule,
+  id: 'does-not-install',
+  severity: 'error',
+  title: 'Every changed package can be installed from its catalog',
+  format: ({ package: its, channel, targets, reasons }) => ({
+    what: `package ${its} can't be installed from channel ${channel} with ${targets.join(' or ')}${
+      reasons.length === 0 ? '; other findings explain why' : `: ${reasons.join(' ')}`
+    }`,
+    why: 'catalog-bot simulated the steps of the installer without a cluster. A user who installs the package gets the same failure.',
+    fix: `Fix the cause, or add the missing dependency to the catalog. To see every step, run: catalog-bot install CATALOG --package ${its} --verbose`,
+  }),
+})

@@ -6,7 +6,7 @@ import { createListFilter } from '../../pull-request/incremental-list.ts'
 import { findLowerBound } from '../../pull-request/sorted-paths.ts'
 import type { CheckInput } from '../check.ts'
 import { toCaseFoldedPath } from './package-name.ts'
-import { confusableName } from './rules/confusable-name.ts'
+import { confusableName } from './rules.ts'
 
 export function findCollidingPaths({
   change,

@@ -12,7 +12,7 @@ import type { OwnerSourceReadResult } from './sources/owner-source.ts'
 import { parseOwnersFile } from './sources/owners-file.ts'
 import { toPrincipalKey, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
-import { ownerFileBroken } from './rules/owner-file-broken.ts'
+import { ownerFileBroken } from './rules.ts'
 
 export interface OwnerEdit {
   readonly added: readonly Principal[]

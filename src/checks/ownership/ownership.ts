@@ -16,18 +16,20 @@ import { createPrincipalMatcher } from './principal-matcher.ts'
 import type { GitHubAccount, RightsResult, UnansweredQuestion } from './principal-matcher.ts'
 import { normalizeLogin, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
-import { approvalForOtherChange as approvedSomethingElseRule } from './rules/approved-something-else.ts'
-import { changeForbidden } from './rules/change-refused.ts'
-import { changesRequested } from './rules/changes-requested.ts'
-import { approvalMissing } from './rules/consent-missing.ts'
-import { unconfirmedPush } from './rules/foreign-push.ts'
-import { newPackage } from './rules/new-package.ts'
-import { notOwner } from './rules/not-owner.ts'
-import { fileOutsidePackages } from './rules/outside-packages.ts'
-import { ownerFileChange } from './rules/owner-file-change.ts'
-import { ownerLoginReused } from './rules/owner-login-reused.ts'
-import { ownerSourceBroken } from './rules/owner-source-broken.ts'
-import { unknownOwner } from './rules/owner-unknown.ts'
+import {
+  approvalForOtherChange as approvedSomethingElseRule,
+  changeForbidden,
+  changesRequested,
+  approvalMissing,
+  unconfirmedPush,
+  newPackage,
+  notOwner,
+  fileOutsidePackages,
+  ownerFileChange,
+  ownerLoginReused,
+  ownerSourceBroken,
+  unknownOwner,
+} from './rules.ts'
 import { getOwnershipContext, type OwnershipContext } from './ownership-context.ts'
 
 export { toReviewApprovals } from './approvals.ts'
@@ -35,7 +37,6 @@ export { computeFileCoverage, hasSameFiles, isChangeCovered, type ApprovalCovera
 export { selectOwnerFilesToRead, listOwnerFilesForLocations } from './owner-files.ts'
 export { formatPrincipal } from './principal.ts'
 export { readOwnershipAuthority } from './authority.ts'
-export { ownershipRules } from './rules.ts'
 export { computeChangeCoverage } from './ownership-context.ts'
 
 export const ownershipCheck: Check<'ownership'> = {

@@ -1,42 +1,275 @@
-// Every rule of the ownership check. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { approvalForOtherChange } from './rules/approved-something-else.ts'
-import { changeForbidden } from './rules/change-refused.ts'
-import { changesRequested } from './rules/changes-requested.ts'
-import { confusableName } from './rules/confusable-name.ts'
-import { approvalMissing } from './rules/consent-missing.ts'
-import { executableFile } from './rules/executable-file.ts'
-import { unsupportedFileMode } from './rules/file-mode.ts'
-import { unconfirmedPush } from './rules/foreign-push.ts'
-import { newPackage } from './rules/new-package.ts'
-import { notOwner } from './rules/not-owner.ts'
-import { suspiciousPath } from './rules/odd-path.ts'
-import { fileOutsidePackages } from './rules/outside-packages.ts'
-import { ownerFileBroken } from './rules/owner-file-broken.ts'
-import { ownerFileChange } from './rules/owner-file-change.ts'
-import { ownerLoginReused } from './rules/owner-login-reused.ts'
-import { ownerSourceBroken } from './rules/owner-source-broken.ts'
-import { unknownOwner } from './rules/owner-unknown.ts'
-import { packageContentMismatch } from './rules/package-content-mismatch.ts'
+// The rules of the ownership check about packages and their owners.
+import { defineRule } from '@catalog-bot/findings/rule'
+import { type ChangeKind, changeKindDescriptions } from '../../config/permissions.ts'
+import { formatNameList } from './name-list.ts'
 
-/** The rules of ./rules, sorted by id. */
-export const ownershipRules: readonly AnyFindingRule[] = [
-  approvalForOtherChange,
-  changeForbidden,
-  changesRequested,
-  confusableName,
-  approvalMissing,
-  executableFile,
-  unsupportedFileMode,
-  unconfirmedPush,
-  newPackage,
-  notOwner,
-  suspiciousPath,
-  fileOutsidePackages,
-  ownerFileBroken,
-  ownerFileChange,
-  ownerLoginReused,
-  ownerSourceBroken,
-  unknownOwner,
-  packageContentMismatch,
-]
+const ownershipRule = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
+
+const maxShownDifferences = 5
+
+const unsupportedFileModeLabels: Readonly<Record<string, string>> = {
+  '120000': 'a symbolic link',
+  '160000': 'a submodule',
+}
+
+export const approvalForOtherChange = defineRule<{
+  approver: string
+  head: string
+  differences: readonly string[]
+}>({
+  ...ownershipRule,
+  id: 'approved-something-else',
+  severity: 'warning',
+  title: 'An approval covers what the commit does now',
+  format: ({ approver, head, differences }) => ({
+    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatCoverageDifferences(differences)}`,
+    why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',
+    fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
+  }),
+})
+
+export const changeForbidden = defineRule<{ path: string; package: string; kinds: readonly ChangeKind[] }>({
+  ...ownershipRule,
+  id: 'change-refused',
+  severity: 'error',
+  title: 'Every change is of a kind that this repository allows',
+  format: ({ path, package: name, kinds }) => ({
+    what: `${path} makes a change to package ${name} that this repository does not allow: ${kinds.join(', ')}`,
+    why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
+    fix: 'Remove that part of the change. The permissions table in .github/catalog-bot.yml lists what each role can change.',
+  }),
+})
+
+export const changesRequested = defineRule<{ reviewer: string }>({
+  ...ownershipRule,
+  id: 'changes-requested',
+  severity: 'warning',
+  title: 'No owner or maintainer has requested changes',
+  format: ({ reviewer }) => ({
+    what: `${reviewer}, an owner or maintainer, requested changes`,
+    why: 'Requested changes block the merge until the reviewer withdraws them, even after new commits.',
+    fix: `Ask ${reviewer} to approve the pull request or to dismiss the review.`,
+  }),
+})
+
+export const confusableName = defineRule<{ path: string; name: string; like: string }>({
+  ...ownershipRule,
+  id: 'confusable-name',
+  severity: 'error',
+  title: 'A new name is easy to distinguish from existing names',
+  format: ({ path, name, like }) => ({
+    what: `${path} adds the name ${JSON.stringify(name)}, which looks too similar to ${JSON.stringify(like)}`,
+    why: 'Users might install the wrong package, and on some file systems one path overwrites the other.',
+    fix: 'Choose a name that differs in more than case, separators, or look-alike letters.',
+  }),
+})
+
+export const approvalMissing = defineRule<{
+  path: string
+  package: string
+  kinds: readonly ChangeKind[]
+  by: 'owner' | 'maintainer'
+  unblock: readonly string[]
+}>({
+  ...ownershipRule,
+  id: 'consent-missing',
+  severity: 'warning',
+  title: 'Changes that require a second approval have one',
+  format: ({ path, package: name, kinds, by, unblock }) => ({
+    what: `${path} makes a change to package ${name} that needs approval by ${
+      by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'
+    }: ${kinds.join(', ')}`,
+    why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`, or remove that part of the change.`,
+  }),
+})
+
+export const executableFile = defineRule<{ path: string }>({
+  ...ownershipRule,
+  id: 'executable-file',
+  severity: 'info',
+  title: 'Package files are not executable',
+  format: ({ path }) => ({
+    what: `${path} would be executable (mode 100755)`,
+    why: 'No tool runs the files of a package, so the executable bit has no effect.',
+    fix: 'Optionally, remove the bit with `git update-index --chmod=-x`.',
+  }),
+})
+
+export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
+  ...ownershipRule,
+  id: 'file-mode',
+  severity: 'error',
+  title: 'Every file is a regular file',
+  format: ({ path, mode }) => ({
+    what: `${path} would be ${unsupportedFileModeLabels[mode] ?? 'something other than a regular file'} (mode ${mode})`,
+    why: 'Links and submodules can show readers different content than catalog-bot checked.',
+    fix: 'Commit the content as a regular file, or remove the path.',
+  }),
+})
+
+export const unconfirmedPush = defineRule<{
+  pusher: string
+  author: string
+  head: string
+  unblock: readonly string[]
+}>({
+  ...ownershipRule,
+  id: 'foreign-push',
+  severity: 'warning',
+  title: 'The author pushed the commits, or an authorized person confirmed them',
+  format: ({ pusher, author, head, unblock }) => ({
+    what: `${head.slice(0, 12)} was pushed by ${pusher}, not by ${author}`,
+    why: "Other people might be able to push to this branch, and the author's permissions do not cover their commits.",
+    fix: `Ask ${formatNameList(unblock)} to comment \`/approve ${head.slice(0, 12)}\`.`,
+  }),
+})
+
+export const newPackage = defineRule<{ path: string; package: string; unblock: readonly string[] }>({
+  ...ownershipRule,
+  id: 'new-package',
+  severity: 'warning',
+  title: 'A maintainer approves a new package and its first owners',
+  format: ({ path, package: name, unblock }) => ({
+    what: `${path} adds package ${name}, which the base branch does not have`,
+    why: 'A package name can be claimed only once, so a maintainer decides who owns it.',
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
+  }),
+})
+
+export const notOwner = defineRule<{
+  path: string
+  package: string
+  author: string
+  owners: readonly string[]
+  unblock: readonly string[]
+}>({
+  ...ownershipRule,
+  id: 'not-owner',
+  severity: 'warning',
+  title: 'An owner makes or approves every change to a package',
+  format: ({ path, package: name, author, owners, unblock }) => ({
+    what: `${path} belongs to package ${name}, ${
+      owners.length > 0
+        ? `and ${author} is not one of its owners (${formatNameList(owners, 'and')})`
+        : 'which has no listed owner'
+    }`,
+    why: 'Clusters install what the catalog declares, so an owner or a maintainer must approve changes by other authors.',
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
+  }),
+})
+
+export const suspiciousPath = defineRule<{ path: string; problem: string }>({
+  ...ownershipRule,
+  id: 'odd-path',
+  severity: 'error',
+  title: 'Paths are short, simple, and unambiguous',
+  format: ({ path, problem }) => ({
+    what: `${JSON.stringify(path)} is not a valid path in a catalog: ${problem}`,
+    why: 'If two programs read a path differently, it is unclear who owns the file.',
+    fix: 'Rename it. Use only letters, digits, dots, hyphens, and underscores, and write package names in lowercase.',
+  }),
+})
+
+export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly string[] }>({
+  ...ownershipRule,
+  id: 'outside-packages',
+  severity: 'warning',
+  title: 'A maintainer merges changes to files outside packages manually',
+  format: ({ path, unblock }) => ({
+    what: `${path} is outside all packages`,
+    why: 'Workflows, configuration, and owner lists affect the whole repository, so catalog-bot never merges changes to them.',
+    fix: `Move the change to a separate pull request, and ask ${formatNameList(unblock)} to merge it manually.`,
+  }),
+})
+
+export const ownerFileBroken = defineRule<{ path: string; problem: string }>({
+  ...ownershipRule,
+  id: 'owner-file-broken',
+  severity: 'error',
+  title: 'A changed owner file is valid',
+  format: ({ path, problem }) => ({
+    what: `the owner file ${path} is invalid after this change: ${problem}`,
+    why: 'An invalid owner file grants no permissions, so no owner could change the package.',
+    fix: 'Correct the file.',
+  }),
+})
+
+export const ownerFileChange = defineRule<{
+  path: string
+  package: string
+  change: string
+  unblock: readonly string[]
+}>({
+  ...ownershipRule,
+  id: 'owner-file-change',
+  severity: 'warning',
+  title: 'A second person approves changes to the owners of a package',
+  format: ({ path, package: name, change, unblock }) => ({
+    what: `${path} changes who owns package ${name}: ${change}`,
+    why: 'Without a second approval, authors could grant ownership to themselves.',
+    fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
+  }),
+})
+
+export const ownerLoginReused = defineRule<{ package: string; login: string; was: number; now: number }>({
+  ...ownershipRule,
+  id: 'owner-login-reused',
+  severity: 'warning',
+  title: 'A listed login still belongs to the same account',
+  format: ({ package: name, login, was, now }) => ({
+    what: `the login ${login}, an owner of ${name}, belonged to account ${was} and now belongs to account ${now}`,
+    why: 'After an account is renamed, another person can register its old login and would gain its permissions.',
+    fix: 'Ask a maintainer to correct the list of owners. Until then, only maintainers can approve changes to this package.',
+  }),
+})
+
+export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
+  ...ownershipRule,
+  id: 'owner-source-broken',
+  severity: 'warning',
+  title: 'The owner files on the base branch are valid',
+  format: ({ path, problem }) => ({
+    what: `the owner file ${path} on the base branch is invalid: ${problem}`,
+    why: 'A partially parsed file might hide a line that revokes permissions, so catalog-bot ignores the whole file.',
+    fix: 'Ask a maintainer to correct the file on the base branch. Until then, maintainers and the owners in other files can approve.',
+  }),
+})
+
+export const unknownOwner = defineRule<{ path: string; login: string }>({
+  ...ownershipRule,
+  id: 'owner-unknown',
+  severity: 'error',
+  title: 'Every new owner has a GitHub account',
+  format: ({ path, login }) => ({
+    what: `${path} makes ${login} an owner, but GitHub has no such account`,
+    why: 'If another person registers this login later, they would own the package.',
+    fix: 'Correct the login, or remove it.',
+  }),
+})
+
+export const packageContentMismatch = defineRule<{
+  path: string
+  package: string
+  home: string
+  bundle?: string
+}>({
+  ...ownershipRule,
+  id: 'package-content-mismatch',
+  severity: 'error',
+  title: 'A file declares only packages that belong to its directory',
+  format: ({ path, package: name, home, bundle }) => ({
+    what:
+      bundle === undefined
+        ? `${path} declares content of package ${name}, which belongs in ${home}`
+        : `${path} adds bundle ${bundle} to package ${name}, but package ${home} already has a bundle with that name`,
+    why: 'opm combines all files that declare a package, so this file could change content that other people own.',
+    fix: `Make the change in ${home}, or correct the name in this file.`,
+  }),
+})
+
+function formatCoverageDifferences(differences: readonly string[]): string {
+  const more =
+    differences.length > maxShownDifferences ? `; and ${differences.length - maxShownDifferences} more` : ''
+  return differences.slice(0, maxShownDifferences).join('; ') + more
+}

@@ -7,10 +7,7 @@ import type { OwnershipInputs } from './ownership-inputs.ts'
 import { findCollidingPaths } from './colliding-paths.ts'
 import { listPackageDirectories } from './required-approvals.ts'
 import { isPackageName, computeNameSkeleton } from './package-name.ts'
-import { confusableName } from './rules/confusable-name.ts'
-import { executableFile } from './rules/executable-file.ts'
-import { unsupportedFileMode } from './rules/file-mode.ts'
-import { suspiciousPath } from './rules/odd-path.ts'
+import { confusableName, executableFile, unsupportedFileMode, suspiciousPath } from './rules.ts'
 import { createRepositoryPathMapper } from './declared-packages.ts'
 
 export function findSuspiciousPaths(input: OwnershipInputs): Finding[] {

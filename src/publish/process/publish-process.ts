@@ -7,7 +7,10 @@ import { openCatalogPublisher } from '../../adapters/image/open-catalog-publishe
 import { openPusher } from '../../adapters/image/open-pusher.ts'
 import { loadCredentialFile } from '../../adapters/registry/auth/credential-files.ts'
 import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
-import { createDockerConfigCredentials, parseDockerConfig } from '../../adapters/registry/auth/docker-config.ts'
+import {
+  createDockerConfigCredentials,
+  parseDockerConfig,
+} from '../../adapters/registry/auth/docker-config.ts'
 import { openRegistry } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransport } from '../../adapters/registry/registry-access.ts'
 import { openTransport } from '../../adapters/registry/transport/transport.ts'

@@ -4,7 +4,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebhookDeliveries } from '../../ports/deliveries.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
-import { parsePassingCommitStatus, mapDeliveryToJobs, getEventMetricLabel, createPullJob } from './jobs-of-delivery.ts'
+import {
+  parsePassingCommitStatus,
+  mapDeliveryToJobs,
+  getEventMetricLabel,
+  createPullJob,
+} from './jobs-of-delivery.ts'
 import { parsePushFromDelivery } from './push-of-delivery.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 

@@ -16,7 +16,11 @@ import { isMergedByBot } from '../../jobs/is-merged-by-bot.ts'
 import { isServedBranch } from '../../jobs/is-served-branch.ts'
 import { cacheEvaluation } from '../../evaluate/evaluation-cache.ts'
 import { requeuePull } from '../../jobs/requeue-pull.ts'
-import { evaluateMalformedPull, evaluateSnapshot, type PullEvaluation } from '../../evaluate/evaluate-snapshot.ts'
+import {
+  evaluateMalformedPull,
+  evaluateSnapshot,
+  type PullEvaluation,
+} from '../../evaluate/evaluate-snapshot.ts'
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { recordPullClosedOrMerged, recordEvaluation } from '../../evaluate/record-evaluation.ts'

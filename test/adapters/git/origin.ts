@@ -6,7 +6,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { toCommitSha, toPullNumber, toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import {
+  toCommitSha,
+  toPullNumber,
+  toTreeSha,
+  type CommitSha,
+  type TreeSha,
+} from '../../../src/pull-request/ids.ts'
 
 export type OriginFile = string | { readonly mode: string; readonly content?: string; readonly oid?: string }
 export type OriginFiles = Readonly<Record<string, OriginFile>>

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toBlobSha, toPullNumber, toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import {
+  toBlobSha,
+  toPullNumber,
+  toTreeSha,
+  type CommitSha,
+  type TreeSha,
+} from '../../../src/pull-request/ids.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { decodePath, encodePath } from '../../../src/adapters/git/path-text.ts'
 import { createOrigin, createTemporaryFolder, type OriginFiles, type OriginRepository } from './origin.ts'

@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
-import { renderCompositeFiles, parseCompositeCatalogSpec } from '../../../src/adapters/image/composite-catalog.ts'
+import {
+  renderCompositeFiles,
+  parseCompositeCatalogSpec,
+} from '../../../src/adapters/image/composite-catalog.ts'
 import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
 import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../../../src/adapters/image/read-catalog-folder.ts'

@@ -4,7 +4,10 @@ import { openMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 import type { InstallFacts } from '../../../src/checks/install/install-facts.ts'
 import type { BundleAnswer } from '../../../src/checks/questions.ts'
-import { createCachedBundles, defaultBundlePullBudget } from '../../../src/adapters/registry/cached-bundles.ts'
+import {
+  createCachedBundles,
+  defaultBundlePullBudget,
+} from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
 
 const bundleReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`

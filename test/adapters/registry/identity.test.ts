@@ -1,6 +1,9 @@
 // Under which name answers are remembered: by all that they depend on, and by nothing that one could pass for another.
 import { expect, test } from '@jest/globals'
-import { createFixedCredentials, type CredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
+import {
+  createFixedCredentials,
+  type CredentialSource,
+} from '../../../src/adapters/registry/auth/credentials.ts'
 import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { createManualClock } from './manual-clock.ts'

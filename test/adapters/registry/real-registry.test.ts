@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials, type RegistryCredential } from '../../../src/adapters/registry/auth/credentials.ts'
+import {
+  createFixedCredentials,
+  type RegistryCredential,
+} from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
 import { openPusher } from '../../../src/adapters/image/open-pusher.ts'

@@ -6,7 +6,10 @@ import {
   type RegistryCredential,
   type CredentialSource,
 } from '../../../src/adapters/registry/auth/credentials.ts'
-import { createDockerConfigCredentials, parseDockerConfig } from '../../../src/adapters/registry/auth/docker-config.ts'
+import {
+  createDockerConfigCredentials,
+  parseDockerConfig,
+} from '../../../src/adapters/registry/auth/docker-config.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { openWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../../../src/adapters/workers/worker-pool.ts'
+import {
+  openWorkerPool,
+  type WorkerPool,
+  type WorkerPoolOptions,
+} from '../../../src/adapters/workers/worker-pool.ts'
 import type { TestJob } from './odd-jobs.ts'
 
 let temporaryDirectory: string

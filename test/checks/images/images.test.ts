@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import type { NewImageReference } from '../../../src/pull-request/change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
-import { imageRules } from '../../../src/checks/images/rules.ts'
+import { findDefinedRules } from '../../../scripts/rule-lists.ts'
+import * as imageRules from '../../../src/checks/images/rules.ts'
 import { createCheckAnswers, toCheckQuestionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
@@ -241,7 +243,7 @@ describe('platforms', () => {
 })
 
 describe('the rules', () => {
-  test.each(imageRules.map((rule) => [rule.id, rule] as const))(
+  test.each(Object.values(imageRules).map((rule) => [rule.id, rule] as const))(
     '%s has its page, with the box as it is',
     (id, rule) => {
       const page = readFileSync(new URL(`../../../docs/rules/${id}.md`, import.meta.url), 'utf8')
@@ -252,8 +254,16 @@ describe('the rules', () => {
     },
   )
   test('are sorted, and each id is used once', () => {
-    const ids = imageRules.map(({ id }) => id)
+    const projectRoot = fileURLToPath(new URL('../../../', import.meta.url))
+    const ids = [...findDefinedRules(projectRoot)].flatMap(([id, file]) =>
+      file === 'src/checks/images/rules.ts' ? [id] : [],
+    )
     expect(ids).toEqual([...new Set(ids)].sort())
+    expect(
+      Object.values(imageRules)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(ids)
   })
 })
 

@@ -16,7 +16,10 @@ import type { Cluster } from '../../../src/cluster-test/cluster/cluster.ts'
 import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/complete-test-plan.ts'
 import { sweepCluster } from '../../../src/cluster-test/cluster/janitor.ts'
 import { openCluster } from '../../../src/cluster-test/cluster/open-cluster.ts'
-import { runClusterTest, type ClusterTestOptions } from '../../../src/cluster-test/cluster/run-cluster-test.ts'
+import {
+  runClusterTest,
+  type ClusterTestOptions,
+} from '../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { describeClusterTests } from '../../../src/report/describe-cluster-tests.ts'
 import {

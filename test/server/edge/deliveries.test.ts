@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
-import { createDeliveryHandler, deliveryPath, hasValidSignature } from '../../../src/server/edge/deliveries.ts'
+import {
+  createDeliveryHandler,
+  deliveryPath,
+  hasValidSignature,
+} from '../../../src/server/edge/deliveries.ts'
 import { parsePassingCommitStatus, mapDeliveryToJobs } from '../../../src/server/edge/jobs-of-delivery.ts'
 import type { RecordedPush } from '../../../src/ports/pull-memory.ts'
 import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'

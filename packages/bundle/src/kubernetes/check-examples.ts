@@ -8,7 +8,7 @@ import { getField, asList, asObject, asString } from '../fields.ts'
 import { createObjectLocator, readBundleObjects } from '../plain/bundle-object.ts'
 import { toJsonData } from '../manifest-document.ts'
 import type { FieldPath } from '../bundle-locator.ts'
-import { invalidExample } from '../rules/invalid-example.ts'
+import { invalidExample } from '../rules/reported-rules.ts'
 import { getVersionSchema } from '../upgrade/flat-schema.ts'
 import { findSchemaProblems } from './structural-schema.ts'
 

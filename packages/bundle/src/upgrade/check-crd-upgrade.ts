@@ -8,7 +8,7 @@ import { getField, asList, asString, type JsonObject } from '../fields.ts'
 import { parseCsvRenderFields } from '../plain/csv-view.ts'
 import { parseRegistryV1, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
-import { unsafeCrdUpgrade } from '../rules/unsafe-crd-upgrade.ts'
+import { unsafeCrdUpgrade } from '../rules/reported-rules.ts'
 import { compareCrds } from './compare-crds.ts'
 
 /** Locations are in `after`. Skips bundles that OLM v1 can't read; `renderPlainManifests` reports the reason. */

@@ -2,7 +2,11 @@
 // the change causes.
 import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
-import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/package-blobs.ts'
+import {
+  getBundleVersion,
+  groupBlobsByPackage,
+  type PackageBlobs,
+} from '../../../pull-request/package-blobs.ts'
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatSubject, type SearchingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'

@@ -1,6 +1,9 @@
 // Who may ask GitHub, and when: on a clock that stands still, without a request.
 import { describe, expect, test } from '@jest/globals'
-import { createRequestBudget, type RequestPass } from '../../../../src/adapters/github/budget/request-budget.ts'
+import {
+  createRequestBudget,
+  type RequestPass,
+} from '../../../../src/adapters/github/budget/request-budget.ts'
 import type { HeldRequest, BudgetRequest } from '../../../../src/adapters/github/budget/wait-policy.ts'
 import {
   documentedGitHubLimits,

@@ -20,7 +20,10 @@ import {
   openVerifyingKey,
   type SigningKey,
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
-import { findPayloadProblem, createSigningPayload } from '../../../../src/adapters/image/provenance/simple-signing.ts'
+import {
+  findPayloadProblem,
+  createSigningPayload,
+} from '../../../../src/adapters/image/provenance/simple-signing.ts'
 import {
   createProvenanceStatement,
   parseProvenance,

@@ -3,13 +3,19 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { loadMountedPullSecrets, loadSystemCredentials } from '../../../../src/adapters/registry/auth/credential-files.ts'
+import {
+  loadMountedPullSecrets,
+  loadSystemCredentials,
+} from '../../../../src/adapters/registry/auth/credential-files.ts'
 import {
   createCachedHelperQuery,
   type CredentialHelperOptions,
 } from '../../../../src/adapters/registry/auth/credential-helper.ts'
 import { findCredential } from '../../../../src/adapters/registry/auth/credentials.ts'
-import { createDockerConfigCredentials, parseDockerConfig } from '../../../../src/adapters/registry/auth/docker-config.ts'
+import {
+  createDockerConfigCredentials,
+  parseDockerConfig,
+} from '../../../../src/adapters/registry/auth/docker-config.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { createDockerConfigCredentials, parseDockerConfig } from '../../../../src/adapters/registry/auth/docker-config.ts'
+import {
+  createDockerConfigCredentials,
+  parseDockerConfig,
+} from '../../../../src/adapters/registry/auth/docker-config.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown) =>

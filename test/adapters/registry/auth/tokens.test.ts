@@ -1,6 +1,9 @@
 // Bearer tokens: who is asked for them, how often, and who never gets to see a password.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials, type RegistryCredential } from '../../../../src/adapters/registry/auth/credentials.ts'
+import {
+  createFixedCredentials,
+  type RegistryCredential,
+} from '../../../../src/adapters/registry/auth/credentials.ts'
 import {
   allowLoopbackRegistries,
   createEgressPolicy,

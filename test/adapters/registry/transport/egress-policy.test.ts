@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { createEgressPolicy, allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
+import {
+  createEgressPolicy,
+  allowLoopbackRegistries,
+} from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
 import { openTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
 import { openTransport } from '../../../../src/adapters/registry/transport/transport.ts'

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
 import type { FileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
-import { parseCatalogFile, createUnreadableFileFacts } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
+import {
+  parseCatalogFile,
+  createUnreadableFileFacts,
+} from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
 import { openCatalogDirectory } from '../../../../src/catalogs/catalog-directory.ts'
 import { findSharedPath } from '../../../shared-data.ts'

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareVersions, parseVersion, formatVersion } from '../../../../packages/fbc/src/versions/version.ts'
+import {
+  compareVersions,
+  parseVersion,
+  formatVersion,
+} from '../../../../packages/fbc/src/versions/version.ts'
 import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
 
 function requireVersion(text: string): Version {

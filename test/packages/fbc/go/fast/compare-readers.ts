@@ -2,7 +2,11 @@
 import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
 import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
 import { JsonError } from '../../../../../packages/fbc/src/go/json/json-error.ts'
-import { readJson, skipJsonSpace, type ReadJsonResult } from '../../../../../packages/fbc/src/go/json/read-json.ts'
+import {
+  readJson,
+  skipJsonSpace,
+  type ReadJsonResult,
+} from '../../../../../packages/fbc/src/go/json/read-json.ts'
 import { splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/chunks.ts'
 import { decodeYamlChunk } from '../../../../../packages/fbc/src/go/yaml/decode-yaml-chunk.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'

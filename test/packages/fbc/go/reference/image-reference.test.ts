@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { formatImageReference, parseImageReference } from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
+import {
+  formatImageReference,
+  parseImageReference,
+} from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
 
 const sha256Hex = 'a'.repeat(64)
 

@@ -1,7 +1,10 @@
 // What opm takes for an image reference and what registries are asked for is the same, but for ports.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../../seeded.ts'
-import { formatImageReference, parseImageReference } from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
+import {
+  formatImageReference,
+  parseImageReference,
+} from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
 import { findPullSpecError } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
 
 const hexDigits = (digits: number) => 'a1'.repeat(digits / 2)

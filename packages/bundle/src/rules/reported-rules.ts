@@ -1,0 +1,421 @@
+// Rules whose violations are found while a bundle is read, rendered, or validated.
+import { defineRule } from '@catalog-bot/findings/rule'
+
+const bundleRule = { judges: 'bundle', since: '0.1.0', network: true } as const
+
+export const bracesInPlainBundle = defineRule<{ file: string }>({
+  ...bundleRule,
+  id: 'braces-in-plain-bundle',
+  check: 'images',
+  overridable: true,
+  severity: 'warning',
+  title: 'Plain bundles have no template braces',
+  format: ({ file }) => ({
+    what: `${file} contains "{{"`,
+    why: 'The plain provisioner wraps each object in a Helm chart, so Helm evaluates the braces as a template.',
+    fix: 'Render the manifests before you add them to the bundle.',
+  }),
+})
+
+export const brokenChart = defineRule<{ problem: string }>({
+  ...bundleRule,
+  id: 'broken-chart',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'A chart in a bundle is complete',
+  format: ({ problem }) => ({
+    what: `the chart can't be installed: ${problem}`,
+    why: "Helm doesn't load an incomplete chart.",
+    fix: 'Correct Chart.yaml, and vendor the dependencies into charts/.',
+  }),
+})
+
+export const brokenExamples = defineRule<{ annotation: string }>({
+  ...bundleRule,
+  id: 'broken-examples',
+  check: 'images',
+  overridable: true,
+  severity: 'warning',
+  title: 'Examples are a JSON list of objects',
+  format: ({ annotation }) => ({
+    what: `the annotation "${annotation}" is not a JSON list of objects`,
+    why: 'Consoles show no form and no example for the Operator.',
+    fix: 'Write a JSON list of objects that have apiVersion, kind and metadata.',
+  }),
+})
+
+export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
+  ...bundleRule,
+  id: 'colliding-file-names',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'File names in a bundle remain unique after unpacking',
+  format: ({ file, other, key }) => ({
+    what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
+    why: 'One of the two files overwrites the other, in an unpredictable order.',
+    fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes and underscores.',
+  }),
+})
+
+export const hiddenBundleFile = defineRule<{ file: string }>({
+  ...bundleRule,
+  id: 'hidden-bundle-file',
+  check: 'images',
+  overridable: true,
+  severity: 'warning',
+  title: 'Bundles have no hidden files',
+  format: ({ file }) => ({
+    what: `${file} is hidden because its name starts with a dot`,
+    why: 'opm ignores hidden files in manifests/ but reads them in metadata/, and operator-sdk rejects the bundle.',
+    fix: 'Rename the file, or exclude it from the image.',
+  }),
+})
+
+export const invalidCsvName = defineRule<{ name: string }>({
+  ...bundleRule,
+  id: 'invalid-csv-name',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'ClusterServiceVersion names are valid object names and label values',
+  format: ({ name }) => ({
+    what: `"${name}" is not a valid ClusterServiceVersion name`,
+    why: 'OLM uses the name for objects and as a label value on the cluster.',
+    fix: 'Use at most 63 lowercase letters, digits, dashes and dots, for example foo.v1.0.0.',
+  }),
+})
+
+export const invalidExample = defineRule<{ example: string; problem: string }>({
+  ...bundleRule,
+  id: 'invalid-example',
+  check: 'install',
+  overridable: true,
+  severity: 'warning',
+  title: 'Examples match the schema of their CRD',
+  format: ({ example, problem }) => ({
+    what: `the example ${example} does not match the schema of its CRD: ${problem}`,
+    why: 'Users who start from the example in a console get an error.',
+    fix: 'Correct the example. To check it, run `kubectl create --dry-run=server`.',
+  }),
+})
+
+export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
+  ...bundleRule,
+  id: 'kind-not-bundled',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'Bundles contain only kinds that OLM installs',
+  format: ({ file, kind, name }) => ({
+    what: `${file} is a ${kind} ("${name}"), a kind that OLM does not install from bundles`,
+    why: 'OLM v0 fails the whole installation if one object has an unsupported kind.',
+    fix: 'Remove the file from the bundle, and let the Operator create the object at run time.',
+  }),
+})
+
+export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
+  ...bundleRule,
+  id: 'labels-disagree',
+  check: 'images',
+  overridable: true,
+  severity: 'warning',
+  title: "A bundle image's labels match its annotations",
+  format: ({ key, label, annotation }) => ({
+    what: `the image label ${key} is "${label}", but the annotation is "${annotation}"`,
+    why: 'The annotations file takes precedence, so tools that read only the labels see different values.',
+    fix: 'Build the image from a Dockerfile that matches the annotations.',
+  }),
+})
+
+export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
+  ...bundleRule,
+  id: 'large-bundle-content',
+  check: 'images',
+  overridable: true,
+  severity: 'warning',
+  title: 'A bundle stays well below the size that OLM can unpack',
+  format: ({ bytes, limit, largest }) => ({
+    what: `the packed bundle takes ${bytes} of ${limit} bytes; largest files: ${largest.join(', ')}`,
+    why: 'If the next release adds another CRD version, OLM v0 might be unable to unpack it.',
+    fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
+  }),
+})
+
+export const malformedDependency = defineRule<{ type: string; problem: string }>({
+  ...bundleRule,
+  id: 'malformed-dependency',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'Dependencies are complete and have a known type',
+  format: ({ type, problem }) => ({
+    what: `a dependency of type "${type}" is invalid: ${problem}`,
+    why: "OLM can't resolve the dependency, or resolves it incorrectly.",
+    fix: 'Correct metadata/dependencies.yaml.',
+  }),
+})
+
+export const misnamedAnnotationsFile = defineRule<{ file: string }>({
+  ...bundleRule,
+  id: 'misnamed-annotations-file',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'Annotations are in metadata/annotations.yaml',
+  format: ({ file }) => ({
+    what: `the annotations are in ${file}, not in metadata/annotations.yaml`,
+    why: 'opm accepts any file name, but OLM v0 treats the file as payload and OLM v1 rejects the bundle.',
+    fix: 'Rename the file to metadata/annotations.yaml.',
+  }),
+})
+
+export const missingBundleAnnotation = defineRule<{ key: string; file: string }>({
+  ...bundleRule,
+  id: 'missing-bundle-annotation',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'A bundle has all required annotations',
+  format: ({ key, file }) => ({
+    what: `${file} does not have the annotation "${key}"`,
+    why: "Tools read a bundle's package, channels, format and directories from its annotations.",
+    fix: 'Add the annotation. `opm alpha bundle generate` writes all of them.',
+  }),
+})
+
+export const missingManifestField = defineRule<{ object: string; field: string }>({
+  ...bundleRule,
+  id: 'missing-manifest-field',
+  check: 'install',
+  overridable: true,
+  severity: 'warning',
+  title: 'Manifests have all fields that Kubernetes requires',
+  format: ({ object, field }) => ({
+    what: `${object} does not set ${field}, which Kubernetes requires`,
+    why: 'The API server rejects objects without required fields, so the installation fails.',
+    fix: 'Add the field.',
+  }),
+})
+
+export const mistypedManifestField = defineRule<{
+  object: string
+  field: string
+  wanted: string
+  found: string
+}>({
+  ...bundleRule,
+  id: 'mistyped-manifest-field',
+  check: 'install',
+  overridable: true,
+  severity: 'error',
+  title: 'Manifest fields have the type that Kubernetes expects',
+  format: ({ object, field, wanted, found }) => ({
+    what: `${object}: ${field} is ${found}, but Kubernetes expects ${wanted}`,
+    why: 'The API server rejects the object, so the installation fails.',
+    fix: 'Correct the value. Put quotes around strings that look like numbers.',
+  }),
+})
+
+export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
+  ...bundleRule,
+  id: 'moved-bundle-directory',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'Annotations point to manifests/ and metadata/',
+  format: ({ key, value, wanted }) => ({
+    what: `the annotation "${key}" is "${value}", but opm and OLM read ${wanted}`,
+    why: "opm and OLM ignore the value, so they don't find files in other directories.",
+    fix: 'Use manifests/ and metadata/.',
+  }),
+})
+
+export const nestedBundleDirectory = defineRule<{ path: string }>({
+  ...bundleRule,
+  id: 'nested-bundle-directory',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'Bundle directories have no subdirectories',
+  format: ({ path }) => ({
+    what: `${path} is in a subdirectory of manifests/ or metadata/`,
+    why: "OLM v0 can't unpack a bundle with subdirectories, and opm ignores them.",
+    fix: 'Move the file up into manifests/ or metadata/.',
+  }),
+})
+
+export const oversizedBundleContent = defineRule<{
+  bytes: number
+  limit: number
+  largest: readonly string[]
+}>({
+  ...bundleRule,
+  id: 'oversized-bundle-content',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'An unpacked bundle fits into a ConfigMap',
+  format: ({ bytes, limit, largest }) => ({
+    what: `the packed bundle takes ${bytes} bytes, but the limit is ${limit}; largest files: ${largest.join(', ')}`,
+    why: "OLM v0 unpacks a bundle into one ConfigMap and fails if it doesn't fit.",
+    fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
+  }),
+})
+
+export const refusedByOlmV1 = defineRule<{ reason: string }>({
+  ...bundleRule,
+  id: 'refused-by-olm-v1',
+  check: 'install',
+  overridable: true,
+  severity: 'warning',
+  title: "OLM v1 can render the bundle's manifests",
+  format: ({ reason }) => ({
+    what: `OLM v1 does not install the bundle: ${reason}`,
+    why: "The Operator can't be installed with OLM v1, although OLM v0 might still accept the bundle.",
+    fix: 'Fix the problem that OLM v1 reports, or document that the Operator requires OLM v0.',
+  }),
+})
+
+export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
+  ...bundleRule,
+  id: 'service-account-bundled',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: "OLM creates the Operator's service accounts",
+  format: ({ name, file }) => ({
+    what: `${file} is the service account "${name}", which a deployment of the Operator uses`,
+    why: 'OLM creates this service account as well, and the two definitions conflict during upgrades.',
+    fix: 'Remove the file from the bundle.',
+  }),
+})
+
+export const severalCsvs = defineRule<{ names: readonly string[] }>({
+  ...bundleRule,
+  id: 'several-csvs',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'A bundle has one ClusterServiceVersion',
+  format: ({ names }) => ({
+    what: `the bundle has ${names.length} ClusterServiceVersions: ${names.join(', ')}`,
+    why: 'opm uses the first one by file name and ignores the others, while OLM v1 uses the last one.',
+    fix: 'Keep one ClusterServiceVersion, because a bundle is one version of one Operator.',
+  }),
+})
+
+export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
+  ...bundleRule,
+  id: 'several-documents-in-manifest',
+  check: 'images',
+  overridable: true,
+  severity: 'warning',
+  title: 'A manifest file contains one document',
+  format: ({ file, documents }) => ({
+    what: `${file} contains ${documents} documents, but only the first is read`,
+    why: 'opm and OLM v0 silently ignore all documents after the first, while OLM v1 reads all of them.',
+    fix: 'Put each object in a separate file.',
+  }),
+})
+
+export const undecodableManifest = defineRule<{ file: string; reason: string }>({
+  ...bundleRule,
+  id: 'undecodable-manifest',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'Every manifest is a Kubernetes object',
+  format: ({ file, reason }) => ({
+    what: `${file} is not a Kubernetes object: ${reason}`,
+    why: 'opm and OLM silently ignore the file, so its object is never created.',
+    fix: "Correct the file, or move it out of manifests/ if it isn't a manifest.",
+  }),
+})
+
+export const unknownManifestField = defineRule<{ object: string; field: string }>({
+  ...bundleRule,
+  id: 'unknown-manifest-field',
+  check: 'install',
+  overridable: true,
+  severity: 'warning',
+  title: 'Manifests contain only fields that Kubernetes defines',
+  format: ({ object, field }) => ({
+    what: `${object} has a field that Kubernetes does not define: ${field}`,
+    why: 'The API server drops the field, so it has no effect.',
+    fix: 'Correct its name or indentation, or remove it.',
+  }),
+})
+
+export const unownedCrd = defineRule<{ crd: string; file: string }>({
+  ...bundleRule,
+  id: 'unowned-crd',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'The ClusterServiceVersion owns all CRDs of the bundle',
+  format: ({ crd, file }) => ({
+    what: `${file} defines ${crd}, which the ClusterServiceVersion does not own`,
+    why: "OLM installs the CRD without recording an owner, so it can't detect conflicts with other Operators.",
+    fix: 'List the CRD under spec.customresourcedefinitions.owned.',
+  }),
+})
+
+export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
+  ...bundleRule,
+  id: 'unreadable-bundle',
+  check: 'images',
+  severity: 'error',
+  title: 'opm can read the bundle',
+  format: ({ reason }) => ({
+    what: `opm can't read this bundle: ${reason}`,
+    why: "opm can't add the bundle to a catalog, and OLM can't install it.",
+    fix: 'Correct the bundle directory, rebuild the image, and use its new digest.',
+  }),
+})
+
+export const unsafeCrdUpgrade = defineRule<{
+  crd: string
+  problem: string
+  /** OLM v1 allows it. */ isSilent?: true
+}>({
+  ...bundleRule,
+  id: 'unsafe-crd-upgrade',
+  check: 'install',
+  overridable: true,
+  severity: 'warning',
+  title: 'New CRD versions accept existing objects',
+  format: ({ crd, problem }) => ({
+    what: `upgrading the CustomResourceDefinition ${crd} is not safe: ${problem}`,
+    why: 'Existing objects might become invalid or be lost. OLM v1 rejects most such upgrades.',
+    fix: 'Keep accepting what the old version allowed, or add a new API version with a conversion.',
+  }),
+})
+
+export const unusableInstallModes = defineRule<{ problem: string }>({
+  ...bundleRule,
+  id: 'unusable-install-modes',
+  check: 'images',
+  overridable: true,
+  severity: 'error',
+  title: 'A ClusterServiceVersion supports at least one install mode',
+  format: ({ problem }) => ({
+    what: `the ClusterServiceVersion can't be installed: ${problem}`,
+    why: "OLM can't match the ClusterServiceVersion to an OperatorGroup.",
+    fix: 'Set spec.installModes. Most clusters use AllNamespaces.',
+  }),
+})
+
+export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
+  ...bundleRule,
+  id: 'wrong-bundle-format',
+  check: 'images',
+  severity: 'error',
+  title: 'A bundle has the format that its annotations declare',
+  format: ({ named, found }) => ({
+    what: `the annotations declare the format ${named}, but the files have the format ${found}`,
+    why: 'Tools use the declared format to decide how to install the bundle.',
+    fix: 'Correct the mediatype annotation, or correct the files.',
+  }),
+})
