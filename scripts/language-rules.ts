@@ -105,17 +105,25 @@ export const persistedTextExceptions: readonly {
   readonly text: RegExp
   readonly reason: string
 }[] = [
-  { file: /^src\/store\//, text: /^(?:land|refused)/, reason: 'columns and values of database tables' },
   {
-    file: /^src\/(?:checks\/install\/cluster-test|messages\/(?:cluster-test-check|describe-cluster-tests))/,
+    file: /^src\/adapters\/store\//,
+    text: /^(?:land|refused)/,
+    reason: 'columns and values of database tables',
+  },
+  {
+    file: /^src\/(?:checks\/install\/cluster-test|report\/(?:cluster-test-check|describe-cluster-tests))/,
     text: /^could not be found out$/,
     reason: 'a verdict in recorded cluster test reports',
   },
   {
-    file: /^src\/app\/jobs\/(?:announced-merges|fetch-commits|rejected-pulls)\.ts$/,
+    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/(?:announced-merges|fetch-commits|rejected-pulls)\.ts$/,
     text: /^(?:landing|refused|refusal)$/,
     reason: 'names of recorded states and caches',
   },
   { file: /^deploy\/monitoring\//, text: /^(?:refused|landing)$/, reason: 'values of metric labels' },
-  { file: /^src\/app\/jobs\/audit-push\.ts$/, text: /^mended$/, reason: 'a marker in comments on GitHub' },
+  {
+    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/audit-push\.ts$/,
+    text: /^mended$/,
+    reason: 'a marker in comments on GitHub',
+  },
 ]

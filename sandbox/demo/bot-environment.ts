@@ -2,10 +2,18 @@
 // ways. Does not start catalog-bot.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import { startMockGitHub, type MockGitHub, type TrafficValidator } from '../github/github.ts'
 import { startMockRegistry, type MockRegistry } from '../registry/registry.ts'
 import { generatePrivateKey } from '../github/github-admin.ts'
-import { readAppManifest } from './read-app-manifest.ts'
+import { findPackageFolder } from '../../src/cli/version.ts'
+import type { AppPermissions } from '../github/github-data.ts'
+
+interface AppManifestPermissions {
+  readonly permissions: AppPermissions
+  readonly events: readonly string[]
+}
 
 export interface BotEnvironment {
   readonly github: MockGitHub
@@ -61,4 +69,13 @@ export async function openBotEnvironment(options: BotEnvironmentOptions): Promis
       await registry.stop()
     },
   }
+}
+
+/** The App's permissions and events from app.yml. An App in the sandbox has exactly these. */
+export function readAppManifest(): AppManifestPermissions {
+  const manifest = parse(readFileSync(join(findPackageFolder(), 'app.yml'), 'utf8')) as {
+    default_permissions: AppPermissions
+    default_events: string[]
+  }
+  return { permissions: manifest.default_permissions, events: manifest.default_events }
 }

@@ -2,24 +2,26 @@
 // Git's smart HTTP over real bare repositories, with injected faults. It listens only on loopback and does not
 // contain real secrets.
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { TokenRegistry } from './http/auth.ts'
+import { TokenRegistry, canSeeRepository, formatCallerName } from './http/auth.ts'
 import { mergeReadyAutoMergePulls } from './branch-rules/auto-merge.ts'
 import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
-import { FaultInjector, createRateLimitFaultOutcome } from './http/faults.ts'
+import {
+  FaultInjector,
+  createRateLimitFaultOutcome,
+  type FaultMatcher,
+  type FaultOutcome,
+} from './http/faults.ts'
 import type { RateLimits } from './http/rate-limit-types.ts'
-import type { FaultMatcher, FaultOutcome } from './http/faults.ts'
 import { handleGitHttp, isGitRequest } from './git/git-http.ts'
 import { GitHubState } from './github-state.ts'
 import { handleAppRegistrationPage, type AppRegistrationContext } from './app-registration.ts'
 import { renderPage } from './pages.ts'
 import { createSignInPages } from './sign-in-pages.ts'
 import { UserActions } from './user-actions.ts'
-import { RestRouter } from './http/router.ts'
-import type { RecordedHttpExchange, RequestRecord } from './http/router.ts'
+import { RestRouter, type RecordedHttpExchange, type RequestRecord } from './http/router.ts'
 import { createActionRoutes } from './routes/action-routes.ts'
 import { createAppRoutes } from './routes/app-routes.ts'
 import { createCheckRoutes } from './routes/check-routes.ts'
@@ -29,10 +31,26 @@ import { createPullRoutes } from './routes/pull-routes.ts'
 import { createRepositoryRoutes } from './routes/repository-routes.ts'
 import { createRuleRoutes } from './routes/rule-routes.ts'
 import { createGitWriteRoutes } from './routes/git-write-routes.ts'
-import { createGraphqlRoutes } from './routes/graphql-routes.ts'
 import { Webhooks } from './webhooks.ts'
-import { createMockGitHubData } from './github-data.ts'
-import type { Installation, MockGitHubData } from './github-data.ts'
+import {
+  createMockGitHubData,
+  type Installation,
+  type MockGitHubData,
+  findRepositoryByName,
+} from './github-data.ts'
+import { executeQuery, type GraphqlResult } from './graphql/execute-query.ts'
+import { findCommentFields, findCommentListFields } from './graphql/comment-fields.ts'
+import { createMutationFields } from './graphql/mutations.ts'
+import { parseQuery } from './graphql/parse-query.ts'
+import { toRepositoryFields } from './graphql/repository-fields.ts'
+import {
+  GitHubApiError,
+  createNotFoundError,
+  respondOk,
+  defineRoute,
+  type RouteCall,
+  type Route,
+} from './http/route.ts'
 
 export interface MockGitHubOptions {
   /** 0 or undefined: any free port. */
@@ -237,4 +255,35 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   const github = new MockGitHub(state, { requests, violations, faults, server, target })
   browsed.at = { github, world }
   return github
+}
+
+/** `POST /graphql`: the merge features that REST does not have. These are the merge queue, the rules of a ref for its caller, and atomic updates of several refs with compare-and-swap. Also shows who edited a comment. */
+function createGraphqlRoutes(state: GitHubState): Route[] {
+  const respondToQuery = async ({ body, caller }: RouteCall): Promise<GraphqlResult> => {
+    const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
+    let operation
+    try {
+      operation = parseQuery(query, variables ?? {})
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
+    }
+    if (operation.kind === 'mutation')
+      return await executeQuery(createMutationFields(state, caller), operation.fields)
+    const repository = ({ owner, name }: Record<string, unknown>): object => {
+      const repo = findRepositoryByName(state.world, String(owner), String(name))
+      if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw createNotFoundError()
+      return toRepositoryFields(state, caller, repo)
+    }
+    const node = ({ id }: Record<string, unknown>): object => findCommentFields(state.world, caller, id)
+    const nodes = ({ ids }: Record<string, unknown>): object =>
+      findCommentListFields(state.world, caller, ids as unknown[])
+    const viewer = (): object => {
+      if (caller.kind === 'anonymous' || caller.kind === 'app')
+        throw new GitHubApiError(401, 'Requires authentication')
+      return { login: formatCallerName(caller) }
+    }
+    return await executeQuery({ repository, node, nodes, viewer }, operation.fields)
+  }
+  return [defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))]
 }

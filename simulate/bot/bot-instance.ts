@@ -11,18 +11,30 @@ import { runJob } from '../../src/server/jobs/run-job.ts'
 import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
-import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
+import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { openCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { noopCache } from '../../src/catalogs/null-store.ts'
+import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
 import type { Registries } from '../../src/catalogs/registries.ts'
-import type { Forge } from '../../src/ports/forge.ts'
+import type { Forge, OpenPullSummary } from '../../src/ports/forge.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedDelivery } from '../world/simulated-github.ts'
-import { createInProcessEvaluator } from './in-process-evaluator.ts'
+import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import type { CheckAnswer } from '../../src/catalogs/gather-answers.ts'
+import { TooLargeError } from '../../src/catalogs/evaluation-budget.ts'
+import {
+  workerMemoryMethods,
+  type EvaluationResponse,
+  type WorkerPullMemory,
+  type WorkerCallbackRequest,
+} from '../../src/evaluate/worker/evaluation-messages.ts'
+import type { AnswerWorkerCallback, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
+import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
+import { GitError } from '../../src/adapters/git/git-error.ts'
+import type { PullMemory } from '../../src/ports/pull-memory.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
 const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
@@ -118,4 +130,50 @@ export function startBotInstance(
       await store.accept({ guid, event, body }, mapDeliveryToJobs(event, delivered, appId), push)
     },
   }
+}
+
+/** Evaluates pull requests in this process, with the same evaluation and the same requests as the App's worker processes. */
+function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoader): EvaluationPool {
+  return {
+    isSmall: () => true,
+    close: () => Promise.resolve(),
+    evaluate: async ({ snapshot, budget }, call): Promise<EvaluationResponse> => {
+      try {
+        const evaluation = await evaluateSnapshot(snapshot, {
+          repository,
+          loader,
+          ask: async (question) => (await call({ kind: 'ask', question })) as CheckAnswer,
+          memory: createPullMemory(call),
+          openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
+          budget,
+        })
+        const { configDigest, epoch, commands, carried, described, gate } = evaluation
+        // Data is copied as it would be between processes.
+        return structuredClone<EvaluationResponse>({
+          kind: 'seen',
+          configDigest,
+          epoch,
+          commands,
+          ...(carried && { carried }),
+          described,
+          gate,
+          report: await prepareReport(evaluation, repository, loader),
+        })
+      } catch (error) {
+        if (error instanceof TooLargeError) return { kind: 'too-large', why: error.message }
+        if (error instanceof GitError)
+          return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
+        throw error
+      }
+    },
+  }
+}
+
+function createPullMemory(call: AnswerWorkerCallback): PullMemory {
+  const names = Object.keys(workerMemoryMethods) as (keyof WorkerPullMemory)[]
+  const methods = names.map((name) => [
+    name,
+    (...args: unknown[]) => call({ kind: 'memory', name, args } satisfies WorkerCallbackRequest),
+  ])
+  return { ...noopPullMemory, ...(Object.fromEntries(methods) as WorkerPullMemory) }
 }

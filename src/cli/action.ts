@@ -3,20 +3,53 @@
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { toPullNumber } from '../pull-request/ids.ts'
-import { prepareReport } from '../evaluate/worker/prepare-report.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { renderSarif } from '@catalog-bot/findings/render-sarif'
+import { z } from 'zod'
+import { toPullNumber } from '../pull-request/ids.ts'
+import { prepareReport } from '../evaluate/worker/prepare-report.ts'
 import { toCodeSpan, toLogLine, escapeMarkdown } from '../report/escape.ts'
 import { commentMarker, renderReport } from '../report/report.ts'
 import { formatWorkflowLog } from '../report/workflow-log.ts'
-import { planActionRun, type ActionRunPlan } from './action/action-run.ts'
 import { withLocalPullEvaluation } from './local-pull.ts'
 import { findLocalCatalogs } from './local-catalogs.ts'
 import { setExitCode, print } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 import { getRulesBaseUrl } from './rule-url.ts'
 import { validateCatalogDirectories, addMissingLocation, loadSarifOptions } from './validate.ts'
+
+type ActionRunPlan =
+  | {
+      readonly kind: 'check'
+      readonly pull: number
+      /** `login:id`. */
+      readonly author: string
+      readonly baseRef: string
+      readonly head: string
+    }
+  | { readonly kind: 'validate' }
+  | { readonly kind: 'refused'; readonly why: string }
+
+/** These events run code from a branch of the repository, or from a merge group whose pull requests were already checked. */
+const validationEventNames: ReadonlySet<string> = new Set([
+  'merge_group',
+  'push',
+  'schedule',
+  'workflow_dispatch',
+])
+
+/** For pull requests from forks, GitHub guarantees a read-only token and no secrets only for the event `pull_request`. */
+const pullRequestPayloadSchema = z.object({
+  pull_request: z.object({
+    number: z.number().int().positive(),
+    user: z.object({
+      login: z.string().regex(/^[A-Za-z0-9-]+(?:\[bot\])?$/),
+      id: z.number().int().positive(),
+    }),
+    head: z.object({ sha: z.string().regex(/^[0-9a-f]{40}$/) }),
+    base: z.object({ ref: z.string().min(1) }),
+  }),
+})
 
 const execFileAsync = promisify(execFile)
 
@@ -164,4 +197,25 @@ function formatActionOutputs(values: Readonly<Record<string, string | number>>):
       return `${name}=${value}\n`
     })
     .join('')
+}
+
+/** Decides what to do for a workflow event. Rejects unknown events, and events that combine secrets or a write token with untrusted content, regardless of what was checked out. */
+export function planActionRun(event: string | undefined, payload: unknown): ActionRunPlan {
+  if (event === 'pull_request') {
+    const read = pullRequestPayloadSchema.safeParse(payload)
+    if (!read.success) return { kind: 'refused', why: 'the event does not identify a pull request' }
+    const { number, user, head, base } = read.data.pull_request
+    return {
+      kind: 'check',
+      pull: number,
+      author: `${user.login}:${user.id}`,
+      baseRef: base.ref,
+      head: head.sha,
+    }
+  }
+  if (event !== undefined && validationEventNames.has(event)) return { kind: 'validate' }
+  return {
+    kind: 'refused',
+    why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because it might expose secrets or a write token to untrusted code. Use "on: pull_request"`,
+  }
 }

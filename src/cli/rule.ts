@@ -1,9 +1,8 @@
 // `rule ID`: prints the page of a rule from docs/rules, which the package includes. Exit code 2: the rule does not exist.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { allRules } from '../checks/all-rules.ts'
 import { toPrintable } from '@catalog-bot/findings/printable'
-import { findClosestNames } from './closest-names.ts'
+import { allRules } from '../checks/all-rules.ts'
 import { setExitCode, print, printJson } from './output.ts'
 import { getRuleUrl } from './rule-url.ts'
 import { findPackageFolder } from './version.ts'
@@ -53,4 +52,36 @@ function readRulePage(id: string): string | undefined {
   const all = join(folder, 'dist', 'rule-pages.json')
   if (!existsSync(all)) return undefined
   return (JSON.parse(readFileSync(all, 'utf8')) as Readonly<Record<string, string>>)[id]
+}
+
+/** Returns at most three names, closest first, that differ in few letters or contain the input. */
+export function findClosestNames(typed: string, names: readonly string[]): string[] {
+  const maxDistance = Math.max(2, Math.floor(typed.length / 3))
+  return names
+    .map((name) => ({
+      name,
+      far: typed.length > 2 && name.includes(typed) ? 0 : computeEditDistance(typed, name),
+    }))
+    .filter(({ far }) => far <= maxDistance)
+    .sort((a, b) => a.far - b.far)
+    .slice(0, 3)
+    .map(({ name }) => name)
+}
+
+/** Levenshtein distance. */
+function computeEditDistance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row]
+    for (let at = 1; at <= b.length; at++)
+      line.push(
+        Math.min(
+          (above[at] ?? 0) + 1,
+          (line[at - 1] ?? 0) + 1,
+          (above[at - 1] ?? 0) + Number(a[row - 1] !== b[at - 1]),
+        ),
+      )
+    above = line
+  }
+  return above[b.length] ?? 0
 }

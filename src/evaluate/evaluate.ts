@@ -1,21 +1,23 @@
 // Takes one pull request from a snapshot to a verdict in stages: stand on base, compare, read, ask, judge, decide.
 // Changes nothing in the world; the App and the command line share it.
+import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import type { Finding } from '@catalog-bot/findings/finding'
 import { allChecks } from '../checks/all-checks.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
-import type { CheckOutcome } from '../checks/check.ts'
-import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import type { CheckOutcome, CheckInput } from '../checks/check.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
-import type { Finding } from '@catalog-bot/findings/finding'
 import {
   findActivePullHold,
   isCommandCurrent,
   findMergeRequest,
   type CommandDecision,
   type CommandRecord,
+  collectCommandQuestions,
+  decideCommands,
 } from '../policy/commands.ts'
 import { decideVerdict, type GateInput, type TestMergeResult } from '../policy/decide.ts'
 import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/overrides.ts'
@@ -24,11 +26,12 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-check-questions.ts'
-import { decideClosedPullCommands } from './closed-pull-commands.ts'
 import { compareTrees, type IncomingChanges, type TreeComparison } from './compare-trees.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { readCheckInput } from './read-check-input.ts'
+import { readCheckInput, readOwnerFiles } from './read-check-input.ts'
 import { loadBaseBranchState, type BaseBranchState } from './load-base.ts'
+import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
+import { gatherAnswers } from '../catalogs/gather-answers.ts'
 
 export interface Evaluation {
   readonly snapshot: PullSnapshot
@@ -194,4 +197,33 @@ function addUndecidedCommandQuestions(outcome: CheckOutcome, open: CheckOutcome[
 function addEndLocationsToFindings(outcome: CheckOutcome, treeFiles: TreeFileReader): CheckOutcome {
   const read = (path: string) => treeFiles.read('result', path) ?? treeFiles.read('base', path)
   return { ...outcome, findings: addFindingEnds(outcome.findings, read) }
+}
+
+/** Rejects with a GitError or StoreError. */
+async function decideClosedPullCommands(
+  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: BaseBranchState,
+  { ask, memory, repository }: EvaluateOptions,
+): Promise<readonly CommandDecision[]> {
+  const change = { paths: [], catalogs: [], references: [] }
+  const base = { base: baseTree, result: baseTree }
+  const check: CheckInput = {
+    accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
+    snapshot,
+    config,
+    configDigest,
+    epoch,
+    layout: baseLayout,
+    change,
+    basePaths,
+    ownerFiles: await readOwnerFiles(repository, base, selectOwnerFilesToRead(basePaths, change)),
+    approvals: [],
+  }
+  const recent = await memory.recentCommands?.(snapshot.repository)
+  const input = { check, shown: [], change: '', records: onRecord, ...(recent && { recent }) }
+  const answers = await gatherAnswers(
+    [{ ask: (_input, known) => collectCommandQuestions(input, known) }],
+    check,
+    ask,
+  )
+  return decideCommands(input, answers).decisions
 }

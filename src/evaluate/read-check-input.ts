@@ -1,19 +1,44 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
-import { createBundleImageNamer } from '../checks/bundles/projected-catalog.ts'
+import {
+  createBundleImageNamer,
+  formatPlaceholderImage,
+  type ProjectedCatalog,
+  type FormatBundleImageName,
+} from '../checks/bundles/projected-catalog.ts'
 import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { readTextBlob } from '../catalogs/catalog-loader.ts'
+import { readTextBlob, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { readPackagesByDirectory } from '../catalogs/packages-by-directory.ts'
 import { readPublishedBundles } from '../catalogs/published-bundles.ts'
 import type { TreeComparison } from './compare-trees.ts'
 import type { EvaluateOptions } from './evaluate-options.ts'
-import { readProjectedCatalogs } from './read-projected-catalogs.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { readServedPackages } from './served-packages.ts'
 import type { BaseBranchState } from './load-base.ts'
+import { projectCatalogsFromDirectories } from '../checks/bundles/project-from-directories.ts'
+import {
+  projectCatalogsFromTemplates,
+  listTemplatesToRelease,
+  type LoadedTemplate,
+} from '../checks/bundles/project-from-templates.ts'
+import type { PackageSources } from '../checks/bundles/package-sources.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+
+interface ProjectionContext {
+  readonly repository: TreeReader
+  readonly loader: CatalogLoader
+  readonly base: TreeSha
+  readonly result: TreeSha
+}
+
+/** A release touches fewer. Each package costs rendering its catalogs. */
+const maxPackages = 20
+
+/** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
+const maxTemplateBytes = 1024 * 1024
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
@@ -84,4 +109,43 @@ export async function readOwnerFiles(
   }
   const [base, result] = await Promise.all([readSide(trees.base), readSide(trees.result)])
   return { base, result }
+}
+
+/** Rejects with a GitError. */
+export async function readProjectedCatalogs(
+  directories: readonly PackageSources[],
+  ctx: ProjectionContext,
+  imageOf: FormatBundleImageName = formatPlaceholderImage,
+): Promise<readonly ProjectedCatalog[]> {
+  const found: ProjectedCatalog[] = []
+  for (const sources of directories.slice(0, maxPackages)) {
+    const templates = new Map<string, LoadedTemplate>()
+    for (const { template_name: name, catalog_names: catalogs } of listTemplatesToRelease(sources))
+      templates.set(name, await readTemplateForProjection(sources.directory, name, catalogs, ctx))
+    found.push(
+      ...projectCatalogsFromTemplates(sources, templates, imageOf),
+      ...projectCatalogsFromDirectories(sources, imageOf),
+    )
+  }
+  return found
+}
+
+async function readTemplateForProjection(
+  directory: string,
+  name: string,
+  catalogs: readonly string[],
+  { repository, loader, base, result }: ProjectionContext,
+): Promise<LoadedTemplate> {
+  const loaded = await Promise.all(
+    catalogs.map((catalog) => loader.load(repository, base, `catalogs/${catalog}/${directory}`)),
+  )
+  const known = loaded.filter((catalog) => catalog !== undefined)
+  const entry = await repository.entry(result, `operators/${directory}/catalog-templates/${name}`)
+  if (entry?.mode.startsWith('100') !== true) return { known }
+  try {
+    return { known, bytes: await repository.read(entry.oid, maxTemplateBytes) }
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return { known, isTooLarge: true }
+    throw error
+  }
 }

@@ -3,14 +3,23 @@
 import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile, type ServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { ServedPackage } from '../checks/check.ts'
 import { queryServedCatalog } from '../checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties } from '../checks/install/inline-bundle.ts'
-import { queryOpmForChange } from './query-opm-for-change.ts'
 import type { TreeReader } from '../ports/repository.ts'
+
+interface OpmQueryOptions {
+  readonly opm: string
+  /** Milliseconds that are left for opm in this evaluation, and bytes that may be written for it. */
+  readonly left: { milliseconds: number; bytes: number }
+}
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
 const servedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
@@ -109,4 +118,39 @@ function getPackageFiles(
       blobs.filter((blob) => blob.package === name).map(({ place }) => place.file),
     ),
   ])
+}
+
+/** One answer for each package, in the given order. Rejects with a GitError. */
+async function queryOpmForChange(
+  { root, result }: CatalogChange,
+  packageNames: readonly string[],
+  { look, tree }: { readonly look: TreeReader; readonly tree: TreeSha },
+  { opm, left }: OpmQueryOptions,
+): Promise<readonly CatalogServerResponse[]> {
+  const unknown = (reason: string): readonly CatalogServerResponse[] =>
+    packageNames.map(() => ({ server: 'opm', kind: 'unknown', reason }))
+  if (left.milliseconds <= 0) return unknown('this evaluation ran out of time for opm')
+  const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
+  try {
+    for (const { path } of result?.files ?? []) {
+      const entry = await look.entry(tree, toRepositoryPath(root, path))
+      if (entry?.mode.startsWith('100') !== true) return unknown(`${path} is a link`)
+      const bytes = await look.read(entry.oid)
+      left.bytes -= bytes.length
+      if (left.bytes < 0) return unknown('the catalog is too large to pass to opm')
+      const parts = path.split('/')
+      if (parts.some((part) => part === '' || part === '.' || part === '..'))
+        return unknown(`${path} points outside the catalog`)
+      await mkdir(dirname(join(scratch, path)), { recursive: true })
+      await writeFile(join(scratch, path), bytes)
+    }
+    // Loaded lazily, because few installations configure opm, and loading gRPC takes a third of an evaluation's start time.
+    const { queryOpm: askOpm } = await import('@catalog-bot/fbc-server/opm-server')
+    const started = performance.now()
+    const results = await askOpm(opm, scratch, packageNames, left.milliseconds)
+    left.milliseconds -= performance.now() - started
+    return results
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
 }

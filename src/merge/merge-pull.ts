@@ -5,21 +5,32 @@ import { formatQueueRemoval } from '../policy/queue-removal.ts'
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { prepareQueueMerge } from './enqueue-pull.ts'
 import {
   isPullEpochUnchanged,
   epochChangedMessage,
   findSnapshotChange,
   findChangedPulls,
 } from './stale-check.ts'
-import { prepareGitHubMerge } from './github-merge.ts'
 import { toLeaseName } from '../jobs/lease-name.ts'
-import type { EvaluatedPull, MergeOptions, MergeOutcome, RecoverOptions } from './merge-options.ts'
+import type {
+  EvaluatedPull,
+  MergeOptions,
+  MergeOutcome,
+  RecoverOptions,
+  RejectedMerge,
+} from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recordQueueRemoval } from '../evaluate/queue-removals.ts'
-import type { PreparationResult, PreparedMerge, MergeAttempt } from './prepared-merge.ts'
-import { toMergeOutcome } from './to-merge-outcome.ts'
+import type { PreparationResult, PreparedMerge, MergeAttempt, MergeActionResult } from './prepared-merge.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
+import { classifyRejection } from './classify-rejection.ts'
+import type { MergeStrategy } from '../policy/merge-strategy.ts'
+import { requiresUpToDateHead } from '../policy/merge-requirements.ts'
+import type { MergeCommitMessage } from '../ports/merge-api.ts'
+
+type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
+
+type QueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>
 
 /** Rejects with a GitError or ForgeError if the outcome is unknown. The intent then remains open for a later process. */
 export async function mergePull(
@@ -200,4 +211,78 @@ async function performMerge(
         why: acted.kind === 'race' ? acted.why : 'the merge queue removed the pull request',
       }
   }
+}
+
+/** Converts a rejection to an outcome. Classifies GitHub's message by scope, unless the caller already knows the scope. */
+export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
+  const { reason, words, scope, commit, isSigned } = rejected
+  if (words === undefined) {
+    const rejection = { scope: scope ?? 'branch', reason, retrySoon: false, isKnown: true }
+    return { kind: 'refused', refusal: rejection }
+  }
+  const rejection = classifyRejection(words, { commit, isSigned })
+  // An unrecognized message does not affect the branch yet, regardless of its context.
+  if (scope !== undefined && (scope === 'pull' || rejection.isKnown))
+    return { kind: 'refused', refusal: { ...rejection, scope, reason, retrySoon: false } }
+  return rejection.scope === 'race'
+    ? { kind: 'again', why: rejection.reason }
+    : { kind: 'refused', refusal: rejection }
+}
+
+/** Merges through GitHub's merge queue with the validated head. The intent remains open until the pull request leaves the queue. merge/merge-group.ts judges the queue's groups. */
+async function prepareQueueMerge(step: MergeAttempt, method: QueueStrategy): Promise<PreparationResult> {
+  return { kind: 'ready', method, commit: step.permit.landing.commit, act: () => enqueuePull(step) }
+}
+
+async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActionResult> {
+  const answer = await options.merging.enqueue(permit)
+  triggerCrashPoint('enqueued')
+  if (answer.kind !== 'refused') return answer
+  const { rejection } = answer
+  const reason =
+    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, words: rejection }
+}
+
+/** Merges with GitHub's API where a push cannot work. GitHub pins only the head, so read-merge-result.ts compares the result. */
+async function prepareGitHubMerge(
+  step: MergeAttempt,
+  method: GitHubMergeStrategy,
+): Promise<PreparationResult> {
+  const { permit, options, rules } = step
+  const { base, head, commit } = permit.landing
+  if (rules !== undefined && requiresUpToDateHead(rules) && !(await options.repository.contains(head, base)))
+    return {
+      kind: 'refused',
+      reason:
+        'the branch accepts only pull requests that contain its latest commit; update this pull request',
+      scope: 'pull',
+    }
+  const text = splitCommitMessage(await options.repository.messageOf(commit))
+  return { kind: 'ready', method, commit, act: () => requestGitHubMerge(step, method, text) }
+}
+
+async function requestGitHubMerge(
+  { permit, options }: MergeAttempt,
+  { method }: GitHubMergeStrategy,
+  text: MergeCommitMessage,
+): Promise<MergeActionResult> {
+  const { landing } = permit
+  // As late as possible, because GitHub merges into the current base.
+  await options.repository.fetch(landing.baseRef)
+  if ((await options.repository.tip(landing.baseRef)) !== landing.base)
+    return { kind: 'race', why: 'the base branch changed' }
+  const answer = await options.merging.merge(permit, method, text)
+  triggerCrashPoint('merge-asked')
+  if (answer.kind !== 'refused') return answer
+  const { rejection } = answer
+  const reason =
+    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, words: rejection, commit: landing.commit }
+}
+
+/** Splits a commit message into GitHub's title and body. */
+function splitCommitMessage(message: string): MergeCommitMessage {
+  const [title = '', ...rest] = message.split('\n')
+  return { title, body: rest.join('\n').trim() }
 }

@@ -8,9 +8,9 @@ import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from 
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { mergePullUnderLease } from './merge-pull.ts'
 import { mergePullBatch, type BatchMember } from './merge-batch.ts'
-import type { MergeOutcome } from './merge-options.ts'
+import type { MergeOutcome, PlannedMerge } from './merge-options.ts'
 import { toLeaseName } from '../jobs/lease-name.ts'
-import { defineCacheNamespace } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Store } from '../ports/store.ts'
@@ -19,7 +19,6 @@ import { isServedBranch } from '../jobs/is-served-branch.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requeuePull } from '../jobs/requeue-pull.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
-import { planMerge } from './plan-merge.ts'
 import { addContentDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueUse } from './merge-queue-branches.ts'
 import { recordEvaluation } from '../evaluate/record-evaluation.ts'
@@ -28,6 +27,11 @@ import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
 import { composeEvaluationReport, toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 import { wasMergeAnnounced } from '../jobs/announced-merges.ts'
 import { initializeBranchState } from '../jobs/branch-state.ts'
+import { fetchBranchRules } from '../evaluate/branch-rules-cache.ts'
+import { toMergePlanInput } from '../evaluate/merge-plan-input.ts'
+import { readConfig } from '../catalogs/read-config.ts'
+import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
 
 type MergeBatchJob = Extract<Job, { kind: 'train' }>
 type MergeBatchContext = JobContext<Store>
@@ -266,4 +270,26 @@ async function requeuePulls(
 ): Promise<void> {
   await ctx.app.store.dropReady(ctx.forge.repository, pulls)
   for (const pull of pulls) await requeuePull(pull, ctx, afterSeconds)
+}
+
+/** Rejects with a ForgeError or GitError when the rules, or what the pull request changes, cannot be read. */
+async function planMerge(intent: ValidatedMerge, ctx: JobContext<Cache>): Promise<PlannedMerge> {
+  const { repository, app, forge } = ctx
+  const known = await fetchBranchRules({ forge, store: app.store, clock: app.clock }, intent.baseRef)
+  const { rules, permissions } = known
+  const { config } = await readConfig(repository, await repository.treeOf(intent.base))
+  if (rules.mergeQueue) await recordMergeQueueUse(forge.repository, intent.baseRef, true, app.store)
+  const { credentials, actsAs = credentials?.appId ?? 0 } = app.settings
+  const branch = toMergePlanInput(config, { rules, permissions, app: actsAs })
+  const changes = await repository.diff(await repository.treeOf(intent.base), intent.tree)
+  const plan = chooseMergeStrategy({
+    ...branch,
+    pull: {
+      containsBase: await repository.contains(intent.head, intent.base),
+      editsWorkflows: changes.some(({ path }) => path.startsWith('.github/workflows/')),
+    },
+  })
+  if (plan.method !== undefined) return { plan, rules }
+  const isOwn = chooseMergeStrategy(branch).method !== undefined
+  return { plan, rules, shutFor: isOwn ? 'pull' : 'branch' }
 }

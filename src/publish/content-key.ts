@@ -1,15 +1,19 @@
 // Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
 import { createHash } from 'node:crypto'
-import { readChangedFileTexts } from './read-changed-texts.ts'
 import { describeChange } from '../pull-request/describe-change.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { isPathBelow } from '../pull-request/layout/layout.ts'
 import { resolveLinkedFile } from '../catalogs/linked-file.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
-import type { TreeReader } from '../ports/repository.ts'
+import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { Publication } from './plan-publications.ts'
+import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
+import type { PathChange, TreeEntry } from '../pull-request/path-change.ts'
+
+/** Limit for all files together. */
+const maxTotalChangedTextBytes = 256 * 1024 * 1024
 
 /** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */
 export async function computeCatalogContentKey(
@@ -57,4 +61,24 @@ export async function describeCatalogChange(
     if (isGitError(error) && !error.retryable) return []
     throw error
   }
+}
+
+/** Reads files that differ between two trees, to describe the change. Files that are too large count as different. */
+async function readChangedFileTexts(
+  paths: readonly PathChange[],
+  { read }: Pick<GitRepository, 'read'>,
+): Promise<TreeFileReader> {
+  const contentsBySide = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
+  let remainingBytes = maxTotalChangedTextBytes
+  const readSide = async (side: 'base' | 'result', path: string, entry: TreeEntry | undefined) => {
+    if (entry?.mode.startsWith('100') !== true || remainingBytes <= 0) return
+    const bytes = await read(entry.oid)
+    remainingBytes -= bytes.length
+    contentsBySide[side].set(path, bytes)
+  }
+  for (const { path, before, after } of paths) {
+    await readSide('base', path, before)
+    await readSide('result', path, after)
+  }
+  return { read: (side, path) => contentsBySide[side].get(path) }
 }

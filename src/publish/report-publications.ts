@@ -19,7 +19,6 @@ import { requeuePull } from '../jobs/requeue-pull.ts'
 import { addContentDigest } from '../jobs/publish-report.ts'
 import { republishMergedReport } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
-import { updatePublishIssue } from './update-publish-issue.ts'
 import {
   publicationStates,
   shownPublicationsState,
@@ -34,6 +33,15 @@ import {
   type PublicationStatus as Told,
 } from './publication-views.ts'
 import { pullPublicationState } from '../jobs/pull-publication.ts'
+import {
+  renderPublishIssue,
+  publishIssueClosingComment,
+  renderPublishIssueResolved,
+  publishIssueMarker,
+  type PublishFailureView,
+} from '../report/publish-issue.ts'
+
+type PublishIssueState = ShownPublications['issue']
 
 export interface PublicationRollbackStatus extends Told {
   /** The last /rollback, carried out or not. */
@@ -285,4 +293,53 @@ async function answerRollbackComments(
 
 function computeJsonDigest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 20)
+}
+
+/** Rejects with a retryable ForgeError; a rejection is logged. */
+async function updatePublishIssue(
+  failures: readonly PublishFailureView[],
+  known: PublishIssueState,
+  { app, forge }: JobContext,
+  saveIssue: (issue: PublishIssueState) => Promise<void>,
+): Promise<void> {
+  const wanted = failures.length === 0 ? undefined : renderPublishIssue(failures)
+  if (wanted === undefined && known === undefined) return
+  const digest = createHash('sha256')
+    .update(JSON.stringify(wanted ?? renderPublishIssueResolved()))
+    .digest('hex')
+  if (known?.digest === digest) return
+  try {
+    // Recorded first: after a crash, an issue may exist.
+    await saveIssue({ ...known, digest: '' })
+    const issue = await forge.findOwnIssue(publishIssueMarker, known?.number)
+    let number = issue?.number
+    if (wanted === undefined) {
+      if (issue?.state === 'open') {
+        const marker = `<!-- catalog-bot:published-again ${createHash('sha256').update(issue.body).digest('hex').slice(0, 16)} -->`
+        await forge.perform({
+          kind: 'say-on-issue',
+          issue: issue.number,
+          marker,
+          body: publishIssueClosingComment,
+        })
+        await forge.perform({
+          kind: 'edit-issue',
+          issue: issue.number,
+          ...renderPublishIssueResolved(),
+          state: 'closed',
+        })
+      }
+    } else if (issue === undefined) number = (await forge.perform({ kind: 'open-issue', ...wanted })).issue
+    // Reopen a closed issue: users still do not get the merged catalog.
+    else if (issue.body !== wanted.body || issue.state !== 'open')
+      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
+    await saveIssue({ ...(number !== undefined && { number }), digest })
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    await saveIssue({ ...known, digest })
+    app.log.warn(
+      { err: error, failures: failures.length },
+      'GitHub rejected the issue about unpublished catalogs because issues are disabled or the App lacks the "issues: write" permission',
+    )
+  }
 }

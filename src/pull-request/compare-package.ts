@@ -7,12 +7,28 @@ import type {
   OtherBlob,
   PackageBlob,
 } from '@catalog-bot/fbc/facts/catalog'
+import {
+  blobShapes,
+  propertyValueShapes,
+  getFieldShape,
+  type KnownFieldShape as FieldShape,
+} from '@catalog-bot/fbc/load/known-fields'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { isJsonObject } from '@catalog-bot/fbc/go/json/json-fields'
+import type { BlobFields } from '@catalog-bot/fbc/load/blob-fields'
 import { toCanonicalJson, findDifferingFields, toRepositoryPath, type BlobComparer } from './compare-blobs.ts'
 import type { PackageChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
 import { getBundleVersion, getBlobLocations, type PackageBlobs } from './package-blobs.ts'
-import { filterOlmVisibleFields } from './olm-visible-fields.ts'
+
+type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
+
+const fieldShapeByPropertyType: Readonly<Record<string, FieldShape>> = {
+  ...propertyValueShapes,
+  'olm.label': { label: {} },
+  'olm.label.required': { label: {} },
+}
 
 /** Shared, because there may be hundreds of thousands of packages without changes. */
 const noListChanges = { added: [], removed: [], changed: [] } as const
@@ -224,4 +240,55 @@ function groupByName<Blob extends { readonly name: string }>(blobs: readonly Blo
 
 function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+}
+
+/** Returns the differing fields in which a part that OLM reads differs. */
+function filterOlmVisibleFields(
+  differing: readonly string[],
+  base: BlobFields,
+  result: BlobFields,
+): string[] {
+  return differing.filter(
+    (field) => toOlmVisibleText(field, base.get(field)) !== toOlmVisibleText(field, result.get(field)),
+  )
+}
+
+/** Returns the text of a field as OLM reads it, for comparison. Ignores the order of lists. */
+function toOlmVisibleText(field: string, value: BlobFieldValue): string {
+  const bundle = blobShapes['olm.bundle']
+  const shape = typeof bundle === 'object' ? getFieldShape(bundle, field) : 'any'
+  if (shape === undefined || value === undefined) return ''
+  if (typeof value === 'string') return value
+  const items = value.map((item) => JSON.parse(item) as Json)
+  const isOfProperties = getFieldShape({ properties: {} }, field) !== undefined
+  return items
+    .map((item) =>
+      toCanonicalJson(isOfProperties ? toOlmVisibleProperty(item) : toOlmVisibleValue(item, shape)),
+    )
+    .sort()
+    .join('\n')
+}
+
+function toOlmVisibleProperty(property: Json): Json {
+  if (!isJsonObject(property)) return property
+  const { type } = property
+  const named = Object.keys(property).filter((name) => getFieldShape({ type: {}, value: {} }, name))
+  // Go ignores the case of keys, so the order matters for keys that differ only in case.
+  const isPlain = named.every((name) => name === 'type' || name === 'value')
+  if (!isPlain || typeof type !== 'string') return property
+  const shape = Object.hasOwn(fieldShapeByPropertyType, type) ? fieldShapeByPropertyType[type] : undefined
+  return {
+    type,
+    ...('value' in property && { value: toOlmVisibleValue(property['value'] ?? null, shape ?? 'any') }),
+  }
+}
+
+function toOlmVisibleValue(value: Json, shape: FieldShape): Json {
+  if (typeof shape === 'string' || !isJsonObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, held]): [string, Json][] => {
+      const below = getFieldShape(shape, name)
+      return below === undefined ? [] : [[name, held]]
+    }),
+  )
 }

@@ -9,14 +9,14 @@ import type {
   PackageChange,
   ReferenceListChange,
   TouchedPath,
+  NewImageReference,
 } from './change.ts'
 import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
-import { compareReferenceLists } from './references/compare-reference-lists.ts'
 import { collectAncestorDirectories, type RepositoryLayout } from './layout/layout.ts'
-import { findNewListedReferences, findNewImageReferences } from './references/new-references.ts'
 import { groupBlobsByPackage } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
+import { canBeReferenceList, parseReferenceList } from './references/reference-list.ts'
 
 export interface DescribeChangeInput {
   readonly paths: readonly PathChange[]
@@ -122,4 +122,95 @@ function findPackageNames(catalog: Catalog | undefined, files: ReadonlySet<strin
 
 function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around
+ * the entries differ, if the remaining entries changed their order, or if no entry differs.
+ */
+function compareReferenceLists(
+  change: PathChange,
+  treeFiles: TreeFileReader,
+): ReferenceListChange | undefined {
+  const { path, before, after } = change
+  if (!canBeReferenceList(path) || before?.mode !== '100644' || after?.mode !== '100644') return undefined
+  const [left, right] = [treeFiles.read('base', path), treeFiles.read('result', path)]
+  const base = left && parseReferenceList(left)
+  const result = right && parseReferenceList(right)
+  if (!base || !result || base.frame !== result.frame) return undefined
+  const old = new Map(base.references.map((reference) => [reference.name, reference]))
+  const now = new Map(result.references.map((reference) => [reference.name, reference]))
+  const sharedNames = (names: Iterable<string>) =>
+    [...names].filter((name) => old.has(name) && now.has(name)).join()
+  if (sharedNames(old.keys()) !== sharedNames(now.keys())) return undefined
+  const list: ReferenceListChange = {
+    path,
+    added: result.references
+      .filter(({ name }) => !old.has(name))
+      .map(({ name, image, mark, imageMark }) => ({ name, image, mark, imageMark })),
+    removed: base.references.filter(({ name }) => !now.has(name)).map(({ name, image }) => ({ name, image })),
+    updated: result.references.flatMap(({ name, image, mark, imageMark, text }) => {
+      const was = old.get(name)
+      return was && was.text !== text ? [{ name, before: was.image, after: image, mark, imageMark }] : []
+    }),
+    known: [...new Set(base.references.map(({ image }) => image))],
+    names: base.references.map(({ name }) => name),
+  }
+  return list.added.length + list.removed.length + list.updated.length > 0 ? list : undefined
+}
+
+/**
+ * Returns the references of the result's bundles (bundle image and related images) that the base catalog with the same
+ * root does not contain, once per bundle and role, in the order of the result.
+ */
+export function findNewImageReferences({ base, result }: CatalogChange): NewImageReference[] {
+  const known = new Set<string>()
+  for (const bundle of base?.bundles ?? []) {
+    known.add(bundle.image)
+    for (const { image } of bundle.relatedImages) known.add(image)
+  }
+  const found: NewImageReference[] = []
+  for (const bundle of result?.bundles ?? []) {
+    const { package: name, name: bundleName, place, image, imageMark } = bundle
+    const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
+    if (image !== '' && !known.has(image))
+      found.push({
+        reference: image,
+        at: at(imageMark ?? place),
+        package: name,
+        bundle: bundleName,
+        role: 'bundle',
+      })
+    const named = new Set<string>()
+    for (const related of bundle.relatedImages) {
+      if (related.image === '' || known.has(related.image) || named.has(related.image)) continue
+      named.add(related.image)
+      found.push({
+        reference: related.image,
+        at: at(related.mark),
+        package: name,
+        bundle: bundleName,
+        role: 'related',
+      })
+    }
+  }
+  return found
+}
+
+function findNewListedReferences({
+  path,
+  added,
+  updated,
+  known,
+}: ReferenceListChange): readonly NewImageReference[] {
+  const named = [...added, ...updated.map(({ after, ...entry }) => ({ ...entry, image: after }))]
+  return named
+    .filter(({ image }) => !known.includes(image))
+    .map(({ name, image, imageMark }) => ({
+      reference: image,
+      at: { file: path, line: imageMark.line, column: imageMark.column },
+      package: name,
+      bundle: name,
+      role: 'listed',
+    }))
 }

@@ -14,7 +14,6 @@ import type { OwnPull } from '../ports/forge.ts'
 import type { MergeRecords } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { addContentDigest } from '../jobs/publish-report.ts'
-import { fetchBundleImage, resolveImageDigest } from './resolve-bundle-image.ts'
 import {
   isBranchMovedOnlyByBot,
   openReleasePull,
@@ -22,6 +21,15 @@ import {
   type ReleaseBaseBranch,
 } from './open-release.ts'
 import type { PendingRelease } from './release-state.ts'
+import type { Registries } from '../catalogs/registries.ts'
+
+type RegistryLookupResult<T> =
+  | { readonly kind: 'found'; readonly value: T }
+  /** A clause without a full stop. */
+  | { readonly kind: 'not-yet'; readonly reason: string }
+
+/** Milliseconds for one answer. */
+const registryTimeoutMs = 60_000
 
 /** Milliseconds between registry requests, first and maximum. */
 const minRetryDelayMs = 30_000
@@ -247,4 +255,35 @@ async function resolveMergedPull(
 ): Promise<PullNumber | undefined> {
   const mergedPulls = await app.store.findPullsOfCommits(forge.repository, [commit])
   return mergedPulls.get(commit) ?? (await forge.findMergedPull(commit, branch))
+}
+
+/** Ignores cached tags, because the tag is probably being pushed now. */
+async function resolveImageDigest(
+  image: string,
+  registries: Registries,
+): Promise<RegistryLookupResult<string>> {
+  const answer = await registries.refreshImage(image, AbortSignal.timeout(registryTimeoutMs))
+  if (answer.kind !== 'ok') return { kind: 'not-yet', reason: answer.reason }
+  return { kind: 'found', value: `${image.slice(0, image.lastIndexOf(':'))}@${answer.digest}` }
+}
+
+/** `reference`: by digest. An image that is not a bundle has no content. */
+async function fetchBundleImage(
+  reference: string,
+  registries: Registries,
+): Promise<RegistryLookupResult<BundleImage>> {
+  const answer = await registries.forEvaluation()({ kind: 'bundle', reference })
+  switch (answer.kind) {
+    case 'bundle':
+      return { kind: 'found', value: { reference, content: answer.content } }
+    case 'unsupported':
+    case 'malformed':
+      return { kind: 'found', value: { reference } }
+    case 'missing':
+    case 'missing-or-private':
+    case 'digest-mismatch':
+    case 'blocked':
+    case 'unknown':
+      return { kind: 'not-yet', reason: answer.reason }
+  }
 }

@@ -1,8 +1,8 @@
 // Opens a pull request for each bundle directory merged to the default branch, where its configuration allows.
 // Level-triggered and idempotent. It merges nothing: its pull requests are judged like any other.
-import type { Config } from '../config/config.ts'
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
-import type { CommitSha } from '../pull-request/ids.ts'
+import type { Config } from '../config/config.ts'
+import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import { toLeaseName } from '../jobs/lease-name.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
@@ -11,9 +11,34 @@ import type { Leases } from '../ports/leases.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
-import { findMergedBundles } from './merged-bundles.ts'
 import { releaseStates, type ReleaseState, type PendingRelease } from './release-state.ts'
 import { advanceRelease } from './advance-release.ts'
+import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
+import { hasManifestFile } from '../catalogs/read-bundle-files.ts'
+import type { GitRepository } from '../ports/repository.ts'
+
+interface MergedBundle {
+  /** Below `operators/`. */
+  readonly directory: string
+  readonly version: string
+  /** The newest commit of the branch that touched it. */
+  readonly commit: CommitSha
+}
+
+/** A larger push fills a repository, where a pull request for each bundle would be noise. */
+const maxMergedBundles = 50
+
+/** Each costs a comparison of two trees. */
+const maxComparedCommits = 300
+
+type BundleGitRepository = Pick<
+  GitRepository,
+  'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'
+>
+
+type BundleDirectoryId = Pick<MergedBundle, 'directory' | 'version'>
+
+const releaseConfigPathPattern = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
 
 type ReleaseJob = Extract<Job, { kind: 'release' }>
 type ReleaseJobContext = JobContext<StateStore & JobQueue & Leases & MergeRecords>
@@ -145,4 +170,67 @@ function compareReleasesByVersion(a: PendingRelease, b: PendingRelease): number 
   const [one, other] = [parseVersion(a.version), parseVersion(b.version)]
   const order = one.ok && other.ok ? compareVersions(one.value, other.value) : 0
   return order === 0 ? (a.version < b.version ? -1 : 1) : order
+}
+
+/** Sorted by directory. `too-many`: more than `maxMergedBundles`. Rejects with a GitError. */
+async function findMergedBundles(
+  from: CommitSha,
+  tip: CommitSha,
+  repository: BundleGitRepository,
+): Promise<readonly MergedBundle[] | 'too-many'> {
+  // After a forced push the old tip may be unknown: treat everything as old.
+  const before = await repository.treeOf(from).catch(() => undefined)
+  if (before === undefined) return []
+  const found = await findChangedBundles(before, await repository.treeOf(tip), repository)
+  if (found.size === 0) return []
+  if (found.size > maxMergedBundles) return 'too-many'
+  const isAhead = await repository.contains(tip, from).catch(() => false)
+  const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, maxComparedCommits) : []
+  const open = new Map(found)
+  const merged: MergedBundle[] = []
+  for (const commit of commits) {
+    if (open.size === 0) break
+    const [parent] = await repository.parentsOf(commit)
+    if (parent === undefined) break
+    const paths = await repository.diff(await repository.treeOf(parent), await repository.treeOf(commit))
+    for (const [root, bundle] of open)
+      if (paths.some(({ path }) => path.startsWith(`${root}/`))) {
+        merged.push({ ...bundle, commit })
+        open.delete(root)
+      }
+  }
+  for (const bundle of open.values()) merged.push({ ...bundle, commit: tip })
+  return merged.sort((a, b) => (toBundleDirectoryKey(a) < toBundleDirectoryKey(b) ? -1 : 1))
+}
+
+/** By root, such as `operators/foo/1.2.3`. */
+async function findChangedBundles(
+  before: TreeSha,
+  after: TreeSha,
+  repository: BundleGitRepository,
+): Promise<ReadonlyMap<string, BundleDirectoryId>> {
+  const touched = new Map<string, BundleDirectoryId & { isConfigured: boolean }>()
+  for (const { path, after: now } of await repository.diff(before, after)) {
+    if (now === undefined) continue
+    const [, directory, version] = releaseConfigPathPattern.exec(path) ?? []
+    const location =
+      directory !== undefined && version !== undefined ? { directory, version } : parseBundlePath(path)
+    if (location === undefined) continue
+    const root = `operators/${location.directory}/${location.version}`
+    const isConfigured = directory !== undefined || touched.get(root)?.isConfigured === true
+    touched.set(root, { directory: location.directory, version: location.version, isConfigured })
+  }
+  const found = new Map<string, BundleDirectoryId>()
+  for (const [root, { directory, version, isConfigured }] of touched) {
+    const isThere = async (tree: TreeSha) => hasManifestFile(await repository.list(tree, root), root)
+    if ((await isThere(after)) && (isConfigured || !(await isThere(before))))
+      found.set(root, { directory, version })
+    // Stop early instead of reading every directory of a mass import.
+    if (found.size > maxMergedBundles) break
+  }
+  return found
+}
+
+function toBundleDirectoryKey({ directory, version }: BundleDirectoryId): string {
+  return `${directory}/${version}`
 }

@@ -1,7 +1,7 @@
 // How the command line says things: colours, errors of the system, remarks of `doctor`, names that were meant.
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { findClosestNames } from '../../src/cli/closest-names.ts'
+import { findClosestNames } from '../../src/cli/rule.ts'
 import { supportsColor } from '../../src/cli/color.ts'
 import {
   diagnoseClock,

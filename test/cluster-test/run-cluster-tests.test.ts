@@ -1,7 +1,6 @@
 // The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
 import { expect, test } from '@jest/globals'
-import type { ClusterTestImagesByCatalog } from '../../src/cluster-test/catalog-images.ts'
-import { runClusterTests } from '../../src/cluster-test/run-cluster-tests.ts'
+import { runClusterTests, type ClusterTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import {
   clusterTestRunState,
   lastClusterTestRunState,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
 import { traceFindings } from '../../src/evaluate/trace-findings.ts'
-import { findHeadConflicts } from '../../src/evaluate/find-head-conflicts.ts'
+import { findHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createLineMap } from '../../packages/findings/src/line-map.ts'
 import { getFindingKey } from '../../src/report/traced-line.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { toLeaseName } from '../../src/jobs/lease-name.ts'
-import { recoverPullMerges } from '../../src/merge/recover-pull-merges.ts'
+import { recoverPullMerges } from '../../src/merge/recover-pending-merge.ts'
 import { MergeFixture, plainPush } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { builtPreviewState, previewRequestState } from '../../src/publish/preview-state.ts'
-import { loadImagesByCatalog } from '../../src/cluster-test/catalog-images.ts'
+import { loadImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import type { ClusterTestRequest } from '../../src/cluster-test/cluster-test-state.ts'
 import {
   cancelPreviews,

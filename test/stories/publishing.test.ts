@@ -8,10 +8,7 @@ import { join } from 'node:path'
 import { publishCrashPoints } from '../../src/jobs/crash-point.ts'
 import { findBotComment, evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { readCatalogFixture } from '../../sandbox/demo/demo-environment.ts'
-import {
-  openCatalogImageReader,
-  type PulledCatalogImage,
-} from '../../sandbox/demo/verify-published-images.ts'
+import { openCatalogImageReader, type PulledCatalogImage } from '../../sandbox/demo/run-demo.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'

@@ -1,13 +1,12 @@
 // A bundle's name, version, channels and upgrade edges, each with its location.
 import type { Location } from '@catalog-bot/findings/finding'
-import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
-import type { BundleFiles } from './bundle-files.ts'
-import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
-import { toJsonData } from './manifest-document.ts'
 import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
+import { type BundleFiles, findFilesInDirectory } from './bundle-files.ts'
+import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
+import { toJsonData, readManifest } from './manifest-document.ts'
 import { asList, asString } from './fields.ts'
-import { readCsvFast } from './read-csv-fast.ts'
-import { isCsv, readManifestObjects } from './registry-bundle.ts'
+import { isCsv, readManifestObjects, parseObjectType } from './registry-bundle.ts'
 
 /** A string and its location in the bundle's files. */
 export interface LocatedText {
@@ -78,4 +77,19 @@ function toOptionalField<Key extends string>(
   located: LocatedText | undefined,
 ): { readonly [K in Key]?: LocatedText } {
   return located ? ({ [key]: located } as { readonly [K in Key]: LocatedText }) : {}
+}
+
+/** The first ClusterServiceVersion, as in `readManifestObjects`. Offsets in its tree are meaningless. */
+function readCsvFast(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
+  for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
+    const tree = parseManifestTree(bytes)
+    const type = tree && parseObjectType(tree)
+    if (tree && type && isCsv(type)) return { file, tree }
+  }
+  return undefined
+}
+
+function parseManifestTree(bytes: Uint8Array): Value | undefined {
+  const document = readManifest(bytes)
+  return document.kind === 'value' ? document.value : undefined
 }

@@ -8,7 +8,7 @@ import { exampleAnnotationKeys } from './csv-examples.ts'
 import { getField, asList, asString } from './fields.ts'
 import { installableKinds } from './installable-kinds.ts'
 import type { TypedMetadataEntry } from './bundle-metadata.ts'
-import type { RegistryBundle } from './registry-bundle.ts'
+import { type RegistryBundle, getDefinedApis, type ManifestObject } from './registry-bundle.ts'
 import {
   brokenExamples,
   invalidCsvName,
@@ -18,7 +18,8 @@ import {
   unownedCrd,
   unusableInstallModes,
 } from './rules/reported-rules.ts'
-import { findUnownedCrds } from './unowned-crds.ts'
+
+const formatApiKey = (...parts: readonly string[]): string => parts.join(' ')
 
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
@@ -133,4 +134,26 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
 function findVersionRangeProblem(range: string): string | undefined {
   const parsed = parseVersionRange(range)
   return parsed.ok ? undefined : `its version range "${range}" can't be parsed: ${parsed.error}`
+}
+
+/** CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers all versions of the kind. */
+function findUnownedCrds({ csv, crds }: Pick<RegistryBundle, 'csv' | 'crds'>): readonly ManifestObject[] {
+  const owned = new Set(
+    asList(getField(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
+      const name = asString(getField(entry, 'name'))
+      return formatApiKey(
+        name.slice(name.indexOf('.') + 1),
+        asString(getField(entry, 'version')),
+        asString(getField(entry, 'kind')),
+      )
+    }),
+  )
+  const kinds = new Set(
+    getDefinedApis(crds).flatMap(({ group, version, kind }) =>
+      owned.has(formatApiKey(group, version, kind)) ? [formatApiKey(group, '', kind)] : [],
+    ),
+  )
+  return crds.filter((crd) =>
+    getDefinedApis([crd]).some(({ group, kind }) => !kinds.has(formatApiKey(group, '', kind))),
+  )
 }

@@ -16,9 +16,12 @@ import * as queries from '@catalog-bot/fbc/api/registry-queries'
 import { findPathComponentProblem } from '@catalog-bot/fbc/api/custom-blobs'
 import type { ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { createReflectionHandler } from './reflection.ts'
-import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
-import { toStructMessage } from './struct-message.ts'
+import {
+  getGrpcService,
+  type ProtoMessage,
+  describeProtoFiles,
+  type DescribedProtoFile,
+} from './grpc-services.ts'
 
 export interface GrpcServer {
   readonly port: number
@@ -239,4 +242,75 @@ function toGrpcStatus(error: unknown): { code: status; details: string } {
 function getStringField(request: ProtoMessage, field: string): string {
   const value = request[field]
   return typeof value === 'string' ? value : ''
+}
+
+/** Converts JSON to the protobuf Struct that custom blobs are served as. */
+function toStructMessage(object: Readonly<Record<string, Json>>): ProtoMessage {
+  return {
+    fields: Object.fromEntries(Object.entries(object).map(([key, value]) => [key, toValueMessage(value)])),
+  }
+}
+
+function toValueMessage(value: Json): ProtoMessage {
+  if (value === null) return { null_value: 0 }
+  if (typeof value === 'number') return { number_value: value }
+  if (typeof value === 'string') return { string_value: value }
+  if (typeof value === 'boolean') return { bool_value: value }
+  if (Array.isArray(value)) return { list_value: { values: value.map((item: Json) => toValueMessage(item)) } }
+  return { struct_value: toStructMessage(value as Readonly<Record<string, Json>>) }
+}
+
+/** Answers requests of either version of the protocol. */
+function createReflectionHandler(services: readonly string[]): (request: ProtoMessage) => ProtoMessage {
+  const files = describeProtoFiles()
+  const byName = new Map(files.map((file) => [file.name, file]))
+
+  function collectDependencies(
+    file: DescribedProtoFile,
+    into = new Map<string, Uint8Array>(),
+  ): Map<string, Uint8Array> {
+    into.set(file.name, file.bytes)
+    for (const name of file.dependencies) {
+      const dependency = byName.get(name)
+      if (dependency && !into.has(name)) collectDependencies(dependency, into)
+    }
+    return into
+  }
+
+  function toFileResponse(file: DescribedProtoFile | undefined, subject: string): ProtoMessage {
+    if (!file) return toErrorResponse(status.NOT_FOUND, `${subject} not found`)
+    return { file_descriptor_response: { file_descriptor_proto: [...collectDependencies(file).values()] } }
+  }
+
+  function respond(request: ProtoMessage): ProtoMessage {
+    const kind = request['message_request']
+    const found = typeof kind === 'string' ? request[kind] : undefined
+    const query = typeof found === 'string' ? found : ''
+    switch (kind) {
+      case 'list_services':
+        return { list_services_response: { service: services.map((name) => ({ name })) } }
+      case 'file_by_filename':
+        return toFileResponse(byName.get(query), query)
+      case 'file_containing_symbol':
+        return toFileResponse(
+          files.find(({ symbols }) => symbols.has(query)),
+          query,
+        )
+      case 'all_extension_numbers_of_type':
+      case 'file_containing_extension':
+        return toErrorResponse(status.NOT_FOUND, 'extensions are not supported')
+      default:
+        return toErrorResponse(status.INVALID_ARGUMENT, 'the request contains no query')
+    }
+  }
+
+  return (request) => ({
+    valid_host: request['host'],
+    original_request: request,
+    ...respond(request),
+  })
+}
+
+function toErrorResponse(code: status, message: string): ProtoMessage {
+  return { error_response: { error_code: code, error_message: message } }
 }

@@ -1,32 +1,80 @@
 // The evaluation of one ref update: every layer that is in force, every rule in it, the exemptions, and the messages.
 // It never moves a ref.
-import type { ProtectionActorNames } from './rule-types.ts'
-import { checkLinearHistory, checkCommitSignatures } from './commit-history-rules.ts'
+import type {
+  ProtectionActorNames,
+  PullRequestParameters,
+  BranchRule,
+  StatusCheckParameters,
+} from './rule-types.ts'
 import { collectRuleLayers } from './rule-layers.ts'
-import {
-  checkRequiredCodeScanning,
-  checkRequiredDeployments,
-  checkRequiredWorkflows,
-} from './required-results.ts'
-import {
-  checkAuthorEmail,
-  checkBranchName,
-  checkCommitMessage,
-  checkCommitterEmail,
-} from './name-patterns.ts'
-import type { NamePattern } from './name-patterns.ts'
-import type { NonDeletingRefUpdate, RefUpdate, RuleViolation } from './ref-update.ts'
+import { type NonDeletingRefUpdate, type RefUpdate, type RuleViolation, getBranchName } from './ref-update.ts'
 import { checkRequiredChecks } from './required-checks.ts'
 import { checkConversationResolution, checkPullRequestRule } from './required-pull.ts'
-import {
-  checkRefCreation,
-  checkRefDeletion,
-  checkLockedBranch,
-  checkNonFastForward,
-  checkRestrictedPushers,
-  checkRefUpdate,
-} from './restrictions.ts'
-import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-types.ts'
+import { isAncestor, listCommitsNotReachableFrom, readCommitParents } from '../git/git-store.ts'
+import { isInProtectionAllowList } from './bypass.ts'
+import { readCommit, type CommitData } from '../views/commit-view.ts'
+import { getActingAccount } from '../github-state.ts'
+
+/** The commit whose results count. */
+const getShaForRequiredResults = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
+
+const formatNameList = (names: readonly string[]): string =>
+  new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
+
+interface NamePattern {
+  readonly operator: 'starts_with' | 'ends_with' | 'contains' | 'regex'
+  readonly pattern: string
+  readonly negate?: boolean
+  readonly name?: string
+}
+
+const phraseByPatternOperator: Readonly<Record<NamePattern['operator'], string>> = {
+  starts_with: 'start with a matching pattern',
+  ends_with: 'end with a matching pattern',
+  contains: 'contain a matching pattern',
+  regex: 'match a given regex pattern',
+}
+
+/** The wording of the settings page, with the pattern. The exact sentence is not documented. */
+const formatPatternViolation = (subject: string, pattern: NamePattern): string =>
+  `${subject} must ${pattern.negate === true ? 'not ' : ''}${phraseByPatternOperator[pattern.operator]}: ${pattern.pattern}`
+
+const satisfiesNamePattern = (text: string, pattern: NamePattern): boolean =>
+  matchesPatternOperator(text, pattern) !== (pattern.negate === true)
+
+const createCommitPatternCheck =
+  (subject: string, read: (commit: CommitData) => string) =>
+  async (move: NonDeletingRefUpdate, pattern: NamePattern): Promise<RuleViolation[]> => {
+    const commits: string[] = []
+    for (const sha of await listAddedCommits(move))
+      if (!satisfiesNamePattern(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
+    return commits.length === 0 ? [] : [{ message: formatPatternViolation(subject, pattern), commits }]
+  }
+
+const checkCommitMessage = createCommitPatternCheck('Commit message', ({ message }) => message)
+
+const checkAuthorEmail = createCommitPatternCheck('Author email', ({ author }) => author.email)
+
+const checkCommitterEmail = createCommitPatternCheck('Committer email', ({ committer }) => committer.email)
+
+const createSingleRuleViolation = (message: string): RuleViolation[] => [{ message }]
+
+const getRefKind = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
+
+/** Creating a ref that matches a ruleset's patterns. */
+const checkRefCreation = (update: RefUpdate): RuleViolation[] =>
+  update.old === undefined
+    ? createSingleRuleViolation('Cannot create ref due to creations being restricted.')
+    : []
+
+/** Moving it, by any user and in any way: a merge button is a push, too. */
+const checkRefUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
+  old !== undefined && now !== undefined ? createSingleRuleViolation('Cannot update this protected ref.') : []
+
+const checkRefDeletion = (update: RefUpdate): RuleViolation[] =>
+  update.now === undefined ? createSingleRuleViolation(`Cannot delete this ${getRefKind(update)}`) : []
+
+const checkLockedBranch = (): RuleViolation[] => createSingleRuleViolation('Cannot change this locked branch')
 
 /** The reason why an update is rejected, or the violation that a bypass allowed. */
 export interface RefUpdateRuleVerdict {
@@ -103,4 +151,136 @@ export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateRuleVer
       }
   }
   return { code, rejected: [...rejected.values()], bypassed: [...bypassed.values()] }
+}
+
+/** A force push: the new commit does not contain the old one. */
+async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> {
+  const { path, old, now } = update
+  if (old === undefined || now === undefined || (await isAncestor(path, old, now))) return []
+  return createSingleRuleViolation(`Cannot force-push to this ${getRefKind(update)}`)
+}
+
+/** Classic protection's list of who may push: necessary, but not sufficient. */
+function checkRestrictedPushers(update: RefUpdate, named: ProtectionActorNames): RuleViolation[] {
+  const { world, repo, by } = update
+  if (isInProtectionAllowList(world, repo, by, named)) return []
+  return createSingleRuleViolation(
+    "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.",
+  )
+}
+
+function matchesPatternOperator(text: string, { operator, pattern }: NamePattern): boolean {
+  if (operator === 'starts_with') return text.startsWith(pattern)
+  if (operator === 'ends_with') return text.endsWith(pattern)
+  return operator === 'contains' ? text.includes(pattern) : new RegExp(pattern, 'm').test(text)
+}
+
+/** A branch name is checked once, when the branch is created. */
+function checkBranchName(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
+  if (update.old !== undefined || satisfiesNamePattern(getBranchName(update), pattern)) return []
+  return [{ message: formatPatternViolation('Branch name', pattern) }]
+}
+
+/** The commits that an update adds. For a new ref, the commits that are on no branch. */
+async function listAddedCommits({ repo, path, old, now }: NonDeletingRefUpdate): Promise<readonly string[]> {
+  return await listCommitsNotReachableFrom(
+    path,
+    old === undefined ? [...repo.knownRefs.values()] : [old],
+    now,
+  )
+}
+
+async function checkLinearHistory(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
+  const commits: string[] = []
+  for (const commit of await listAddedCommits(move))
+    if ((await readCommitParents(move.path, commit)).length > 1) commits.push(commit)
+  return commits.length === 0 ? [] : [{ message: 'This branch must not contain merge commits.', commits }]
+}
+
+async function checkCommitSignatures(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
+  const { merge, by, world } = move
+  const commits = (await listAddedCommits(move)).filter((it) => !world.signatures.has(it))
+  // "You cannot squash and merge a pull request into the branch on GitHub unless you are the author of the pull request":
+  // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
+  // The message of that rejection is not documented. The rule has no other message.
+  const isOthers = merge?.method === 'squash' && getActingAccount(by) !== merge.pull.author
+  return commits.length === 0 && !isOthers
+    ? []
+    : [{ message: 'Commits must have verified signatures.', commits: isOthers ? [] : commits }]
+}
+
+/**
+ * The newest deployment of the commit to each environment must have succeeded.
+ * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-deployments-to-succeed-before-merging
+ * An App's merge is blocked, too: https://github.com/chdsbd/kodiak/issues/920
+ */
+function checkRequiredDeployments(
+  move: NonDeletingRefUpdate,
+  {
+    required_deployment_environments: wanted,
+  }: { readonly required_deployment_environments: readonly string[] },
+): RuleViolation[] {
+  const missing = wanted.filter((environment) => {
+    const newest = move.repo.deployments.findLast(
+      (it) => it.sha === getShaForRequiredResults(move) && it.environment === environment,
+    )
+    return newest?.statuses.at(-1)?.state !== 'success'
+  })
+  if (missing.length === 0) return []
+  return [
+    {
+      message: `Missing successful active ${formatNameList(missing)} deployment${missing.length === 1 ? '' : 's'}.`,
+    },
+  ]
+}
+
+/**
+ * Each tool must have uploaded its results for the commit.
+ * https://docs.github.com/code-security/code-scanning/managing-your-code-scanning-configuration/set-code-scanning-merge-protection
+ * The messages: https://github.com/github/codeql/issues/19459 (push), https://github.com/quokka-astro/quokka/pull/1200 (merge).
+ */
+function checkRequiredCodeScanning(
+  move: NonDeletingRefUpdate,
+  { code_scanning_tools: tools }: { readonly code_scanning_tools: readonly { readonly tool: string }[] },
+): RuleViolation[] {
+  const { repo, now, merge } = move
+  const short = (sha: string): string => sha.slice(0, 7)
+  const where =
+    merge === undefined
+      ? `commit ${short(now)}`
+      : `commits ${short(merge.pull.headSha)} or ${short(merge.pull.testMerge ?? now)}`
+  return tools.flatMap(({ tool }) => {
+    const found = repo.analyses.findLast(
+      (it) => it.sha === getShaForRequiredResults(move) && it.tool === tool,
+    )
+    if (found === undefined)
+      return [{ message: `Code scanning is waiting for results from ${tool} for the ${where}.` }]
+    return found.alerts === 0
+      ? []
+      : [
+          {
+            message: `${tool} has detected ${found.alerts} alert${found.alerts === 1 ? '' : 's'} blocking this code.`,
+          },
+        ]
+  })
+}
+
+/**
+ * The workflow must have succeeded on the pull request's head; a direct push never satisfies the rule.
+ * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
+ * Seen in rejected pushes; GitHub does not document the sentence, and no other one is published for merges.
+ */
+function checkRequiredWorkflows(
+  { repo, merge }: NonDeletingRefUpdate,
+  { workflows }: { readonly workflows: readonly { readonly path: string }[] },
+): RuleViolation[] {
+  const unmet = workflows.filter(({ path }) => {
+    const runs = repo.runs.filter(
+      (it) => merge?.pull.headSha === it.sha && path.endsWith(`/${it.workflow.file}`),
+    )
+    return runs.at(-1)?.conclusion !== 'success'
+  })
+  return unmet.map(({ path }) => ({
+    message: `Required workflow '${(path.split('/').at(-1) ?? path).replace(/\.ya?ml$/, '')}' is not satisfied`,
+  }))
 }

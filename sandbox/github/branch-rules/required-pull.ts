@@ -1,12 +1,29 @@
 // "Require a pull request": one exists, it has the approvals that the rule requires, and a manual merge of it equals
 // GitHub's own merge if approvals could otherwise apply to other content.
-import { mergeTrees, readCommitParents, readCommitTree } from '../git/git-store.ts'
-import { canPush } from '../github-data.ts'
-import type { MergeMethod, MockPull, MockReview } from '../github-data.ts'
-import { listChangedFiles, matchesCodeownersPattern, isCodeOwner, findRequiredOwners } from './code-owners.ts'
+import { minimatch } from 'minimatch'
+import { mergeTrees, readCommitParents, readCommitTree, GitFailure, runGitForText } from '../git/git-store.ts'
+import {
+  canPush,
+  type MergeMethod,
+  type MockPull,
+  type MockReview,
+  findAccountByLogin,
+  type MockAccount,
+  type MockGitHubData,
+} from '../github-data.ts'
 import { findPullMergedByUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { PullRequestParameters } from './rule-types.ts'
+import { readLooseCommit } from '../git/loose-history.ts'
+import { readLooseOrRunGit, readLooseObject } from '../git/loose-objects.ts'
+import { findLooseTreeEntry } from '../git/loose-trees.ts'
+
+const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']
+
+interface CodeownersLine {
+  readonly pattern: string
+  readonly owners: readonly string[]
+}
 
 const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
   merge: 'Merge commits',
@@ -160,4 +177,78 @@ async function checkMergeMethod(
   const method = merge?.method ?? ((await readCommitParents(path, now)).length > 1 ? 'merge' : undefined)
   if (allowed === undefined || method === undefined || allowed.includes(method)) return []
   return [{ message: formatDisabledMergeMethodMessage(method) }]
+}
+
+async function readCodeownersLines(path: string, commit: string): Promise<CodeownersLine[]> {
+  for (const codeownersPath of codeownersPaths)
+    try {
+      const text = await readLooseOrRunGit(
+        () => readFileAtCommit(path, commit, codeownersPath),
+        () => runGitForText(path, 'show', `${commit}:${codeownersPath}`),
+      )
+      if (text === undefined) continue
+      return text
+        .split('\n')
+        .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
+        .filter(Boolean)
+        .map((line) => {
+          const [pattern = '', ...owners] = line.split(/\s+/)
+          return { pattern, owners }
+        })
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error
+    }
+  return []
+}
+
+function readFileAtCommit(path: string, commit: string, filePath: string): string | undefined {
+  const entry = findLooseTreeEntry(path, readLooseCommit(path, commit).tree, filePath)
+  return entry === undefined ? undefined : readLooseObject(path, entry.id).bytes.toString()
+}
+
+/**
+ * Patterns like in gitignore: a slash inside anchors the pattern to the root, and a folder matches everything below
+ * it.
+ */
+function matchesCodeownersPattern(pattern: string, file: string): boolean {
+  const rooted = pattern.replace(/\/$/, '').includes('/')
+  const glob = rooted ? pattern.replace(/^\//, '') : `**/${pattern}`
+  const folder = glob.replace(/\/$/, '')
+  const options = { dot: true, nonegate: true, nocomment: true }
+  // `docs/*` does not match files in subfolders of docs, according to GitHub's documentation.
+  const below = folder.endsWith('/*') ? false : minimatch(file, `${folder}/**`, options)
+  return below || (!glob.endsWith('/') && minimatch(file, glob, options))
+}
+
+/** The files that a pull request changes. */
+async function listChangedFiles({ repo, headSha }: MockPull, base: string): Promise<string[]> {
+  const range = `${base}...${headSha}`
+  const names = await runGitForText(repo.path, 'diff', '--name-only', '-z', '--no-renames', range, '--')
+  return names.split('\0').filter(Boolean)
+}
+
+/** The groups of owners for the files that a pull request changes. One owner from each group must approve. */
+async function findRequiredOwners(pull: MockPull, base: string): Promise<(readonly string[])[]> {
+  const lines = await readCodeownersLines(pull.repo.path, base)
+  if (lines.length === 0) return []
+  const groups = new Map<string, readonly string[]>()
+  for (const file of await listChangedFiles(pull, base)) {
+    const owners = lines.findLast(({ pattern }) => matchesCodeownersPattern(pattern, file))?.owners ?? []
+    if (owners.length > 0) groups.set(owners.join(' '), owners)
+  }
+  return [...groups.values()]
+}
+
+/** Whether a user is one of these owners, by login or as a member of a team. */
+function isCodeOwner(world: MockGitHubData, account: MockAccount, owners: readonly string[]): boolean {
+  return owners.some((owner) => {
+    const [name = '', team] = owner.replace(/^@/, '').split('/')
+    if (team === undefined) return findAccountByLogin(world, name) === account
+    return world.teams.some(
+      ({ organization, slug, members }) =>
+        organization.login.toLowerCase() === name.toLowerCase() &&
+        slug === team &&
+        members.get(account.id)?.state === 'active',
+    )
+  })
 }

@@ -5,17 +5,46 @@
 // a renamed file is then changed on one side and deleted on the other. That is a conflict, so the author rebases.
 // Git before 2.50 cannot disable exact renames, so every merge is compared with the plain three-way
 // rule afterwards, path by path (check-three-way-merge.ts). Attributes in the tree have no effect in a bare mirror.
+import { createHash } from 'node:crypto'
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { toCommitSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { MergeResult } from '../../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'
 import { parseMergeTree } from './parse-output.ts'
-import { findUnexpectedPaths, type DiffTrees } from './check-three-way-merge.ts'
 import { readCommit } from './commits.ts'
 import { readLinearHistory } from './linear-history.ts'
 import type { TreeListings } from './listings.ts'
-import { writeCommit } from './write-commit.ts'
+import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
+
+type DiffTrees = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
+
+interface MergedTrees {
+  /** Trees of the merge bases: several after criss-cross merges. */
+  readonly ancestors: readonly TreeSha[]
+  readonly base: TreeSha
+  readonly head: TreeSha
+  readonly result: TreeSha
+}
+
+type MergeEntry = TreeEntry | undefined
+
+/** What a path must be in the result: exactly this, or some file merged from both sides, or a conflict. */
+type ExpectedMergeResult =
+  { readonly kind: 'exactly'; readonly entry: MergeEntry } | { readonly kind: 'merged' | 'conflict' }
+
+interface MergeCommitContent {
+  readonly tree: TreeSha
+  readonly parents: readonly CommitSha[]
+  /** `Name <address> seconds +0000`, of author and committer. */
+  readonly by: string
+  readonly message: string
+}
+
+let tempFileCounter = 0
 
 export interface CommitIdentity {
   readonly name: string
@@ -100,4 +129,118 @@ const yearSeconds = 366 * 24 * 3600
  */
 export function computeMergeDate(base: number, head: number): number {
   return Math.max(base, Math.min(head, base + yearSeconds))
+}
+
+/** Writes it below `directory`, a bare repository. If the object already exists, only returns its id. */
+export async function writeCommit(directory: string, commit: MergeCommitContent): Promise<CommitSha> {
+  const { tree, parents, by, message } = commit
+  const headers = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${by}`,
+    `committer ${by}`,
+  ]
+  const body = Buffer.from(`${headers.join('\n')}\n\n${message}`)
+  const object = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body])
+  const id = createHash(tree.length === 64 ? 'sha256' : 'sha1')
+    .update(object)
+    .digest('hex')
+  await storeObject(directory, id, object)
+  return toCommitSha(id)
+}
+
+async function storeObject(directory: string, id: string, object: Buffer): Promise<void> {
+  const folder = join(directory, 'objects', id.slice(0, 2))
+  const path = join(folder, id.slice(2))
+  const now = new Date()
+  try {
+    // Cleanup keeps recent objects, so an object that is written again must count as recent.
+    await utimes(path, now, now)
+    return
+  } catch (error) {
+    if (!isFileNotFoundError(error)) throw toGitError(error)
+  }
+  const temporary = join(folder, `tmp_obj_${process.pid}_${++tempFileCounter}`)
+  try {
+    // Creates only this folder, so that a deleted repository is not recreated here.
+    await mkdir(folder).catch(async (error: unknown) => {
+      if (!(await isDirectory(folder))) throw error
+    })
+    await writeFile(temporary, deflateSync(object), { mode: 0o444, flag: 'wx' })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw toGitError(error)
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
+}
+
+function isFileNotFoundError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+function toGitError(cause: unknown): GitError {
+  return new GitError('failed', 'a commit could not be written', { cause })
+}
+
+/** The paths at which the result differs from the plain merge, sorted. */
+async function findUnexpectedPaths(diff: DiffTrees, merged: MergedTrees): Promise<readonly string[]> {
+  // Only differences from the base are listed, so a path that is missing here is the same everywhere.
+  const [result, head, ...ancestors] = await Promise.all(
+    [merged.result, merged.head, ...merged.ancestors].map(
+      async (tree) => new Map((await diff(merged.base, tree)).map((change) => [change.path, change])),
+    ),
+  )
+  if (!result || !head) return []
+  const paths = new Set([result, head, ...ancestors].flatMap((changes) => [...changes.keys()]))
+  return [...paths]
+    .filter((path) => {
+      const base = [result, head, ...ancestors].find((changes) => changes.has(path))?.get(path)?.before
+      const at = (changes: ReadonlyMap<string, PathChange>) => {
+        const change = changes.get(path)
+        return change ? change.after : base
+      }
+      const rules = ancestors.map((ancestor) => computeExpectedMergeResult(at(ancestor), base, at(head)))
+      return !matchesExpectedResults(at(result), rules)
+    })
+    .sort()
+}
+
+export function computeExpectedMergeResult(
+  ancestor: MergeEntry,
+  base: MergeEntry,
+  head: MergeEntry,
+): ExpectedMergeResult {
+  if (isSameEntry(head, ancestor) || isSameEntry(head, base)) return { kind: 'exactly', entry: base }
+  if (isSameEntry(base, ancestor)) return { kind: 'exactly', entry: head }
+  return base && head ? { kind: 'merged' } : { kind: 'conflict' }
+}
+
+/**
+ * With one merge base, its rule applies. If several disagree, git first merges them into one, and the result may be
+ * from either side or both. Like every result, it is authorized by its content.
+ */
+function matchesExpectedResults(result: MergeEntry, rules: readonly ExpectedMergeResult[]): boolean {
+  const [first, ...others] = rules
+  if (!first || others.some((rule) => !isSameExpectedResult(rule, first))) return true
+  switch (first.kind) {
+    case 'exactly':
+      return isSameEntry(result, first.entry)
+    case 'merged':
+      return result !== undefined
+    case 'conflict':
+      return false
+  }
+}
+
+function isSameExpectedResult(a: ExpectedMergeResult, b: ExpectedMergeResult): boolean {
+  return a.kind === 'exactly' && b.kind === 'exactly' ? isSameEntry(a.entry, b.entry) : a.kind === b.kind
+}
+
+function isSameEntry(a: MergeEntry, b: MergeEntry): boolean {
+  return a?.oid === b?.oid && a?.mode === b?.mode
 }

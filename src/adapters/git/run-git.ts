@@ -2,6 +2,10 @@
 // A credential reaches git through an inherited pipe that the credential helper below reads: it is never in an
 // argument, an address, an environment variable or a file. (`http.extraHeader` would need the environment, which
 // every child and every process of the same user can read for as long as the command runs.) So does a proxy's password.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getCACertificates } from 'node:tls'
 import { classifyGitError } from './classify-git-error.ts'
 import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
@@ -9,7 +13,12 @@ import { launchProcess } from './launcher.ts'
 import { toPlainText, redactCredentials } from './redact.ts'
 import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
 import type { ProcessSpec } from './run-process.ts'
-import { buildTransportSettings } from './git-transport-config.ts'
+
+type GitSetting = readonly [string, string]
+
+const getProxyHost = ({ url }: NonNullable<GitRemote['proxy']>): string => url.slice(url.indexOf('//') + 2)
+
+let certificateFile: string | undefined
 
 export interface GitCall {
   /** The command and its arguments: fixed words, checked ids and checked refs. */
@@ -99,4 +108,64 @@ function toGitProcessSpec(call: GitCall, credential: GitCredential | undefined):
     // A separate process group, so that stopping git stops its transport helpers too.
     hasGroup: !staysInGroup,
   }
+}
+
+/** Settings of one command. None of them contains a secret: the helpers read secrets from pipes, 3 for the server and 4 for the proxy. */
+export function buildTransportSettings(
+  remote: GitRemote | undefined,
+  hasCredential: boolean,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): readonly GitSetting[] {
+  if (remote === undefined) return []
+  const { proxy } = remote
+  const certificates = remote.protocol === 'https' ? writeTrustedCertificates(environment) : undefined
+  return [
+    ...(hasCredential || proxy?.credential ? buildCredentialHelper(hasCredential, proxy) : []),
+    ...(proxy ? [['http.proxy', toProxyUrl(proxy)] as const] : []),
+    // The method that GitHub and registries use, too, and it avoids a first request that is rejected.
+    ...(proxy?.credential ? [['http.proxyAuthMethod', 'basic'] as const] : []),
+    ...(certificates === undefined ? [] : [['http.sslCAInfo', certificates] as const]),
+    ...(certificates === undefined || proxy?.isTls !== true
+      ? []
+      : [['http.proxySSLCAInfo', certificates] as const]),
+  ]
+}
+
+/**
+ * The helper that git asks for a credential. It answers `get` once, with the content of a pipe. The empty value before it disables
+ * every other helper. Git asks for a proxy's credential under the proxy's host, so no other server gets its password.
+ */
+function buildCredentialHelper(hasCredential: boolean, proxy: GitRemote['proxy']): readonly GitSetting[] {
+  const forServer = hasCredential ? 'cat <&3' : ':'
+  // The host contains no shell metacharacters: see selectProxy().
+  const answer = proxy?.credential
+    ? `to=; while read -r line; do case "$line" in "host=${getProxyHost(proxy)}") to=proxy;; esac; done; if test "$to" = proxy; then cat <&4; else ${forServer}; fi`
+    : forServer
+  return [
+    ['credential.helper', ''],
+    ['credential.helper', `!f() { test "$1" != get || { ${answer}; }; }; f`],
+  ]
+}
+
+/** If the URL contains a user, git asks for the password before it contacts the proxy. */
+function toProxyUrl(proxy: NonNullable<GitRemote['proxy']>): string {
+  if (proxy.credential === undefined) return proxy.url
+  return proxy.url.replace('//', `//${encodeURIComponent(proxy.credential.username)}@`)
+}
+
+/**
+ * All certificates that this process trusts, in one file, because git uses one file instead of the system's. Undefined if the
+ * administrator adds none and the system's file suffices. Node reads NODE_EXTRA_CA_CERTS only at startup, and so does this.
+ */
+function writeTrustedCertificates(
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if ((environment['NODE_EXTRA_CA_CERTS'] ?? '') === '') return undefined
+  if (certificateFile !== undefined) return certificateFile
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-bot-trust-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const all = new Set([...getCACertificates('default'), ...getCACertificates('system')])
+  certificateFile = join(folder, 'certificates.pem')
+  writeFileSync(certificateFile, `${[...all].map((one) => one.trim()).join('\n')}\n`, { mode: 0o600 })
+  return certificateFile
 }

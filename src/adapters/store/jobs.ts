@@ -11,11 +11,21 @@
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
-import { toJobDatabase, type Database, type Transaction } from './database.ts'
-import { createFairPriority } from './fair-priority.ts'
+import { toJobDatabase, type Database, type Transaction, type Sql } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { toStorableText } from './storable-text.ts'
 import { toStoreError } from './store-error.ts'
+
+/** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
+const scanPriority = -1_000_000_000
+
+/** Milliseconds to cache a repository's last place, because one sweep can enqueue thousands. */
+const queuePositionCacheTtlMs = 1000
+
+interface QueuePosition {
+  readonly priority: number
+  readonly at: number
+}
 
 const jobSchema = 'catalog_bot_jobs'
 // The shared table behind the view `job`: planning a query on it directly takes half the time.
@@ -215,4 +225,36 @@ export async function openJobQueue(
 function toErrorText(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return toStorableText(text).slice(0, 2000)
+}
+
+/** `table`, `queue`: where the jobs are. */
+function createFairPriority(table: string, queue: string) {
+  const last = new Map<string, QueuePosition>()
+
+  /** Finds the next place to be served and this repository's last one. */
+  async function positionAfter(sql: Sql, repository: string): Promise<number> {
+    const [row] = await sql.query<{ head: number | null; own: number | null }>(
+      `SELECT max(priority) AS head, min(priority) FILTER (WHERE starts_with(singleton_key, $1)) AS own
+       FROM ${table}
+       WHERE name = '${queue}' AND state IN ('created', 'retry') AND starts_with(singleton_key, 'pull ')
+         AND start_after <= clock_timestamp()`,
+      [`pull ${repository}#`],
+    )
+    const head = row?.head ?? 0
+    return row?.own === null || row?.own === undefined ? head : Math.min(head, row.own - 1)
+  }
+
+  return async (sql: Sql, job: Job): Promise<number> => {
+    if (job.kind === 'scan') return scanPriority
+    if (job.kind !== 'pull') return 0
+    const repository = toRepositoryKey(job.repository)
+    const now = performance.now()
+    const known = last.get(repository)
+    const isKnown = known !== undefined && now - known.at < queuePositionCacheTtlMs
+    const priority = isKnown ? known.priority - 1 : await positionAfter(sql, repository)
+    for (const [name, { at }] of last) if (now - at >= queuePositionCacheTtlMs) last.delete(name)
+    // Keeps the time of the last query, so that a long burst queries again.
+    last.set(repository, { priority, at: isKnown ? known.at : now })
+    return priority
+  }
 }

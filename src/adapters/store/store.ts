@@ -4,23 +4,28 @@ import { gzip } from 'node:zlib'
 import type { Clock } from '../../ports/clock.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { openCache } from './cache.ts'
 import type { Database } from './database.ts'
 import { openEmbeddedDatabase } from './embedded-database.ts'
 import { openJobQueue } from './jobs.ts'
 import { openMergeFreezes } from './merge-freezes.ts'
 import { openMergeRecords } from './merge-records.ts'
-import { releaseAllLeases, openLeases } from './leases.ts'
 import { migrate, schemaName } from './migrations.ts'
 import { openPageRecords } from './page-records.ts'
 import { pruneStore } from './prune.ts'
 import { openPullMemory, recordPush } from './pull-memory.ts'
-import { openReadyPulls } from './ready-pulls.ts'
 import { openServerDatabase } from './server-database.ts'
-import { openState } from './state.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
 import { startJobWorker, type JobWorker } from './worker.ts'
+import type { Cache, CacheNamespace } from '../../ports/cache.ts'
+import { splitIntoBatches, toStoredKey, toStoredRows } from './stored-values.ts'
+import type { Leases } from '../../ports/leases.ts'
+import { toPullNumber } from '../../pull-request/ids.ts'
+import type { PullSnapshot } from '../../pull-request/snapshot.ts'
+import type { ReadyPulls } from '../../ports/ready-pulls.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toStorableJson } from './storable-text.ts'
+import type { StateStore } from '../../ports/state.ts'
 
 const gzipAsync = promisify(gzip)
 
@@ -160,4 +165,158 @@ async function pruneRegularly(
     if (signal.aborted) return
     await pruneStore(database).catch(problem)
   }
+}
+
+/** Facts by content key. A lost or unreadable value only costs another request. */
+function openCache(database: Database): Cache {
+  return {
+    getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
+      const found = new Map<string, Value>()
+      for (const part of splitIntoBatches([...new Set(keys)])) {
+        const asked = new Map(part.map((key) => [toStoredKey(key), key]))
+        const rows = await database.query<{ key: string; value: string }>(
+          `SELECT key, value FROM ${schemaName}.cache
+           WHERE space = $1 AND key IN (SELECT json_array_elements_text($2::json))
+             AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
+          [space.name, JSON.stringify([...asked.keys()])],
+        )
+        for (const row of rows) {
+          const key = asked.get(row.key)
+          const value = space.read(JSON.parse(row.value))
+          if (key !== undefined && value !== undefined) found.set(key, value)
+        }
+      }
+      return found
+    },
+
+    putCached: async (space, values, seconds) => {
+      for (const part of splitIntoBatches(toStoredRows(values)))
+        await database.query(
+          `INSERT INTO ${schemaName}.cache (space, key, value, expires_at)
+           SELECT $1, row->>'key', row->>'value', clock_timestamp() + $3::float8 * interval '1 second'
+           FROM json_array_elements($2::json) AS row
+           ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
+          [space.name, JSON.stringify(part), seconds],
+        )
+    },
+  }
+}
+
+/** Leases with fencing tokens. Uses the database's time, so that instances with different clocks agree. */
+function openLeases(database: Database): Leases {
+  return {
+    acquireLease: async (name, seconds) => {
+      const [row] = await database.query<{ fence: number }>(
+        `INSERT INTO ${schemaName}.lease AS lease (name, fence, expires_at)
+         VALUES ($1, 1, clock_timestamp() + $2::float8 * interval '1 second')
+         ON CONFLICT (name) DO UPDATE SET fence = lease.fence + 1, expires_at = excluded.expires_at
+         WHERE lease.expires_at IS NULL OR lease.expires_at <= clock_timestamp()
+         RETURNING fence`,
+        [name, seconds],
+      )
+      return row && { name, fence: row.fence }
+    },
+    // An expired lease that no other instance took is still ours: its fence is the newest.
+    renewLease: async ({ name, fence }, seconds) => {
+      const rows = await database.query(
+        `UPDATE ${schemaName}.lease SET expires_at = clock_timestamp() + $3::float8 * interval '1 second'
+         WHERE name = $1 AND fence = $2 AND expires_at IS NOT NULL RETURNING name`,
+        [name, fence, seconds],
+      )
+      return rows.length === 1
+    },
+    releaseLease: async ({ name, fence }) => {
+      await database.query(
+        `UPDATE ${schemaName}.lease SET expires_at = NULL WHERE name = $1 AND fence = $2`,
+        [name, fence],
+      )
+    },
+  }
+}
+
+/** Releases all leases when the only process starts, because their holders are dead. Fences keep growing. */
+async function releaseAllLeases(database: Database): Promise<void> {
+  await database.query(`UPDATE ${schemaName}.lease SET expires_at = NULL WHERE expires_at IS NOT NULL`)
+}
+
+function openReadyPulls(database: Database): ReadyPulls {
+  return {
+    putReady: async (snapshot) => {
+      const { repository, baseRef, pull } = snapshot
+      // A waiting pull request keeps its place unless its target branch changed.
+      await database.query(
+        `INSERT INTO ${schemaName}.ready_pull AS ready (repository, branch, pull, snapshot)
+         VALUES ($1, $2, $3, $4::jsonb)
+         ON CONFLICT (repository, pull) DO UPDATE SET branch = excluded.branch, snapshot = excluded.snapshot,
+           ready_at = CASE WHEN ready.branch = excluded.branch THEN ready.ready_at ELSE excluded.ready_at END`,
+        [toRepositoryKey(repository), baseRef, pull, toStorableJson(snapshot)],
+      )
+    },
+
+    readyPulls: async (repository, branch) => {
+      const rows = await database.query<{ pull: number; snapshot: PullSnapshot; at: number }>(
+        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${schemaName}.ready_pull
+         WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
+        [toRepositoryKey(repository), branch],
+      )
+      return rows.map(({ pull, snapshot, at }) => ({ pull: toPullNumber(pull), snapshot, readyAt: at }))
+    },
+
+    dropReady: async (repository, pulls) => {
+      await database.query(
+        `DELETE FROM ${schemaName}.ready_pull
+         WHERE repository = $1 AND pull IN (SELECT json_array_elements_text($2::json)::integer)`,
+        [toRepositoryKey(repository), JSON.stringify(pulls)],
+      )
+    },
+  }
+}
+
+/** Persistent values without a dedicated table. An unreadable value is an error, never treated as absent. */
+export function openState(database: Database): StateStore {
+  return {
+    readState: async (space, repository, key) => {
+      const [row] = await database.query<{ version: number; value: string }>(
+        `SELECT version, value FROM ${schemaName}.state WHERE space = $1 AND repository = $2 AND key = $3`,
+        [space.name, toRepositoryKey(repository), toStoredKey(key)],
+      )
+      if (!row) return undefined
+      const description = `the state "${space.name}" of ${toRepositoryKey(repository)}`
+      if (row.version > space.version)
+        throw new StoreError(
+          'too-new',
+          `${description} has version ${row.version}, but this version of catalog-bot supports only version ${space.version}`,
+        )
+      const value = space.read(JSON.parse(row.value), row.version)
+      if (value === undefined)
+        throw new StoreError(
+          'unreadable',
+          `${description} is not valid for version ${row.version}: ${toExcerpt(row.value)}`,
+        )
+      return value
+    },
+
+    writeState: (space, repository, values) =>
+      database.transaction(async (sql) => {
+        for (const part of splitIntoBatches(toStoredRows(values)))
+          await sql.query(
+            `INSERT INTO ${schemaName}.state (space, repository, key, version, value)
+             SELECT $1, $2, row->>'key', $3::integer, row->>'value' FROM json_array_elements($4::json) AS row
+             ON CONFLICT (space, repository, key) DO UPDATE SET version = excluded.version, value = excluded.value`,
+            [space.name, toRepositoryKey(repository), space.version, JSON.stringify(part)],
+          )
+      }),
+
+    retainState: async (space, repository, keys) => {
+      await database.query(
+        `DELETE FROM ${schemaName}.state WHERE space = $1 AND repository = $2
+           AND key NOT IN (SELECT json_array_elements_text($3::json))`,
+        [space.name, toRepositoryKey(repository), JSON.stringify(keys.map(toStoredKey))],
+      )
+    },
+  }
+}
+
+function toExcerpt(value: string): string {
+  return value.length <= 200 ? value : `${value.slice(0, 200)}…`
 }

@@ -13,8 +13,8 @@ import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { isNamespacedKind } from '@catalog-bot/bundle/plain/supported-kinds'
 import { getRenderedBundleManifests } from './rendered-bundle.ts'
-import { findRukPakRejections } from './rukpak-rejections.ts'
 import { unpackBundle, type UnpackedBundle } from './unpack-bundle.ts'
 
 export interface InstallFacts {
@@ -131,4 +131,23 @@ function stripDescriptions(value: Json): Json {
         : [[key, schemaValueFields.has(key) ? inner : stripDescriptions(inner)]],
     ),
   )
+}
+
+/** Why RukPak's converter, which is stricter than OLM v1's, cannot convert a registry+v1 bundle. */
+function findRukPakRejections(files: BundleFiles): readonly string[] {
+  const { bundle } = readRegistryBundlePartially(files)
+  if (!bundle) return []
+  const spec = (...path: readonly string[]) => asList(getField(bundle.csv.data, 'spec', ...path))
+  const rejections: string[] = []
+  if (spec('apiservicedefinitions', 'owned').length > 0)
+    rejections.push('RukPak does not support owned API services')
+  if (spec('webhookdefinitions').length > 0) rejections.push('RukPak does not support webhooks')
+  const supportsAll = spec('installModes').some(
+    (mode) => asString(getField(mode, 'type')) === 'AllNamespaces' && getField(mode, 'supported') === true,
+  )
+  if (!supportsAll) rejections.push('RukPak requires the install mode AllNamespaces')
+  for (const { kind, file } of bundle.objects)
+    if (isNamespacedKind(kind) === undefined)
+      rejections.push(`${file} is a ${kind}, which RukPak does not support`)
+  return rejections
 }

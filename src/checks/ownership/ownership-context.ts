@@ -1,12 +1,22 @@
 // The approvals that a change requires. Cached, because each answer and each approval causes another evaluation.
+import { memoizeOnce, memoizePerObject, memoizeLast } from '@catalog-bot/findings/memoize'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { createFinding } from '@catalog-bot/findings/rule'
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { hasPath } from '../../pull-request/sorted-paths.ts'
-import { memoizeOnce, memoizePerObject, memoizeLast } from '@catalog-bot/findings/memoize'
 import { readOwnershipAuthority, type OwnershipAuthority } from './authority.ts'
 import { computeApprovalCoverage, type ApprovalCoverage } from './coverage.ts'
-import { computeRequiredApprovals, type RequiredApprovals } from './required-approvals.ts'
-import { findSuspiciousPaths } from './suspicious-paths.ts'
+import {
+  computeRequiredApprovals,
+  type RequiredApprovals,
+  listPackageDirectories,
+} from './required-approvals.ts'
 import { ownershipInputKeys, type OwnershipInputs } from './ownership-inputs.ts'
+import { classifyPath } from '../../pull-request/layout/classify-path.ts'
+import { findCollidingPaths } from './colliding-paths.ts'
+import { isPackageName, computeNameSkeleton } from './package-name.ts'
+import { confusableName, executableFile, unsupportedFileMode, suspiciousPath } from './rules.ts'
+import { createRepositoryPathMapper } from './declared-packages.ts'
 
 /** Everything except answers that the check and the commands need. */
 export interface OwnershipContext extends RequiredApprovals {
@@ -54,4 +64,65 @@ function createResultOwnerFileTree(input: OwnershipInputs): Parameters<typeof re
     has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),
     text: (path) => input.ownerFiles.result.get(path),
   }
+}
+
+/** Finds paths that no approval can allow: invalid paths, links, submodules, and look-alike names. Deletions are always allowed. */
+function findSuspiciousPaths(input: OwnershipInputs): Finding[] {
+  const { change } = input
+  const arriving = change.paths.filter(({ after }) => after !== undefined)
+  return [
+    ...arriving.flatMap(({ path, role, after }) => {
+      const at: Location = { file: path, line: 1, column: 1 }
+      const found: Finding[] = []
+      if (role.kind === 'infrastructure' && role.odd !== undefined)
+        found.push(createFinding(suspiciousPath, at, { path, problem: role.odd }))
+      if (after?.mode === '100755') {
+        // The repository's scripts can be executable, because catalog-bot never merges changes to them.
+        if (role.kind !== 'infrastructure') found.push(createFinding(executableFile, at, { path }))
+      } else if (after && after.mode !== '100644')
+        found.push(createFinding(unsupportedFileMode, at, { path, mode: after.mode }))
+      return found
+    }),
+    ...findCollidingPaths(input),
+    ...findConfusableNames(input),
+  ]
+}
+
+function findConfusableNames(input: OwnershipInputs): Finding[] {
+  const { change, layout } = input
+  const existing = new Set(listPackageDirectories(input))
+  for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)
+  for (const names of input.packagesByDirectory?.values() ?? []) for (const name of names) existing.add(name)
+  for (const { names } of change.lists ?? []) for (const name of names) existing.add(name)
+  const bySkeleton = new Map([...existing].map((name) => [computeNameSkeleton(name), name]))
+
+  const fresh = new Map<string, Location>()
+  for (const { path, after } of change.paths) {
+    const role = classifyPath(path, layout)
+    if (after && 'directory' in role && role.directory && !existing.has(role.directory))
+      fresh.set(role.directory, { file: path, line: 1, column: 1 })
+  }
+  for (const catalog of change.catalogs) {
+    const toPath = createRepositoryPathMapper(catalog)
+    for (const { name, place } of catalog.result?.packages ?? [])
+      if (!existing.has(name) && !fresh.has(name))
+        fresh.set(name, { file: toPath(place.file), line: place.line, column: place.column })
+  }
+
+  for (const { path, added } of change.lists ?? [])
+    for (const { name, mark } of added)
+      if (!existing.has(name) && !fresh.has(name))
+        fresh.set(name, { file: path, line: mark.line, column: mark.column })
+
+  return [...fresh].flatMap(([name, at]) => {
+    if (!isPackageName(name))
+      return [
+        createFinding(suspiciousPath, at, {
+          path: at.file,
+          problem: `the package name ${JSON.stringify(name)} must contain only lowercase letters, digits, and inner hyphens`,
+        }),
+      ]
+    const like = bySkeleton.get(computeNameSkeleton(name))
+    return like === undefined ? [] : [createFinding(confusableName, at, { path: at.file, name, like })]
+  })
 }

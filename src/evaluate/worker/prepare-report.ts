@@ -1,4 +1,7 @@
 // Prepares the report of an evaluation in the evaluation process, because a change of many packages is large to transfer.
+import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
+import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import type { Finding } from '@catalog-bot/findings/finding'
 import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../report/describe-change.ts'
 import { toProjectedChange, describeProjectedChange } from '../../report/describe-projected-change.ts'
@@ -10,7 +13,23 @@ import type { EvaluationReport } from '../../report/evaluation-report.ts'
 import { traceFindings } from '../trace-findings.ts'
 import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { findBaseBreakingCommits } from '../find-base-breaks.ts'
-import { findHeadConflicts } from '../find-head-conflicts.ts'
+import type { BlobSha, CommitSha } from '../../pull-request/ids.ts'
+import { isGitError } from '../../adapters/git/git-error.ts'
+import type { HeadConflict } from '../../report/describe-head-conflict.ts'
+
+type HeadConflictRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>
+
+/** No commit is named when the branch moved further. */
+const maxSearchedCommits = 60
+
+const maxConflictFindings = 3
+
+const maxCatalogFileBytes = 4 * 1024 * 1024
+
+type ChannelEntriesReader = (
+  commit: CommitSha,
+  file: string,
+) => Promise<ReadonlyMap<string, readonly ChannelEntry[]>>
 
 /** Rejects with a GitError. */
 export async function prepareReport(
@@ -58,5 +77,93 @@ export async function prepareReport(
     ...(baseBreaks.length > 0 && { baseBreaks }),
     comment: config.comment,
     suggestions: config.suggestions,
+  }
+}
+
+/** Rejects with a GitError. */
+export async function findHeadConflicts(
+  findings: readonly Finding[],
+  { head, base }: { readonly head: CommitSha; readonly base: CommitSha },
+  repository: HeadConflictRepository,
+): Promise<readonly HeadConflict[]> {
+  const forked = findings.filter(({ rule, at }) => rule === 'several-heads' && at !== undefined)
+  if (forked.length === 0) return []
+  const [mergeBase, ...others] = await repository.mergeBases(base, head)
+  if (mergeBase === undefined || others.length > 0 || mergeBase === base) return []
+  const entriesAt = createChannelEntriesReader(repository)
+  const moved: HeadConflict[] = []
+  for (const { at, data } of forked.slice(0, maxConflictFindings)) {
+    const file = at?.file ?? ''
+    const channel = `${String(data?.['package'])} ${String(data?.['channel'])}`
+    const heads = Array.isArray(data?.['heads']) ? data['heads'].map(String) : []
+    const [then, there, here] = await Promise.all(
+      [mergeBase, base, head].map(async (commit) => (await entriesAt(commit, file)).get(channel) ?? []),
+    )
+    const fresh = (entries: readonly ChannelEntry[] | undefined) =>
+      heads.filter((name) => hasChannelEntry(entries, name) && !hasChannelEntry(then, name))
+    const [theirs] = fresh(there).filter((name) => !hasChannelEntry(here, name))
+    const [mine] = fresh(here).filter((name) => !hasChannelEntry(there, name))
+    if (theirs === undefined || mine === undefined) continue
+    const commit = await findIntroducingCommit(
+      theirs,
+      channel,
+      file,
+      { met: mergeBase, base },
+      entriesAt,
+      repository,
+    )
+    if (commit === undefined) continue
+    const replaces = there?.find(({ name }) => name === theirs)?.replaces ?? ''
+    const isSame = replaces !== '' && here?.find(({ name }) => name === mine)?.replaces === replaces
+    moved.push({ commit, entry: theirs, replaces, mine, isSame })
+  }
+  return moved
+}
+
+function hasChannelEntry(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
+  return entries?.some((entry) => entry.name === name) === true
+}
+
+async function findIntroducingCommit(
+  name: string,
+  channel: string,
+  file: string,
+  { met, base }: { readonly met: CommitSha; readonly base: CommitSha },
+  entriesAt: ChannelEntriesReader,
+  repository: HeadConflictRepository,
+): Promise<CommitSha | undefined> {
+  const since = await repository.firstParents(base, met)
+  if (since.length > maxSearchedCommits) return undefined
+  for (const commit of since.toReversed())
+    if (hasChannelEntry((await entriesAt(commit, file)).get(channel), name)) return commit
+  return undefined
+}
+
+function createChannelEntriesReader(repository: HeadConflictRepository): ChannelEntriesReader {
+  const read = new Map<BlobSha, ReadonlyMap<string, readonly ChannelEntry[]>>()
+  return async (commit, file) => {
+    const entry = await repository.entry(await repository.treeOf(commit), file)
+    if (entry?.mode.startsWith('100') !== true) return new Map()
+    const known = read.get(entry.oid)
+    if (known) return known
+    const channels = new Map<string, readonly ChannelEntry[]>()
+    const bytes = await readSmallBlob(repository, entry.oid)
+    if (bytes)
+      for (const one of parseCatalogFile(bytes).channels)
+        channels.set(`${one.package} ${one.name}`, one.entries)
+    read.set(entry.oid, channels)
+    return channels
+  }
+}
+
+async function readSmallBlob(
+  repository: HeadConflictRepository,
+  oid: BlobSha,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await repository.read(oid, maxCatalogFileBytes)
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return undefined
+    throw error
   }
 }

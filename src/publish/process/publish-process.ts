@@ -19,10 +19,11 @@ import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answe
 import { readPackageVersion } from '../../adapters/package-version.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
-import { openSigningKeyFile } from './key-file.ts'
 import type { PublishContext, RegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
+import { openSigningKey, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
+import { ImageError } from '../../adapters/image/image-error.ts'
 
 const processEnvironment = process.env
 const inlinePushCredentials = processEnvironment['PUBLISH_CREDENTIALS']
@@ -124,3 +125,27 @@ async function handleRequest(order: PublishRequest, callBack: CallParent): Promi
 
 preventPrototypePollution()
 serveWorkerOrders(handleRequest)
+
+/** Caches the key, because decrypting a protected one is slow by design. */
+export function openSigningKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {
+  let known: { readonly text: string; readonly key: SigningKey } | undefined
+  return async () => {
+    let text: string
+    try {
+      text = await readFile(path, 'utf8')
+    } catch (error) {
+      throw createKeyFileError((error as NodeJS.ErrnoException).code ?? 'the key file cannot be read', error)
+    }
+    if (known?.text === text) return known.key
+    try {
+      known = { text, key: await openSigningKey(text, password) }
+    } catch (error) {
+      throw createKeyFileError(error instanceof Error ? error.message : String(error), error)
+    }
+    return known.key
+  }
+}
+
+function createKeyFileError(why: string, cause: unknown): ImageError {
+  return new ImageError('key', `the image signing key cannot be used: ${why}`, cause)
+}

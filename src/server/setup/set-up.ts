@@ -5,12 +5,30 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { parse } from 'yaml'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { createInstalledPageHandler } from '../../web/setup/installed-page.ts'
+import {
+  createInstalledPageHandler,
+  type InstalledBranches,
+  type InstalledBranch,
+} from '../../web/setup/installed-page.ts'
 import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
 import { startApp, type RunningApp } from '../serve.ts'
 import type { AppCredentials, BotSettings } from '../../jobs/settings.ts'
-import { describeInstalledRepositories } from './describe-installed.ts'
+import { allRules } from '../../checks/all-rules.ts'
+import { parseConfigFile } from '../../config/config-file.ts'
+import { configPath } from '../../config/config-path.ts'
+import { defaultConfig } from '../../config/config.ts'
+import { toMergePlanInput } from '../../evaluate/merge-plan-input.ts'
+import { chooseMergeStrategy } from '../../policy/choose-merge-strategy.ts'
+import { buildRecommendedRulesets } from '../../policy/recommended-rulesets.ts'
+import { openForge } from '../../adapters/github/forge.ts'
+import type { GitHubApp, InstalledRepository } from '../../adapters/github/github-app.ts'
+import { readRepositoryFile } from '../../adapters/github/read-file.ts'
+
+/** Each costs several requests. */
+const maxRepositories = 12
+
+const knownRuleIds = new Set(allRules.map(({ id }) => id))
 
 /** Milliseconds after the App's creation for which the token shows its installations. */
 const setupTokenTtlMs = 60 * 60_000
@@ -154,4 +172,36 @@ export function readSavedCredentials(dataDirectory: string): Record<string, stri
       .map((line) => /^([A-Z_]+)=(.*)$/.exec(line))
       .flatMap((match) => (match?.[1] !== undefined && match[2] !== undefined ? [[match[1], match[2]]] : [])),
   )
+}
+
+/** Rejects with a ForgeError. */
+async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledBranches> {
+  const installed = await github.installedRepositories()
+  const described = installed.slice(0, maxRepositories)
+  const branches = await Promise.all(described.map((one) => fetchInstalledBranch(github, one)))
+  return { branches, more: installed.length - described.length }
+}
+
+async function fetchInstalledBranch(
+  github: GitHubApp,
+  { installation, repository }: InstalledRepository,
+): Promise<InstalledBranch> {
+  const octokit = await github.octokit(installation)
+  const forge = openForge(octokit, repository, github)
+  const branch = await forge.defaultBranch()
+  const [rules, permissions, file] = await Promise.all([
+    forge.branchRules(branch),
+    forge.permissions(),
+    readRepositoryFile(octokit, repository, configPath, branch),
+  ])
+  const { config = defaultConfig, findings } =
+    file === undefined ? { findings: [] } : parseConfigFile(file, knownRuleIds)
+  const input = toMergePlanInput(config, { rules, permissions, app: github.appId })
+  return {
+    repository,
+    branch,
+    plan: chooseMergeStrategy(input),
+    rulesets: buildRecommendedRulesets(branch, github.appId, input.checksToRequire),
+    configProblems: findings.map(({ what }) => what),
+  }
 }

@@ -1,26 +1,43 @@
 // Builds the model and page for a request, from the store alone. The caller has checked access.
+import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { allRules } from '../../checks/all-rules.ts'
-import type { ListedRepository } from '../../ports/page-records.ts'
+import type { ListedRepository, PageRecords, RuleDayCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { PageRequest, PageFormat } from '../../report/page-urls.ts'
 import { renderBadge } from '../pages/badge.ts'
-import { renderCatalogPage, renderCatalogsPage, renderPackagePage } from '../pages/catalog-pages.ts'
+import {
+  renderCatalogPage,
+  renderCatalogsPage,
+  renderPackagePage,
+  type CatalogModel,
+  type PackageModel,
+} from '../pages/catalog-pages.ts'
 import { renderStatusPage, type PageContext, type StatusPage } from '../pages/status-page.ts'
 import { renderHomePage } from '../pages/home-page.ts'
 import { renderMergedFeed, renderMergedPage, type MergedModel } from '../pages/merged-page.ts'
-import { renderOverviewPage, renderRepositoryOverviewPage } from '../pages/overview-page.ts'
+import {
+  renderOverviewPage,
+  renderRepositoryOverviewPage,
+  type OverviewModel,
+  type RepositoryOverviewModel,
+} from '../pages/overview-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
 import { renderQueuePage } from '../pages/queue-page.ts'
 import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
 import type { PageResponse } from './page-response.ts'
-import {
-  readCatalogModel,
-  readOverviewModel,
-  readPackageModel,
-  readRepositoryOverviewModel,
-} from './read-catalogs.ts'
 import { readPullModel } from './read-pull.ts'
 import { readBadgeModel, readHomeModel, readMergedPullsModel, readQueueModel } from './read-queue.ts'
+import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import type { StateStore } from '../../ports/state.ts'
+import { readScanState } from '../../image-scan/scan-state.ts'
+
+type CatalogRecordStore = PageRecords & StateStore
+
+const maxHistoryWeeks = 8
+
+const maxTableRows = 200
+
+const millisecondsPerDay = 24 * 3600_000
 
 export interface PageDataSources {
   readonly store: Store
@@ -145,4 +162,134 @@ const toRuleRow = ({ id, check, severity, title }: (typeof allRules)[number]) =>
 function parseBeforeParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+async function readCatalogModel(
+  store: CatalogRecordStore,
+  repository: RepositoryName,
+  key: string,
+): Promise<CatalogModel | undefined> {
+  const catalog = (await store.listCatalogTotals(repository)).find((row) => row.key === key)
+  return catalog && { repository, catalog, packages: await store.packageSummaries(repository, key) }
+}
+
+async function readPackageModel(
+  store: CatalogRecordStore,
+  repository: RepositoryName,
+  key: string,
+  name: string,
+): Promise<PackageModel | undefined> {
+  const [rows, found, scan] = await Promise.all([
+    store.listCatalogTotals(repository),
+    store.recordedPackage(repository, key, name),
+    readScanState(store, repository),
+  ])
+  const catalog = rows.find((row) => row.key === key)
+  if (catalog === undefined || found === undefined) return undefined
+  const { images, ...its } = found
+  const seenImages = await store.findImageSightings(
+    repository,
+    images.map(({ reference }) => reference),
+  )
+  return {
+    repository,
+    catalog,
+    package: its,
+    images: images.map(({ reference, bundles }) => {
+      const known = seenImages.get(reference)
+      const missing = scan.missingImages[reference]
+      return {
+        reference,
+        bundles,
+        ...(known !== undefined && { seenAt: known.seenAt }),
+        ...(known?.digest !== undefined && { digest: known.digest }),
+        ...(missing?.confirmed === true && { missing: missing.reason }),
+      }
+    }),
+    ...(scan.finished && { scannedAt: scan.finished.at }),
+  }
+}
+
+async function readOverviewModel(
+  store: CatalogRecordStore,
+  listed: readonly ListedRepository[],
+): Promise<OverviewModel> {
+  const repositories: OverviewModel['repositories'][number][] = []
+  for (const { repository } of listed) {
+    const [scan, catalogs] = await Promise.all([
+      readScanState(store, repository),
+      store.listCatalogTotals(repository),
+    ])
+    repositories.push({
+      repository,
+      missing: Object.values(scan.missingImages).filter(({ confirmed }) => confirmed).length,
+      stranded: catalogs.reduce((sum, { stranded }) => sum + stranded, 0),
+      ...(scan.finished && { scannedAt: scan.finished.at }),
+    })
+  }
+  return { repositories }
+}
+
+async function readRepositoryOverviewModel(
+  store: CatalogRecordStore,
+  repository: RepositoryName,
+  now: number,
+): Promise<RepositoryOverviewModel> {
+  const today = Math.floor(now / millisecondsPerDay)
+  const [scan, stranded, days] = await Promise.all([
+    readScanState(store, repository),
+    store.strandedPackages(repository),
+    store.ruleDays(repository, today - maxHistoryWeeks * 7 + 1),
+  ])
+  const { finished } = scan
+  return {
+    repository,
+    scan: finished === undefined ? {} : { at: finished.at, unknown: finished.unknown },
+    missing: Object.entries(scan.missingImages)
+      .filter(([, { confirmed }]) => confirmed)
+      .slice(0, maxTableRows)
+      .map(([reference, { kind, reason, since }]) => ({ reference, kind, reason, since })),
+    stranded: stranded.map(({ catalog, package: its }) => ({
+      catalog,
+      package: its.name,
+      bundles: its.stranded,
+    })),
+    weeks: Array.from({ length: maxHistoryWeeks }, (_, week) => ({
+      from: formatIsoTime((today - week * 7 - 6) * millisecondsPerDay).slice(0, 10),
+    })),
+    ...sumWeeksByRuleAndOwner(days, today),
+  }
+}
+
+/** Sums over the last weeks. */
+function sumWeeksByRuleAndOwner(
+  days: readonly RuleDayCount[],
+  today: number,
+): Pick<RepositoryOverviewModel, 'rules' | 'owners'> {
+  const weeksAgo = (at: number) => Math.floor((today - at) / 7)
+  const sumByWeek = (its: readonly RuleDayCount[]) => {
+    const weeks = Array.from({ length: maxHistoryWeeks }, () => 0)
+    for (const one of its) {
+      const week = weeksAgo(one.day)
+      if (week >= 0 && week < maxHistoryWeeks) weeks[week] = (weeks[week] ?? 0) + one.pulls
+    }
+    return weeks
+  }
+  const total = (weeks: readonly number[]) => weeks.reduce((sum, number) => sum + number, 0)
+  const rules = [...Map.groupBy(days, ({ rule }) => rule)].map(([rule, its]) => ({
+    rule,
+    severity: its[0]?.severity ?? 'warning',
+    pulls: sumByWeek(its),
+  }))
+  const owners = [...Map.groupBy(days, ({ owner }) => owner)].map(([owner, its]) => ({
+    owner,
+    pulls: sumByWeek(its),
+    rules: [...new Set(its.map(({ rule }) => rule))].sort().slice(0, 10),
+  }))
+  const byTotalDescending = (a: { pulls: readonly number[] }, b: { pulls: readonly number[] }) =>
+    total(b.pulls) - total(a.pulls)
+  return {
+    rules: rules.sort(byTotalDescending).slice(0, maxTableRows),
+    owners: owners.sort(byTotalDescending).slice(0, maxTableRows),
+  }
 }

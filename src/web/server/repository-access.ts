@@ -6,9 +6,24 @@ import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../../jobs/settings.ts'
-import { decideVisibility } from './repository-visibility.ts'
 import type { RequestRateLimiter } from './request-rate-limiter.ts'
 import type { PageSession } from './sign-in.ts'
+
+type RepositoryVisibility =
+  | 'yes'
+  | 'no'
+  /** Ask GitHub with this person's token. */
+  | 'ask'
+
+export interface VisibilityInputs {
+  readonly pages: PagesSetting
+  /** Undefined if the App is not known to be installed there. */
+  readonly listed: Pick<ListedRepository, 'isPublic' | 'listedAt'> | undefined
+  readonly isSignedIn: boolean
+  readonly now: number
+  /** Milliseconds for which a public answer stays valid. */
+  readonly publicFor: number
+}
 
 /** Milliseconds. A revoked permission takes effect within this time. */
 const accessTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
@@ -123,3 +138,18 @@ export function createRepositoryAccess({
 /** The session is part of the key, because the answer belongs to its token. */
 const toAccessCacheKey = ({ word }: PageSession, repository: RepositoryName): string =>
   `${word} ${toRepositoryKey(repository)}`
+
+/** Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public. */
+export function decideVisibility({
+  pages,
+  listed,
+  isSignedIn,
+  now,
+  publicFor,
+}: VisibilityInputs): RepositoryVisibility {
+  if (pages === 'off') return 'no'
+  if (!isSignedIn && pages !== 'public') return 'no'
+  if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'
+  // Ask even without an installation: a faster answer would reveal it.
+  return isSignedIn ? 'ask' : 'no'
+}

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
-import { fetchAdvertisedRefs } from '../../../src/adapters/git/advertised-refs.ts'
+import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
 import { openMirror } from '../../../src/adapters/git/mirror.ts'
 import { openRemote } from '../../../src/adapters/git/remote.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'

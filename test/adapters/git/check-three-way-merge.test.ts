@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { computeExpectedMergeResult } from '../../../src/adapters/git/check-three-way-merge.ts'
+import { computeExpectedMergeResult } from '../../../src/adapters/git/merge.ts'
 import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 describe('the plain three-way rule', () => {

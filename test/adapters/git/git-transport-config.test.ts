@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fetchAdvertisedRefs } from '../../../src/adapters/git/advertised-refs.ts'
+import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
 import { openRemote } from '../../../src/adapters/git/remote.ts'
-import { buildTransportSettings } from '../../../src/adapters/git/git-transport-config.ts'
+import { buildTransportSettings } from '../../../src/adapters/git/run-git.ts'
 
 const proxyPassword = 'p@ss:word'
 const proxyEnvironment = { HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@proxy.example:3128` }

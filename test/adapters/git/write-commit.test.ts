@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { toCommitSha } from '../../../src/pull-request/ids.ts'
-import { writeCommit } from '../../../src/adapters/git/write-commit.ts'
+import { writeCommit } from '../../../src/adapters/git/merge.ts'
 import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 const folder = createTemporaryFolder('write-commit')

@@ -1,7 +1,7 @@
 // The compressed layer: one gzip file like any other, whatever its pieces are.
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { gzipPieces } from '../../../src/adapters/image/layer/gzip-pieces.ts'
+import { gzipPieces } from '../../../src/adapters/image/layer/pack-layer.ts'
 import type { BytePiece } from '../../../packages/fbc/src/go/tar/byte-pieces.ts'
 
 const patternBytes = (length: number, seed: number) =>

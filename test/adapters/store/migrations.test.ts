@@ -6,7 +6,7 @@ import type { Database } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
 import { migrate, schemaName } from '../../../src/adapters/store/migrations.ts'
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
-import { openState } from '../../../src/adapters/store/state.ts'
+import { openState } from '../../../src/adapters/store/store.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
 const oldScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../../src/ports/store.ts'
-import { lockFolder } from '../../../src/adapters/store/folder-lock.ts'
+import { lockFolder } from '../../../src/adapters/store/embedded-process.ts'
 import { openStore, type StoreOptions } from '../../../src/adapters/store/store.ts'
 import { systemTestClock } from './sample-records.ts'
 

@@ -9,7 +9,7 @@ import {
   formatPlaceholderImage,
 } from '../../../src/checks/bundles/projected-catalog.ts'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
-import { readProjectedCatalogs } from '../../../src/evaluate/read-projected-catalogs.ts'
+import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
 import { describeProjectedChange } from '../../../src/report/describe-projected-change.ts'

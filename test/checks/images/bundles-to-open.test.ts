@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { BundleBlob } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { CatalogChange } from '../../../src/pull-request/change.ts'
-import { findNewImageReferences } from '../../../src/pull-request/references/new-references.ts'
+import { findNewImageReferences } from '../../../src/pull-request/describe-change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {

@@ -14,7 +14,7 @@ import {
   type CheckQuestion,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
-import { describeSimulatedInstalls } from '../../../src/report/describe-simulated-installs.ts'
+import { describeSimulatedInstalls } from '../../../src/report/check-runs.ts'
 import { buildCatalog } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
 import { parseBlobs } from './parse-catalog-lines.ts'

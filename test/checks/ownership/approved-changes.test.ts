@@ -1,7 +1,7 @@
 // A yes is for what the change did when it was given. From snapshots to verdicts, with a real git and a real store: the
 // same head on the same branch under the same configuration does something else once the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toDescribedChange } from '../../../src/evaluate/agreed-changes.ts'
+import { toDescribedChange } from '../../../src/evaluate/answer-check-questions.ts'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'

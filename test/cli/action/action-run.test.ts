@@ -1,6 +1,6 @@
 // Which events the action runs on, and what it takes from them.
 import { describe, expect, test } from '@jest/globals'
-import { planActionRun } from '../../../src/cli/action/action-run.ts'
+import { planActionRun } from '../../../src/cli/action.ts'
 
 const headSha = 'a'.repeat(40)
 const pullPayload = {

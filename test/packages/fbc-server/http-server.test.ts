@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
 import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
-import { evaluateConditions } from '../../../packages/fbc-server/src/http-conditions.ts'
-import { openHttpServer, type HttpServer } from '../../../packages/fbc-server/src/http-server.ts'
+import {
+  openHttpServer,
+  type HttpServer,
+  evaluateConditions,
+} from '../../../packages/fbc-server/src/http-server.ts'
 import { unusualCatalog } from './unusual-catalog.ts'
 
 const modifiedTime = Date.UTC(2026, 10, 22, 10, 0, 0, 500)

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openSigningKeyFile } from '../../../src/publish/process/key-file.ts'
+import { openSigningKeyFile } from '../../../src/publish/process/publish-process.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
 
 let folder: string

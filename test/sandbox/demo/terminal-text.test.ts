@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { shorten, wrapWords } from '../../../sandbox/demo/terminal-text.ts'
+import { shorten, wrapWords } from '../../../sandbox/demo/run-demo.ts'
 
 describe('the text of a demo line', () => {
   test('is shortened between words', () => {

@@ -1,6 +1,6 @@
 // Which comments on a merged pull request may still command anything.
 import { expect, test } from '@jest/globals'
-import { findRecentRollbacks } from '../../../src/server/jobs/closed-pull-commands.ts'
+import { findRecentRollbacks } from '../../../src/server/jobs/handle-closed-pull.ts'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { PullComment } from '../../../src/pull-request/snapshot.ts'
 

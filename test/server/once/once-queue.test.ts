@@ -1,6 +1,6 @@
 // The queue of a process that ends: what runs, in which order, and what is left to the next run. The clock is the test's.
 import { describe, expect, test } from '@jest/globals'
-import { createOnceQueue } from '../../../src/server/once/once-queue.ts'
+import { createOnceQueue } from '../../../src/server/once/sweep-once.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Job } from '../../../src/ports/jobs.ts'

@@ -1,6 +1,6 @@
 // Who may see what, as a table, and what holds of every line of it.
 import { describe, expect, test } from '@jest/globals'
-import { decideVisibility, type VisibilityInputs } from '../../../src/web/server/repository-visibility.ts'
+import { decideVisibility, type VisibilityInputs } from '../../../src/web/server/repository-access.ts'
 import {
   parseClientAddress,
   createConcurrencyLimiter,

@@ -3,11 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { validateAppManifest } from '../../../sandbox/github/app-registration.ts'
-import {
-  buildAppManifest,
-  parseSetupForm,
-  formatRegistrationUrl,
-} from '../../../src/web/setup/app-registration.ts'
+import { buildAppManifest, parseSetupForm, formatRegistrationUrl } from '../../../src/web/setup/setup-page.ts'
 
 const appManifest = parse(readFileSync('app.yml', 'utf8')) as Record<string, unknown>
 const createFormFields = (given: Record<string, string>) =>

@@ -1,13 +1,12 @@
 // Renders registry+v1 bundles to plain manifests by OLM v1's algorithm (operator-controller v1.11,
 // internal/operator-controller/rukpak).
-import type { RenderedObject, PlainRenderOptions, RenderRejection } from './rendering.ts'
-import { generateClusterRoles, generateRoles, generateServiceAccounts } from './accounts-and-roles.ts'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import type { RenderedObject, PlainRenderOptions, RenderRejection, JsonObject } from './rendering.ts'
 import { generateCertificates } from './certificates.ts'
-import { parseCsvRenderFields } from './csv-view.ts'
+import { parseCsvRenderFields, type CsvRenderFields, type CsvPermission } from './csv-view.ts'
 import { generateDeployments } from './deployments.ts'
-import type { GeneratorInput } from './generator-input.ts'
+import { type GeneratorInput, createRenderedObject, watchesAllNamespaces } from './generator-input.ts'
 import { findBundleRejections } from './find-bundle-rejections.ts'
-import { findTargetNamespaceRejection } from './target-namespace-rejection.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 import {
@@ -16,6 +15,10 @@ import {
   generateWebhookServices,
   generateValidatingWebhooks,
 } from './webhooks.ts'
+import { asObject } from '../fields.ts'
+import { formatHashedName } from './object-name.ts'
+
+const rbacApiGroup = 'rbac.authorization.k8s.io'
 
 export interface RegistryRenderResult {
   readonly objects: readonly RenderedObject[]
@@ -113,4 +116,114 @@ function isRenderedObject(one: RenderedObject | RenderRejection): one is Rendere
 
 function isRejection(one: RenderedObject | RenderRejection): one is RenderRejection {
   return 'message' in one
+}
+
+/** OLM v1's message, or undefined if allowed. An empty list means no requested namespaces and no default. */
+function findTargetNamespaceRejection(
+  { modes, file }: CsvRenderFields,
+  installNamespace: string,
+  targets: readonly string[],
+): RenderRejection | undefined {
+  const problem = findInstallModeProblem(new Set(modes), modes.join(' '), installNamespace, targets)
+  if (problem === undefined) return undefined
+  return {
+    message: `invalid option(s): invalid target namespaces [${targets.join(' ')}]: ${problem}`,
+    at: { file, path: ['spec', 'installModes'] },
+    isAboutOptions: true,
+  }
+}
+
+function findInstallModeProblem(
+  modes: ReadonlySet<string>,
+  supported: string,
+  installNamespace: string,
+  targets: readonly string[],
+): string | undefined {
+  const set = new Set(targets)
+  const cannotWatchOwn = `supported install modes [${supported}] do not support targeting own namespace`
+  if (set.size === 0)
+    return `${modes.has('MultiNamespace') ? 'at least' : 'exactly'} one target namespace must be specified`
+  if (set.size === 1 && set.has(''))
+    return modes.has('AllNamespaces')
+      ? undefined
+      : `supported install modes [${supported}] do not support targeting all namespaces`
+  if (set.size === 1) {
+    if (set.has(installNamespace)) return modes.has('OwnNamespace') ? undefined : cannotWatchOwn
+    if (modes.has('SingleNamespace')) return undefined
+  } else {
+    if (!modes.has('OwnNamespace') && set.has(installNamespace)) return cannotWatchOwn
+    if (modes.has('MultiNamespace') && !set.has('')) return undefined
+  }
+  return `supported install modes [${supported}] do not support target namespaces [${targets.join(' ')}]`
+}
+
+/** Sorted by name, because OLM defines no order. */
+function generateServiceAccounts(generation: GeneratorInput): readonly RenderedObject[] {
+  const { csv, installNamespace: namespace } = generation
+  const names = new Set([...csv.permissions, ...csv.clusterPermissions].map(({ account }) => account))
+  // Every namespace already has this account.
+  names.delete('default')
+  return [...names]
+    .sort()
+    .map((name) => createRenderedObject(generation, ['v1', 'ServiceAccount'], { name, namespace }))
+}
+
+function generateRoles(generation: GeneratorInput): readonly RenderedObject[] {
+  if (watchesAllNamespaces(generation)) return []
+  return generation.watchNamespaces.flatMap((namespace) =>
+    generation.csv.permissions.flatMap((permission) =>
+      createRoleAndBinding(generation, permission, namespace),
+    ),
+  )
+}
+
+/** An Operator that watches all namespaces gets all permissions in each of them and can list namespaces. */
+function generateClusterRoles(generation: GeneratorInput): readonly RenderedObject[] {
+  const { csv } = generation
+  const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(addNamespaceReadRule) : []
+  return [...csv.clusterPermissions, ...promoted].flatMap((permission) =>
+    createRoleAndBinding(generation, permission),
+  )
+}
+
+function addNamespaceReadRule(permission: CsvPermission): CsvPermission {
+  const rule = { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['namespaces'] }
+  const rules = [...permission.rules, rule]
+  return { ...permission, rules, entry: { ...permission.entry, rules } }
+}
+
+function createRoleAndBinding(
+  generation: GeneratorInput,
+  { account, entry, rules }: CsvPermission,
+  namespace?: string,
+): readonly RenderedObject[] {
+  const prefix = namespace === undefined ? 'Cluster' : ''
+  const name = formatHashedName(`${generation.csv.name}-${account}`, orderFieldsForHash(entry))
+  const metadata = { name, ...(namespace !== undefined && { namespace }) }
+  return [
+    createRenderedObject(generation, [`${rbacApiGroup}/v1`, `${prefix}Role`], metadata, { rules }),
+    createRenderedObject(generation, [`${rbacApiGroup}/v1`, `${prefix}RoleBinding`], metadata, {
+      subjects: [{ kind: 'ServiceAccount', namespace: generation.installNamespace, name: account }],
+      roleRef: { apiGroup: rbacApiGroup, kind: `${prefix}Role`, name },
+    }),
+  ]
+}
+
+/** Uses the field order of OLM's types, which the hash depends on. */
+function orderFieldsForHash(entry: JsonObject): Json {
+  const { serviceAccountName = '', rules = null } = entry
+  if (!Array.isArray(rules)) return { serviceAccountName, rules: null }
+  return {
+    serviceAccountName,
+    rules: (rules as readonly Json[]).map((rule) => {
+      const { verbs = null, ...others } = asObject(rule)
+      const orderedFields = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'].flatMap(
+        (field) => {
+          const value = others[field]
+          return Array.isArray(value) && value.length > 0 ? [[field, value as Json] as const] : []
+        },
+      )
+      return { verbs, ...Object.fromEntries(orderedFields) }
+    }),
+  }
 }

@@ -6,6 +6,7 @@ import type {
   DeprecationBlob,
   PackageBlob,
   Property,
+  CsvMetadata,
 } from '../facts/catalog.ts'
 import { sniffImage } from './sniff-image.ts'
 import type { Value } from '../go/tree.ts'
@@ -17,20 +18,39 @@ import {
   deprecationStructType,
   packageStructType,
 } from './blob-types.ts'
-import { summarizeCsvMetadata } from './csv-metadata.ts'
-import type { DecodeProblem } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
 import {
+  type DecodeProblem,
   decodeGoStruct,
   findFieldName,
   getStructList,
   getTextField,
   getTextList,
 } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
 import { propertyTypes } from './property-types.ts'
+import { sortEntries } from '../go/json/json-text.ts'
+
+/** Annotations that rules, drawings, or change descriptions use. The others can be megabytes in size. */
+const retainedAnnotations = new Set([
+  'alm-examples-metadata',
+  'capabilities',
+  'categories',
+  'containerImage',
+  'createdAt',
+  'features.operators.openshift.io/disconnected',
+  'olm.maxOpenShiftVersion',
+  'olm.properties',
+  'olm.skipRange',
+  'olm.substitutesFor',
+  'operatorframework.io/suggested-namespace',
+  'repository',
+  'support',
+])
+
+const maxAnnotationLength = 4096
 
 export interface BundleObjectProblem {
   readonly message: string
@@ -210,4 +230,30 @@ export function extractDeprecationFacts({
 
 function copyTextField(decoded: DecodedStruct, field: string): string {
   return copyString(getTextField(decoded, field))
+}
+
+function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
+  const provider = decoded.fields.get('provider')
+  return {
+    displayName: copyString(getTextField(decoded, 'displayName')),
+    description: getTextField(decoded, 'description').length,
+    provider:
+      typeof provider === 'object' && 'fields' in provider ? copyString(getTextField(provider, 'name')) : '',
+    minKubeVersion: copyString(getTextField(decoded, 'minKubeVersion')),
+    installModes: getStructList(decoded, 'installModes').map((mode) => ({
+      type: copyString(getTextField(mode, 'type')),
+      supported: mode.fields.get('supported') === true,
+    })),
+    annotations: Object.fromEntries(pickAnnotations(decoded)),
+  }
+}
+
+function pickAnnotations(decoded: DecodedStruct): [string, string][] {
+  const annotations = decoded.sources.get('annotations')
+  if (annotations?.kind !== 'map') return []
+  return sortEntries(annotations.entries).flatMap(({ key, value }): [string, string][] =>
+    value.kind === 'string' && retainedAnnotations.has(key) && value.value.length <= maxAnnotationLength
+      ? [[key, copyString(value.value)]]
+      : [],
+  )
 }

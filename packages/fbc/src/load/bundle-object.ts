@@ -1,16 +1,16 @@
 import type { BundleObjectSummary } from '../facts/catalog.ts'
-import { skimBundleObject } from './bundle-object-skim.ts'
 import { JsonError } from '../go/json/json-error.ts'
 import { readJson } from '../go/json/read-json.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import type { Value } from '../go/tree.ts'
-import { getMapValue } from '../go/tree.ts'
+import { type Value, getMapValue } from '../go/tree.ts'
 import { decodeLikeGo, copyString } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { bundleObjectType } from './property-types.ts'
 import { trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { decodeGoStruct } from '../go/decode/decode.ts'
+import { decodeUnwrappedBase64 } from '../go/base64.ts'
+import { parseManifestIdentity } from '../go/fast/manifest-identity.ts'
 
 export interface BundleObjectResult {
   readonly summary: BundleObjectSummary
@@ -99,4 +99,12 @@ function getManifestIdentity(manifest: Value | undefined): Omit<BundleObjectSumm
 function getTextOrEmpty(value: Value | undefined, key: string): string {
   const found = getMapValue(value, key)
   return found?.kind === 'string' ? copyString(found.value) : ''
+}
+
+/** Returns undefined for base64 with line ends or bad padding and for manifests that require the exact reader. */
+function skimBundleObject(base64: string): BundleObjectSummary | undefined {
+  // 'e' is the first base64 letter of an opening brace.
+  const json = base64.startsWith('e') ? decodeUnwrappedBase64(base64) : undefined
+  const identity = json === undefined ? undefined : parseManifestIdentity(json)
+  return json !== undefined && identity ? { ...identity, bytes: json.length } : undefined
 }

@@ -1,19 +1,19 @@
 // Adds one bundle blob to the model with opm's checks in opm's order, but continues after a problem.
+import type { FindingRule } from '@catalog-bot/findings/rule'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
 import type { TextPosition } from '../go/text-position.ts'
-import type { FindingRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../go/text.ts'
-import { getJsonTextField } from '../go/json/json-fields.ts'
+import { getJsonTextField, getJsonFieldValues } from '../go/json/json-fields.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
 import { findPullSpecError } from '../go/reference/pull-spec.ts'
 import { parseRelease } from '../versions/release.ts'
 import { parseVersion } from '../versions/version.ts'
-import { findPriorityError } from './channel-priority.ts'
 import type { ModelConversionState } from './conversion-state.ts'
 import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle } from './model.ts'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { Json } from '../go/json/json.ts'
 
 const packagePropertyType = 'olm.package'
 
@@ -172,4 +172,24 @@ function parseBundleVersion(
       `error parsing bundle ${quoteLikeGo(bundle.blob.name)} release version ${quoteLikeGo(release)}: ${error}`
     complain(bundleRules.invalidRelease, { ...data, release, error }, message, identity.mark)
   }
+}
+
+/** Go's error for a priority that isn't an integer. */
+function findPriorityError(property: Property): string | undefined {
+  if (property.type !== 'olm.channel') return undefined
+  const wrong = getJsonFieldValues(property.value, 'priority').find((value) => !isInteger(value))
+  if (wrong === undefined) return undefined
+  return `json: cannot unmarshal ${getGoKind(wrong)} into Go struct field Channel.priority of type int`
+}
+
+/** From 1e21 on, Go writes a JSON number with an exponent, which no integer field accepts. */
+function isInteger(value: Json): boolean {
+  return value === null || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
+}
+
+function getGoKind(value: Json): string {
+  if (typeof value === 'number') return `number ${value}`
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  return Array.isArray(value) ? 'array' : 'object'
 }

@@ -1,10 +1,9 @@
 // Links a catalog's blobs in the order of opm's ConvertToModel, but continues after the first problem.
-import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
+import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import { quoteLikeGo, sortByBytes } from '../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
-import { findPackageNameError } from './package-name.ts'
 import type { OpmRuleSet } from './rule-set.ts'
 import { ProblemCollector } from './problem-collector.ts'
 import { convertBundle } from './convert-bundle.ts'
@@ -12,6 +11,19 @@ import { convertDeprecations } from './convert-deprecation.ts'
 import type { ModelConversionState } from './conversion-state.ts'
 import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
+
+const maxLabelLength = 63
+
+const maxSubdomainLength = 253
+
+const labelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+
+const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+const labelSyntaxError =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
+  "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 
 export interface ModelConversion {
   readonly packages: ReadonlyMap<string, ModelPackage>
@@ -151,4 +163,19 @@ function addMissingDefaultChannels(draft: ModelConversionState): void {
     const data = { package: blob.name, channel: blob.defaultChannel }
     draft.problems.add(undefined, packageRules.unknownDefaultChannel, toFindingLocation(blob.place), data)
   }
+}
+
+/** Returns opm's error, or undefined for a valid name. */
+function findPackageNameError(name: string): string | undefined {
+  const problems: string[] = []
+  if (new TextEncoder().encode(name).length > maxLabelLength) {
+    problems.push(`must be no more than ${maxLabelLength} characters`)
+  }
+  // Far longer names are invalid anyway; this bounds the cost of the pattern.
+  const short = name.length <= maxSubdomainLength * 4
+  if (!labelPattern.test(name))
+    problems.push(short && subdomainPattern.test(name) ? 'must not contain dots' : labelSyntaxError)
+  return problems.length === 0
+    ? undefined
+    : `invalid package name ${quoteLikeGo(name)}: [${problems.join(' ')}]`
 }

@@ -1,6 +1,10 @@
 // Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `getTemplateImages` first.
-import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
-import { getBasicTemplateImages, renderBasicTemplate } from './basic-template.ts'
+import {
+  type CatalogReadResult,
+  type WritableCatalog,
+  toWritableCatalog,
+  type WritableBundle,
+} from '../write/writable-catalog.ts'
 import type { RenderedBundleLookup } from './bundle-source.ts'
 import {
   renderSemverTemplate,
@@ -8,7 +12,20 @@ import {
   type RenderTemplateOptions,
 } from './semver-template.ts'
 import { renderSubstitutesTemplate, getSubstitutesTemplateImages } from './substitutes-template.ts'
-import { parseTemplateDocument, type TemplateDocument } from './template-document.ts'
+import {
+  parseTemplateDocument,
+  type TemplateDocument,
+  entriesType,
+  decodeTemplateWithBlobs,
+} from './template-document.ts'
+import { string, struct } from '../go/decode/go-type.ts'
+
+const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
+
+const unexpectedFieldsError = {
+  ok: false as const,
+  error: 'unexpected fields present in basic template bundle',
+}
 
 interface TemplateRenderer {
   render(
@@ -57,4 +74,44 @@ function withTemplateRenderer<Result>(
     }
   const result = use(kind, template.value)
   return result.ok ? result : { ok: false, error: `rendering template: ${result.error}` }
+}
+
+/** Copies other blobs unchanged and, like opm, does not validate the result. */
+function renderBasicTemplate(
+  template: TemplateDocument,
+  source: RenderedBundleLookup,
+): CatalogReadResult<WritableCatalog> {
+  const catalog = parseBasicTemplate(template)
+  if (!catalog.ok) return catalog
+  const bundles: WritableBundle[] = []
+  for (const bundle of catalog.value.bundles) {
+    if (!isImageReference(bundle)) return unexpectedFieldsError
+    const rendered = source(bundle.image)
+    if (!rendered.ok) return rendered
+    bundles.push(...rendered.value.map(({ blob }) => blob))
+  }
+  return { ok: true, value: { ...catalog.value, bundles } }
+}
+
+/** In order, without duplicates. */
+function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
+  const catalog = parseBasicTemplate(template)
+  if (!catalog.ok) return catalog
+  if (!catalog.value.bundles.every(isImageReference)) return unexpectedFieldsError
+  return { ok: true, value: [...new Set(catalog.value.bundles.map(({ image }) => image))] }
+}
+
+function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<WritableCatalog> {
+  const read = decodeTemplateWithBlobs(basicTemplateType, template)
+  return read.ok ? toWritableCatalog(read.value.blobs) : read
+}
+
+/** A name is ignored. Any other field would be lost silently. */
+function isImageReference(bundle: WritableBundle): boolean {
+  return (
+    bundle.image !== '' &&
+    bundle.package === undefined &&
+    bundle.properties === undefined &&
+    bundle.relatedImages === undefined
+  )
 }

@@ -3,8 +3,6 @@
 import type { Clock } from '../../../ports/clock.ts'
 import { defaultWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../rate-limit-response.ts'
 import type { GitHubLimits } from './github-limits.ts'
-import { RateLimitQuotas } from './rate-limit-quotas.ts'
-import { SlidingWindowUsage } from './recent-usage.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import {
   decideHold,
@@ -16,6 +14,123 @@ import {
   type BudgetRequest,
 } from './wait-policy.ts'
 import { getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
+
+/** Milliseconds between two resets. */
+const resetIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
+  core: 3600_000,
+  graphql: 3600_000,
+  search: 60_000,
+}
+
+/** Seconds by which reset times of the same hour can differ. */
+const resetToleranceSeconds = 5
+
+interface KnownQuota {
+  readonly limit: number
+  remaining: number
+  readonly reset: number
+  /** By our own count of milliseconds. */
+  readonly resetAt: number
+}
+
+/** The rest of an installation's hourly limits, and how far each class may use it. */
+class RateLimitQuotas {
+  readonly #known = new Map<RateLimitResource, KnownQuota>()
+  readonly #underWay = new Map<RateLimitResource, number>()
+
+  /** Answers can overtake each other, so the lowest value of an hour counts, and earlier hours are ignored. */
+  recordQuota(resource: RateLimitResource, quota: RateLimitQuota, now: number): void {
+    const { limit, remaining, reset, resetsIn } = quota
+    const known = this.#current(resource, now)
+    if (known !== undefined && reset < known.reset - resetToleranceSeconds) return
+    if (known !== undefined && reset <= known.reset + resetToleranceSeconds)
+      known.remaining = Math.min(known.remaining, remaining)
+    else this.#known.set(resource, { limit, remaining, reset, resetAt: now + Math.min(resetsIn, 3600_000) })
+  }
+
+  /** GitHub rejected a request, so nothing is left, regardless of earlier answers. */
+  markExhausted(resource: RateLimitResource, milliseconds: number, now: number): void {
+    const known = this.#current(resource, now)
+    this.#known.set(resource, {
+      limit: known?.limit ?? 1,
+      remaining: 0,
+      // Without a reset time, earlier answers don't count until it is over.
+      reset: known?.reset ?? Infinity,
+      resetAt: now + milliseconds,
+    })
+  }
+
+  begin(resource: RateLimitResource): void {
+    this.#underWay.set(resource, (this.#underWay.get(resource) ?? 0) + 1)
+  }
+
+  end(resource: RateLimitResource): void {
+    this.#underWay.set(resource, (this.#underWay.get(resource) ?? 0) - 1)
+  }
+
+  /**
+   * When a class with this reserve may ask; at once if not later than `now`. The reserve shrinks until the reset, so
+   * requests that no class can use aren't withheld.
+   */
+  freeAt(resource: RateLimitResource, reserve: number, now: number): number {
+    const known = this.#current(resource, now)
+    if (known === undefined) return now
+    // GitHub may not have counted the ones under way.
+    const remaining = known.remaining - (this.#underWay.get(resource) ?? 0)
+    if (remaining <= 0) return known.resetAt
+    const reserved = reserve * known.limit
+    if (reserved === 0) return now
+    return Math.min(
+      known.resetAt,
+      known.resetAt - ((remaining - 1) / reserved) * resetIntervalMsByResource[resource],
+    )
+  }
+
+  #current(resource: RateLimitResource, now: number): KnownQuota | undefined {
+    const known = this.#known.get(resource)
+    return known === undefined || known.resetAt <= now ? undefined : known
+  }
+}
+
+/** The amount used within the last span of time. */
+class SlidingWindowUsage {
+  readonly #span: number
+  readonly #most: number
+  readonly #entries: { readonly at: number; readonly amount: number }[] = []
+  #sum = 0
+
+  /** At most `most` within `span` milliseconds. */
+  constructor(limit: number, span: number) {
+    this.#most = limit
+    this.#span = span
+  }
+
+  add(amount: number, now: number): void {
+    if (this.#most === Infinity) return
+    this.#forget(now)
+    this.#entries.push({ at: now, amount })
+    this.#sum += amount
+  }
+
+  /** When `amount` more fits, leaving `reserve` (a fraction) to others; at once if not later than `now`. */
+  freeAt(amount: number, reserve: number, now: number): number {
+    if (this.#most === Infinity) return now
+    this.#forget(now)
+    let over = this.#sum + amount - this.#most * (1 - reserve)
+    if (over <= 0) return now
+    for (const entry of this.#entries) {
+      over -= entry.amount
+      if (over <= 0) return entry.at + this.#span
+    }
+    // An amount above the limit goes alone.
+    return this.#entries.length === 0 ? now : (this.#entries.at(-1)?.at ?? now) + this.#span
+  }
+
+  #forget(now: number): void {
+    while (this.#entries[0] !== undefined && this.#entries[0].at <= now - this.#span)
+      this.#sum -= this.#entries.shift()?.amount ?? 0
+  }
+}
 
 /** Leave to send one request. */
 export interface RequestPass {

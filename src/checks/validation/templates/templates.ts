@@ -12,10 +12,14 @@ import {
 } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
-import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
-import type { Config } from '../../../config/config.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
+import {
+  type LoadedTemplatePair,
+  isCatalogFilePath,
+  type TemplatePair,
+} from '../../../pull-request/layout/template-pairs.ts'
+import type { Config } from '../../../config/config.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
@@ -23,7 +27,6 @@ import { suggestPatch } from './suggest-patch.ts'
 import { findTemplateBundle, type TemplateBundleAnswer } from './template-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { templateRules } from './rules.ts'
-import { formatRenderCommand } from './render-command.ts'
 import { findReusableBundles } from './reusable-bundles.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 
@@ -280,4 +283,31 @@ const maxShownReasons = 3
 function formatTruncatedReasons(reasons: readonly string[]): string {
   const more = reasons.length - maxShownReasons
   return `${reasons.slice(0, maxShownReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+/** Uses the checked-in catalog's format and kind of metadata. */
+function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
+  const types = new Set(checkedIn.bundles.flatMap(({ properties }) => properties.map(({ type }) => type)))
+  const migrates = types.has('olm.csv.metadata') && !types.has('olm.bundle.object')
+  const file = chooseCatalogOutputFile(catalog, checkedIn)
+  return [
+    'catalog-bot render',
+    quoteForShell(template),
+    `-o ${file.endsWith('.json') ? 'json' : 'yaml'}`,
+    ...(migrates ? ['--migrate-level bundle-object-to-csv-metadata'] : []),
+    `> ${quoteForShell(file)}`,
+  ].join(' ')
+}
+
+/** The catalog's only file, or one that can replace several. */
+function chooseCatalogOutputFile(catalog: string, { files }: Catalog): string {
+  if (isCatalogFilePath(catalog)) return catalog
+  const [first, ...more] = files
+  return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`
+}
+
+/** Quotes untrusted paths so that the shell treats them as plain text. */
+function quoteForShell(path: string): string {
+  const safe = path.startsWith('-') ? `./${path}` : path
+  return /^[\w./@+,:=-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", `'\\''`)}'`
 }

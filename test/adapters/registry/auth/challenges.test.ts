@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseChallenges } from '../../../../src/adapters/registry/auth/challenges.ts'
+import { parseChallenges } from '../../../../src/adapters/registry/auth/authorized-exchange.ts'
 
 function parseChallengeHeaders(...headers: string[]) {
   return parseChallenges(headers).map(({ scheme, parameters }) => [scheme, Object.fromEntries(parameters)])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createAdaptiveWindow } from '../../../../src/adapters/registry/transport/adaptive-window.ts'
+import { createAdaptiveWindow } from '../../../../src/adapters/registry/retrying-exchange.ts'
 import { createManualClock } from '../manual-clock.ts'
 
 describe('the window', () => {

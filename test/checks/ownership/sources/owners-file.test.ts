@@ -5,8 +5,8 @@ import {
   parseOwnersAliases,
   parseOwnersFile,
   type OwnersFile,
+  parsePathFilter,
 } from '../../../../src/checks/ownership/sources/owners-file.ts'
-import { parsePathFilter } from '../../../../src/checks/ownership/sources/owners-filter.ts'
 import type { OwnerSourceReadResult } from '../../../../src/checks/ownership/sources/owner-source.ts'
 import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 

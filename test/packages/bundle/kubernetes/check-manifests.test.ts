@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { toCanonicalQuantity, isQuantity } from '../../../../packages/bundle/src/kubernetes/quantity.ts'
+import {
+  toCanonicalQuantity,
+  isQuantity,
+} from '../../../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
 import { checkManifests } from '../../../../packages/bundle/src/kubernetes/check-manifests.ts'
 import { checkExamples } from '../../../../packages/bundle/src/kubernetes/check-examples.ts'
 import { createBundleFiles, createCrd } from '../sample-bundles.ts'

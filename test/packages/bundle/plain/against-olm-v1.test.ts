@@ -9,7 +9,7 @@ import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.t
 import { parseRegistryV1 } from '../../../../packages/bundle/src/plain/registry-v1.ts'
 import { renderRegistryV1 } from '../../../../packages/bundle/src/plain/render-registry.ts'
 import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
-import { compareCrds } from '../../../../packages/bundle/src/upgrade/compare-crds.ts'
+import { compareCrds } from '../../../../packages/bundle/src/upgrade/check-crd-upgrade.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { findSharedPath } from '../../../shared-data.ts'
 import { randomInstallBundle } from './random-install-bundle.ts'

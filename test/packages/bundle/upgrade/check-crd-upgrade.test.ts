@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { checkCrdUpgrade } from '../../../../packages/bundle/src/upgrade/check-crd-upgrade.ts'
-import { compareKubeApiVersions } from '../../../../packages/bundle/src/upgrade/compare-crds.ts'
+import {
+  checkCrdUpgrade,
+  compareKubeApiVersions,
+} from '../../../../packages/bundle/src/upgrade/check-crd-upgrade.ts'
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import { createBundleFiles } from '../sample-bundles.ts'
 

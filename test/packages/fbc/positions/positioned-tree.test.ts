@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
-import { PositionConverter } from '../../../../packages/fbc/src/positions/position-converter.ts'
+import { PositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import {
   PositionedTreeReader,
   readPositionedTreeExactly,

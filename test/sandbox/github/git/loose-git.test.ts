@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serveGitRequest } from '../../../../sandbox/github/git/serve-git-request.ts'
+import { serveGitRequest } from '../../../../sandbox/github/git/git-http.ts'
 import { countChangedLines } from '../../../../sandbox/github/git/count-lines.ts'
 import {
   commitFiles,

@@ -1,7 +1,32 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
 import { comparePathsInWalkOrder } from '../walk-order.ts'
 import { getPieceLength, type BytePiece } from './byte-pieces.ts'
-import { tarEndBytes, encodeTarHeader, getTarPadding } from './tar-header.ts'
+
+const blockBytes = 512
+
+/** Limits of the name and prefix fields (POSIX.1-1988, ustar). */
+const maxNameBytes = 100
+
+const maxPrefixBytes = 155
+
+/** The limit of eleven octal digits; Go writes larger sizes as a PAX record. */
+const maxOctalSize = 8 ** 11 - 1
+
+interface TarMember {
+  readonly kind: 'file' | 'directory'
+  /** As in the archive. The caller decides whether directories end with a slash. */
+  readonly name: string
+  readonly mode: number
+  readonly size: number
+}
+
+const utf8Encoder = new TextEncoder()
+
+/** The number of zero bytes at the end of an archive. */
+const tarEndBytes = 2 * blockBytes
+
+/** `ustar`, NUL, and the version. */
+const ustarMagic = utf8Encoder.encode('ustar\u000000')
 
 export interface TarTreeFile {
   /** Relative to the tree's root, separated by `/`. */
@@ -48,4 +73,103 @@ export function* packTarTree(
 
 export function getTarEnd(): Uint8Array {
   return tarEndZeroBytes
+}
+
+/** The blocks before a member's content. Names must not contain NUL, which tar cannot represent. */
+function encodeTarHeader(member: TarMember): Uint8Array {
+  if (member.size > maxOctalSize) throw new Error('a catalog must not contain files of 8 GiB or more')
+  const name = utf8Encoder.encode(member.name)
+  const isAscii = name.length === member.name.length
+  if (isAscii && name.length <= maxNameBytes) return encodeUstarHeader(member, name, undefined)
+  const split = isAscii ? splitUstarName(member.name) : undefined
+  if (split)
+    return encodeUstarHeader(member, utf8Encoder.encode(split.name), utf8Encoder.encode(split.prefix))
+  const record = utf8Encoder.encode(formatPaxRecord('path', member.name, name.length))
+  const header = new Uint8Array(blockBytes + roundUpToBlock(record.length) + blockBytes)
+  header.set(encodePaxHeader(member.name, record.length))
+  header.set(record, blockBytes)
+  header.set(
+    encodeUstarHeader(member, utf8Encoder.encode(removeNonAscii(member.name)), undefined),
+    blockBytes + roundUpToBlock(record.length),
+  )
+  return header
+}
+
+/** The number of zero bytes that fill the last block. */
+function getTarPadding(size: number): number {
+  return roundUpToBlock(size) - size
+}
+
+function roundUpToBlock(size: number): number {
+  return Math.ceil(size / blockBytes) * blockBytes
+}
+
+function encodeUstarHeader(member: TarMember, name: Uint8Array, prefix: Uint8Array | undefined): Uint8Array {
+  const header = new Uint8Array(blockBytes)
+  header.set(name.subarray(0, maxNameBytes))
+  writeOctal(header, 100, 8, member.mode)
+  writeOctal(header, 108, 8, 0)
+  writeOctal(header, 116, 8, 0)
+  writeOctal(header, 124, 12, member.size)
+  writeOctal(header, 136, 12, 0)
+  header[156] = member.kind === 'directory' ? 0x35 : 0x30
+  writeOctal(header, 329, 8, 0)
+  writeOctal(header, 337, 8, 0)
+  if (prefix) header.set(prefix, 345)
+  return addMagicAndChecksum(header)
+}
+
+/** Go leaves unused fields of this header empty. */
+function encodePaxHeader(name: string, size: number): Uint8Array {
+  const slash = name.lastIndexOf('/')
+  const directory = slash < 0 ? '' : `${name.slice(0, slash)}/`
+  const shown = removeNonAscii(`${directory}PaxHeaders.0/${name.slice(slash + 1)}`)
+    .slice(0, maxNameBytes)
+    .replace(/\/+$/, '')
+  const header = new Uint8Array(blockBytes)
+  header.set(utf8Encoder.encode(shown))
+  writeOctal(header, 100, 8, 0)
+  writeOctal(header, 108, 8, 0)
+  writeOctal(header, 116, 8, 0)
+  writeOctal(header, 124, 12, size)
+  writeOctal(header, 136, 12, 0)
+  header[156] = 0x78
+  return addMagicAndChecksum(header)
+}
+
+function addMagicAndChecksum(header: Uint8Array): Uint8Array {
+  header.set(ustarMagic, 257)
+  header.fill(0x20, 148, 156)
+  let sum = 0
+  for (const byte of header) sum += byte
+  writeOctal(header, 148, 7, sum)
+  header[155] = 0x20
+  return header
+}
+
+function writeOctal(header: Uint8Array, at: number, width: number, value: number): void {
+  const digits = value.toString(8).padStart(width - 1, '0')
+  for (let index = 0; index < digits.length; index++) header[at + index] = digits.charCodeAt(index)
+  header[at + width - 1] = 0
+}
+
+function splitUstarName(name: string): { readonly prefix: string; readonly name: string } | undefined {
+  const maxPrefixEnd =
+    name.length > maxPrefixBytes + 1 ? maxPrefixBytes + 1 : name.endsWith('/') ? name.length - 1 : name.length
+  const slash = name.slice(0, maxPrefixEnd).lastIndexOf('/')
+  const rest = name.slice(slash + 1)
+  if (slash <= 0 || rest === '' || rest.length > maxNameBytes || slash > maxPrefixBytes) return undefined
+  return { prefix: name.slice(0, slash), name: rest }
+}
+
+/** `LENGTH KEY=VALUE` and a line feed; the length includes itself. */
+function formatPaxRecord(key: string, value: string, bytes: number): string {
+  const rest = key.length + bytes + 3
+  let length = rest + String(rest).length
+  if (rest + String(length).length !== length) length = rest + String(length).length
+  return `${length} ${key}=${value}\n`
+}
+
+function removeNonAscii(text: string): string {
+  return text.replace(/[^\x00-\x7f]/gu, '')
 }
