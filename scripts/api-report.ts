@@ -1,12 +1,12 @@
 // The types of the public API, src/index.ts: one declaration file for the package (`dist/index.d.ts`), and the report
-// that shows API changes in review, etc/catalog-bot.api.md. Usage: npm run api [-- --check]. With --check, exits with
-// 1 if the report is out of date.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// that shows API changes in review, etc/catalog-bot.api.md. The packages in `packages/` have one report each. Usage:
+// npm run api [-- --check]. With --check, exits with 1 if a report is out of date.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import ts from 'typescript'
-import { createImportResolver } from './workspaces.ts'
+import { createImportResolver, readWorkspacePackages, type WorkspacePackage } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const apiEntryFile = join(projectRoot, 'src/index.ts')
@@ -107,14 +107,46 @@ function emitDeclarations(file: string, folder: string, visited = new Set<string
   for (const source of imported) emitDeclarations(source, folder, visited)
 }
 
+/** The declarations of all modules that a package exports, so that a review shows every change to its API. */
+function renderPackageReport({ name, exports }: WorkspacePackage): string {
+  const modules = [...exports]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([specifier, file]) => {
+      const { outputText } = ts.transpileDeclaration(readFileSync(join(projectRoot, file), 'utf8'), {
+        fileName: file,
+        compilerOptions: {
+          isolatedDeclarations: true,
+          declaration: true,
+          verbatimModuleSyntax: true,
+          removeComments: true,
+        },
+      })
+      return `## ${specifier}\n\n\`\`\`ts\n${outputText.trim()}\n\`\`\`\n`
+    })
+  return `# API of ${name}\n\nMade by \`npm run api\`. Do not edit.\n\n${modules.join('\n')}`
+}
+
+/** Returns the reports that are not up to date. Without `isCheck`, writes them. */
+function updatePackageReports(isCheck: boolean): readonly string[] {
+  return readWorkspacePackages(projectRoot).flatMap((one) => {
+    const file = join('etc', `${basename(one.folder)}.api.md`)
+    const path = join(projectRoot, file)
+    const text = renderPackageReport(one)
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) return []
+    if (!isCheck) writeFileSync(path, text)
+    return [file]
+  })
+}
+
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check')
   const scratch = mkdtempSync(join(tmpdir(), 'api-'))
   const isUpToDate = rollUpTypeDeclarations(join(scratch, 'index.d.ts'), { isCheck })
   rmSync(scratch, { recursive: true, force: true })
-  if (!isUpToDate && isCheck) {
+  const outdated = [...(isUpToDate ? [] : ['etc/catalog-bot.api.md']), ...updatePackageReports(isCheck)]
+  if (outdated.length > 0 && isCheck) {
     console.error(
-      'etc/catalog-bot.api.md is not up to date: the public API has changed. If this is intentional, run npm run api',
+      `not up to date: ${outdated.join(', ')}. If the change to the API is intentional, run npm run api`,
     )
     process.exit(1)
   }

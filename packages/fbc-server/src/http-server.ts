@@ -28,7 +28,7 @@ const httpDatePatterns = [
 
 export interface HttpServer {
   readonly port: number
-  /** Waits up to `patience` milliseconds for running answers. */
+  /** Waits up to `timeoutMs` milliseconds for running responses. */
   close(timeoutMs: number): Promise<void>
 }
 

@@ -29,7 +29,7 @@ const decisionTables = [
   'described_change',
 ] as const
 
-/** State of one pull request, by its number: see the files of src/app/jobs that declare it. */
+/** State of one pull request, by its number: see the files of src/evaluate and src/jobs that declare it. */
 const pullStateNames = {
   whileDecided: 'requested reviews',
   whileQueued: 'merge queue removal',

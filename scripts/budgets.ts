@@ -1,0 +1,102 @@
+// Measures the size of the project, and fails if it exceeds a limit: `npm run budgets`. A limit is never raised. After a
+// change that makes something smaller, lower the limit to the new value, until it reaches the target.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+
+interface Budget {
+  readonly name: string
+  readonly limit: number
+  readonly target: number
+  readonly measure: (project: ProjectFiles) => number
+}
+
+/** The lines of each TypeScript file, by path from the root. */
+type ProjectFiles = ReadonlyMap<string, string>
+
+const sourcePattern = /^(?:packages|src)\//
+const toolPattern = /^(?:sandbox|simulate|scripts|bench)\//
+const corePattern = /^src\/(?:evaluate|policy|merge)\//
+
+const budgets: readonly Budget[] = [
+  { name: 'lines of packages and src', limit: 108_470, target: 88_000, measure: countLines(sourcePattern) },
+  { name: 'files of packages and src', limit: 1_036, target: 620, measure: countFiles(sourcePattern) },
+  {
+    name: 'lines of sandbox, simulate, scripts, bench',
+    limit: 29_500,
+    target: 22_000,
+    measure: countLines(toolPattern),
+  },
+  { name: 'lines of tests', limit: 81_700, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of evaluate, policy, merge', limit: 8_294, target: 9_000, measure: countLines(corePattern) },
+  { name: 'files of evaluate, policy, merge', limit: 73, target: 70, measure: countFiles(corePattern) },
+  { name: 'functions above 60 lines', limit: 99, target: 25, measure: countFunctionsAbove(60) },
+  { name: 'functions above 120 lines', limit: 26, target: 0, measure: countFunctionsAbove(120) },
+]
+
+function countLines(where: RegExp): Budget['measure'] {
+  return (files) =>
+    [...files].reduce((sum, [path, text]) => sum + (where.test(path) ? text.split('\n').length - 1 : 0), 0)
+}
+
+function countFiles(where: RegExp): Budget['measure'] {
+  return (files) => [...files.keys()].filter((path) => where.test(path)).length
+}
+
+/** A function that contains other functions includes their lines. */
+function countFunctionsAbove(lines: number): Budget['measure'] {
+  return (files) =>
+    [...files]
+      .filter(([path]) => sourcePattern.test(path))
+      .flatMap(([path, text]) => listFunctionLengths(path, text))
+      .filter((length) => length > lines).length
+}
+
+function listFunctionLengths(path: string, text: string): readonly number[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2024)
+  const lengths: number[] = []
+  const getLine = (position: number) => source.getLineAndCharacterOfPosition(position).line
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) lengths.push(getLine(node.end) - getLine(node.getStart(source)) + 1)
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return lengths
+}
+
+function readProjectFiles(root: string): ProjectFiles {
+  const paths = execFileSync('git', ['ls-files', '*.ts', '*.mts'], { cwd: root, encoding: 'utf8' })
+  return new Map(
+    paths
+      .split('\n')
+      .filter((path) => path !== '')
+      .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
+  )
+}
+
+/** The measured values, and the budgets that they exceed. */
+export function checkBudgets(files: ProjectFiles): {
+  readonly table: string
+  readonly exceeded: readonly string[]
+} {
+  const rows = budgets.map((budget) => ({ ...budget, value: budget.measure(files) }))
+  return {
+    table: rows
+      .map(
+        ({ name, value, limit, target }) =>
+          `${String(value).padStart(8)}  limit ${String(limit).padStart(7)}  target ${String(target).padStart(6)}  ${name}\n`,
+      )
+      .join(''),
+    exceeded: rows
+      .filter(({ value, limit }) => value > limit)
+      .map(({ name, value, limit }) => `${name}: ${value}, but at most ${limit} are allowed`),
+  }
+}
+
+if (import.meta.main) {
+  const { table, exceeded } = checkBudgets(readProjectFiles(join(import.meta.dirname, '..')))
+  process.stdout.write(table)
+  for (const problem of exceeded) process.stdout.write(`${problem}\n`)
+  process.exitCode = exceeded.length === 0 ? 0 : 1
+}
