@@ -7,7 +7,7 @@ import { findLayerViolations, pureLayers } from '../../scripts/layers.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 
-describe('the guard of the floors', () => {
+describe('the layer check', () => {
   let root: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'floors-'))
@@ -22,7 +22,7 @@ describe('the guard of the floors', () => {
   const listViolations = () =>
     findLayerViolations(root).map((violation) => `${violation.file}: ${violation.says}`)
 
-  test('lets a floor import floors above it and itself', () => {
+  test('lets a layer import itself and the layers above it', () => {
     write(
       'gate/decide.ts',
       "import { mint } from './merge-permit.ts'\nimport type { Finding } from '../findings/finding.ts'\n",
@@ -31,26 +31,26 @@ describe('the guard of the floors', () => {
     expect(listViolations()).toEqual([])
   })
 
-  test('refuses an import that goes down', () => {
+  test('rejects an import of a lower layer', () => {
     write('catalog/read.ts', "import type { Registry } from '../ports/registry.ts'\n")
     expect(listViolations()).toEqual([
       'src/catalog/read.ts: layer catalog imports layer ports, which is below it',
     ])
   })
 
-  test('sees imports that span lines, re-exports and dynamic imports', () => {
+  test('finds imports that span lines, re-exports, and dynamic imports', () => {
     write('checks/a.ts', "import {\n  b,\n  c,\n} from '../git/mirror.ts'\n")
     write('checks/b.ts', "export * from '../store/store.ts'\n")
     write('checks/c.ts', "const late = () => import('../web/page.ts')\n")
     expect(listViolations()).toHaveLength(3)
   })
 
-  test('refuses the platform in a pure floor', () => {
+  test('rejects platform modules in a pure layer', () => {
     write('gate/decide.ts', "import { readFileSync } from 'node:fs'\n")
     expect(listViolations()).toEqual(['src/gate/decide.ts: a pure layer imports node:fs'])
   })
 
-  test('refuses an adapter that calls another adapter', () => {
+  test('rejects an adapter that imports another adapter', () => {
     write('git/mirror.ts', "import { x } from '../github/octokit.ts'\n")
     expect(listViolations()[0]).toContain('layer git imports layer github')
     rmSync(join(root, 'src'), { recursive: true })
@@ -58,7 +58,7 @@ describe('the guard of the floors', () => {
     expect(listViolations()[0]).toContain('adapters must be independent of each other')
   })
 
-  test('lets what moves a branch stand in its own files alone', () => {
+  test('allows calls that move a branch only in their designated files', () => {
     const calls = [
       'await octokit.rest.pulls.merge({ sha })',
       'await octokit.rest.repos.merge({ base, head })',
@@ -79,18 +79,18 @@ describe('the guard of the floors', () => {
     expect(listViolations()).toEqual([])
   })
 
-  test('lets nobody but the gate mint a permit', () => {
+  test('lets only the gate mint a permit', () => {
     write('app/land.ts', "import { mint } from '../gate/merge-permit.ts'\n")
     expect(listViolations()).toEqual(['src/app/land.ts: only gate/decide.ts can mint a merge permit'])
   })
 
-  test('refuses a folder that is no floor, and a floor that imports the entry files', () => {
+  test('rejects a folder that is not a layer, and a layer that imports the entry files', () => {
     write('utils/strings.ts', '')
     write('web/page.ts', "import { run } from '../cli.ts'\n")
     expect(listViolations()).toHaveLength(2)
   })
 
-  test('refuses an import of what is not in src, also in the entry files', () => {
+  test('rejects an import from outside src, even in the entry files', () => {
     write('cli.ts', "const late = () => import('../sandbox/demo.ts')\n")
     write('web/page.ts', "import { furnish } from '../../test/sample-world.ts'\n")
     expect(listViolations()).toEqual([
@@ -99,7 +99,7 @@ describe('the guard of the floors', () => {
     ])
   })
 
-  test('refuses a dev dependency in what is published, the sandbox included', () => {
+  test('rejects a dev dependency in published code, including the sandbox', () => {
     write(
       '../package.json',
       '{ "dependencies": { "@a/b": "1", "c": "1" }, "devDependencies": { "ajv": "1" } }',
@@ -114,7 +114,7 @@ describe('the guard of the floors', () => {
     ])
   })
 
-  test('refuses circles, also of types, also across folders', () => {
+  test('rejects import cycles, including types and across folders', () => {
     write('git/a.ts', "import type { B } from './deep/b.ts'\n")
     write('git/deep/b.ts', "export { c } from '../c.ts'\n")
     write('git/c.ts', "const late = () => import('./a.ts')\n")
@@ -129,11 +129,11 @@ describe('the guard of the floors', () => {
   })
 })
 
-describe('the pure floors', () => {
+describe('the pure layers', () => {
   const isThere = (floor: string) => existsSync(join(projectRoot, 'src', floor))
   const expected = pureLayers.filter(isThere).sort()
 
-  test('are those that are compiled without the types of Node', () => {
+  test('are compiled without the types of Node.js', () => {
     const { config } = typescript.parseConfigFileTextToJson(
       '',
       readFileSync(join(projectRoot, 'tsconfig.pure.json'), 'utf8'),
@@ -144,7 +144,7 @@ describe('the pure floors', () => {
     expect(folders.map((path) => path.replace('src/', '')).sort()).toEqual(expected)
   })
 
-  test('are those that the lint allows no clock, no chance and no waiting', () => {
+  test('have lint rules against clocks, randomness, and waiting', () => {
     const { overrides } = JSON.parse(readFileSync(join(projectRoot, '.oxlintrc.json'), 'utf8')) as {
       overrides: { files: string[]; rules: Record<string, unknown> }[]
     }
